@@ -1,0 +1,47 @@
+# Two commands on a fresh machine: `make replicate` and `make test`.
+#
+#   make replicate                                          the embedded default, offline
+#   make replicate PRESET=mnist DATA_DIR=/path/to/datasets  a larger scale; both optional
+#   make bench                                              speed against peers, in results/bench/
+
+# The first interpreter in the supported range.
+PYTHON ?= $(shell for p in python3.12 python3.11 python3.13 python3 python; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	&& echo $$p && break; done)
+PRESET ?=
+DATA_DIR ?=
+CORES ?= all
+
+VENV := .venv
+BIN := $(VENV)/bin
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete \
+	$(if $(PRESET),--configfile workflow/presets/$(PRESET).yaml) \
+	$(if $(DATA_DIR),--config data_dir='$(DATA_DIR)')
+
+.PHONY: replicate test bench lint clean
+
+replicate: $(VENV)/installed
+	$(SNAKEMAKE)
+	@echo "report: results/reports/index.html"
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/installed
+	$(BIN)/python workflow/scripts/bench.py --output results/bench
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+clean:
+	rm -rf results/[!r]* results/r[!e]* .snakemake
+
+# The marker is written last, so that an interrupted installation is completed, not believed.
+$(VENV)/installed: envs/requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 found; set PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement envs/requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@

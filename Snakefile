@@ -1,0 +1,52 @@
+"""Replicates papers on differentially private federated learning: `snakemake --cores all`."""
+
+import json
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config.yaml"
+
+
+sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
+
+from dpfl import config as configuration
+from dpfl import estimate, interpreter, plan
+from dpfl.errors import UserError
+
+try:
+    configuration.check(config)
+except UserError as error:
+    sys.exit(str(error))
+
+PLAN = plan.make(config)
+interpreter.lead_path()
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/privacy.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/report.smk"
+
+
+if workflow.is_main_process:
+    estimate.announce(PLAN, "results/runs")
+
+
+localrules:
+    all,
+
+
+rule all:
+    default_target: True
+    input:
+        "results/reports/index.html",

@@ -1,0 +1,25 @@
+"""Shared fixtures."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder with MNIST and CIFAR-10; tests that need it are skipped without it."""
+    path = ROOT.parent / "shared" / "datasets"
+    if not path.exists():
+        pytest.skip("no folder with MNIST and CIFAR-10")
+    return path

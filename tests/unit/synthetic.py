@@ -1,0 +1,139 @@
+"""Made-up runs in the layout that training writes, for the tests of everything after training."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+BOUNDED = {"cadabelief", "adabound", "cadabelief-scalar"}
+METRICS = (
+    "round,steps,examples,train_accuracy,train_loss,test_accuracy,test_loss,"
+    "validation_accuracy,validation_loss,epsilon_spent"
+)
+RATES = "round,step,low,high,q05,q25,q50,q75,q95,clipped_below,clipped_above"
+ROUNDS, STEPS = 4, 10
+
+
+def cell(method: str, epsilon: float, seeds: int, **variant: Any) -> dict[str, Any]:
+    """Return a cell; its runs are named by method, epsilon, variant and seed."""
+    tail = "".join(f"-{key}{value}" for key, value in variant.items())
+    return {
+        "method": method,
+        "label": method,
+        "variant": variant,
+        "epsilon": "inf" if math.isinf(epsilon) else epsilon,
+        "unit": "example",
+        "runs": [f"{method}-{epsilon:g}{tail}-{seed}" for seed in range(seeds)],
+        "seeds": list(range(seeds)),
+    }
+
+
+def study(cells: list[dict], name: str = "main", dataset: str = "mnist", **extra: Any) -> dict:
+    """Return a study without claims unless `extra` brings some."""
+    seeds = sorted({seed for c in cells for seed in c["seeds"]})
+    return {
+        "name": name,
+        "title": f"The study {name}",
+        "dataset": dataset,
+        "kind": "compare",
+        "delta": 1e-5,
+        "margin": 1.0,
+        "seeds": seeds,
+        "claims": [],
+        "controls": [],
+        "cells": cells,
+    } | extra
+
+
+CLAIM = {
+    "source": "001",
+    "better": "cadabelief",
+    "worse": ["sgd", "adam", "adabelief"],
+    "published": "CAdabelief > SGD, Adam, AdaBelief",
+}
+
+
+def write(runs_dir: Path, cells: list[dict], outcome: Callable[[dict, int], dict]) -> None:
+    """Write every run of the cells; `outcome(cell, seed)` gives its numbers, see `write_run`."""
+    for own in cells:
+        for run, seed in zip(own["runs"], own["seeds"], strict=True):
+            write_run(runs_dir / run, run, own, seed, **outcome(own, seed))
+
+
+def write_run(
+    folder: Path,
+    run: str,
+    own: dict,
+    seed: int,
+    accuracy: float | None = 0.9,
+    curve: Callable[[int], float] | None = None,
+    rounds: int = ROUNDS,
+    steps: int = STEPS,
+    quantiles: Callable[[int], tuple] | None = None,
+    algorithm: str | None = None,
+    **changes: Any,
+) -> None:
+    """Write one run: accuracies are fractions, `changes` overwrite keys of the summary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    algorithm = algorithm or own["method"]
+    metrics = [METRICS]
+    for t in range(rounds + 1):
+        at = curve(t) if curve else (accuracy or 0.1) * (t + 1) / (rounds + 1)
+        spent = "inf" if own["epsilon"] == "inf" else own["epsilon"] * t / rounds
+        metrics.append(f"{t},{t * steps},{t * steps * 64},{at},{1 - at},{at},{1 - at},,,{spent}")
+    (folder / "metrics.csv").write_text("\n".join(metrics) + "\n")
+    rates = [RATES]
+    if algorithm in BOUNDED:
+        for t in range(1, rounds + 1):
+            rates.append(",".join(map(str, (t, t * steps, *_rates(t * steps, quantiles)))))
+    (folder / "rates.csv").write_text("\n".join(rates) + "\n")
+    rate = own["variant"].get("rate", 0.01)
+    private = own["epsilon"] != "inf"
+    summary = {
+        "run": run,
+        "settings": {
+            "optimizer": {
+                "algorithm": algorithm,
+                "rate_key": changes.pop("rate_key", "lr"),
+                "rate": rate,
+                "settings": {},
+            }
+        },
+        "seed": seed,
+        "final_test_accuracy": accuracy,
+        "final_test_loss": 0.3,
+        "final_train_accuracy": accuracy,
+        "final_train_loss": 0.3,
+        "final_validation_accuracy": None,
+        "rounds": rounds,
+        "steps": rounds * steps,
+        "diverged": False,
+        "eps_claimed": own["epsilon"],
+        "eps_certified": own["epsilon"] * 0.999 if private else "inf",
+        "accountant": "pld",
+        "adjacency": "add-or-remove-one",
+        "unit": own["unit"],
+        "sampling": "poisson",
+        "delta": 1e-5,
+        "noise": "seeded",
+        "certificate_assumes": "a secret seed and ideal Gaussian draws",
+        "eps_audit_lb": None,
+        "audit_status": "not audited",
+        "noise_multipliers": {"min": 1.0, "max": 1.0, "clients": {"0": 1.0}},
+        "belief": (
+            {"r": 0.05, "regime": "lower", "clipped_below": 0.4, "clipped_above": 0.0}
+            if algorithm in BOUNDED
+            else None
+        ),
+        "versions": {"python": "3.11", "torch": "2.12.1"},
+        "hardware": {"cpu": "some", "threads": 1},
+    } | changes
+    (folder / "summary.json").write_text(json.dumps(summary, allow_nan=False))
+
+
+def _rates(step: int, quantiles: Callable[[int], tuple] | None) -> tuple:
+    """Return bounds at a step (seed 001, algorithm 2) and five quantiles with clipped shares."""
+    low = (1 - 1 / (0.001 * step + 1)) * 0.1
+    high = (1 + 1 / (0.001 * step)) * 0.1
+    return low, high, *(quantiles(step) if quantiles else (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.0))

@@ -1,0 +1,195 @@
+"""Budgets, the calibration of a federation, and the ledger that keeps a run within it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfl import plugins
+from dpfl.errors import UserError
+from dpfl.privacy import calibration
+from dpfl.privacy.accounting import epsilon
+from dpfl.privacy.calibration import Settings, calibrate
+from dpfl.privacy.ledger import Ledger
+
+SETTINGS = {
+    "epsilon": 0.5,
+    "delta": 1e-3,
+    "accountant": "pld",
+    "budget": {"strategy": "uniform"},
+    "federation": {"batch_size": 10, "rounds": 4, "clients_per_round": 2, "local_epochs": 1},
+    "participation_key": ["digits", "iid", 0, "participation"],
+    "sampling": "poisson",
+}
+SIZES = [60, 60, 35, 100, 60]
+ASSIGNMENT = np.append(np.repeat(np.arange(5, dtype=np.int32), SIZES), np.int32([-1, -1]))
+
+
+def changed(**values) -> Settings:
+    return Settings.read({**SETTINGS, **values})
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> dict:
+    return calibrate(changed(), ASSIGNMENT)
+
+
+@pytest.fixture(scope="module")
+def constant() -> dict:
+    """Noise that buys clients of 60 a last participation of 3 of their 6 steps."""
+    federation = {"batch_size": 10, "rounds": 4, "local_epochs": 1}
+    bought = epsilon(1 / 6, 2.5, 15, 1e-3)
+    budget = {"strategy": "constant", "noise_multiplier": 2.5}
+    return calibrate(changed(epsilon=bought, federation=federation, budget=budget), ASSIGNMENT)
+
+
+def test_uniform_budget_pays_every_planned_step():
+    schedule = plugins.load("privacy/budgets", "uniform").schedule(0.1, 40, 2.0, 1e-5, "pld")
+    assert schedule.paid_steps == 40
+    assert 1.998 <= epsilon(0.1, schedule.noise_multiplier, 40, 1e-5) <= 2
+
+
+def test_constant_budget_stops_before_the_step_that_would_exceed_it():
+    strategy = plugins.load("privacy/budgets", "constant")
+    schedule = strategy.schedule(0.1, 400, 2.0, 1e-5, "pld", noise_multiplier=1.0)
+    assert schedule.noise_multiplier == 1.0
+    assert epsilon(0.1, 1.0, schedule.paid_steps, 1e-5) <= 2
+    assert epsilon(0.1, 1.0, schedule.paid_steps + 1, 1e-5) > 2
+
+
+def test_every_client_is_calibrated_for_its_own_rate_and_steps(calibrated):
+    assert [record["examples"] for record in calibrated["clients"]] == SIZES
+    for record in calibrated["clients"]:
+        assert record["sample_rate"] == 10 / record["examples"]
+        assert record["steps_per_round"] == record["examples"] // 10
+        assert record["steps"] == record["steps_per_round"] * len(record["rounds"])
+        assert record["paid_steps"] == record["steps"]
+        assert len(record["spent"]) == len(record["rounds"])
+        assert record["epsilon"] <= 0.5
+    assert sum(len(record["rounds"]) for record in calibrated["clients"]) == 4 * 2
+    exposed = max(r["epsilon"] for r in calibrated["clients"])
+    assert calibrated["eps_certified"] == exposed > 0.499
+
+
+def test_a_client_that_never_takes_part_spends_nothing():
+    federation = {**SETTINGS["federation"], "rounds": 1, "clients_per_round": 1}
+    records = calibrate(changed(federation=federation), ASSIGNMENT)["clients"]
+    idle = [record for record in records if not record["rounds"]]
+    assert len(idle) == 4
+    for record in idle:
+        assert record["steps"] == record["paid_steps"] == record["epsilon"] == 0
+        assert record["noise_multiplier"] is None and record["spent"] == []
+
+
+def test_equal_clients_are_priced_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        calibration, "spent", lambda *arguments: calls.append(arguments) or [1.0] * 4
+    )
+    federation = {"batch_size": 10, "rounds": 4, "local_epochs": 1}
+    assignment = np.repeat(np.arange(1000, dtype=np.int32), 60)
+    assert len(calibrate(changed(federation=federation), assignment)["clients"]) == 1000
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"delta": 1 / 60}, r"delta is 0.0166.*must be < 1/60 \(examples of client 0\)"),
+        ({"delta": 0.011}, r"1/100 \(examples of client 3\)"),
+        ({"federation": {"batch_size": 36, "rounds": 1, "local_epochs": 1}}, "35.*client 2"),
+        ({"sampling": "shuffle"}, "'shuffle' cannot be certified: .*no amplification"),
+        ({"sampling": "fixed-size"}, "'fixed-size' cannot be certified: .*replace-one"),
+        ({"budget": {"strategy": "unifrom"}}, "did you mean 'uniform'"),
+        ({"federation": {"rounds": 1}}, "batch_size"),
+    ],
+)
+def test_mistakes_are_named_with_their_bound(values, message):
+    with pytest.raises(UserError, match=message):
+        calibrate(changed(**values), ASSIGNMENT)
+
+
+def test_ledger_reads_the_exact_epsilon_after_every_participation(constant):
+    ledger, record = Ledger(constant), constant["clients"][0]
+    assert ledger.epsilon_spent() == 0
+    for steps, taken in [(6, 6), (12, 6), (15, 3), (15, 0)]:
+        assert ledger.affordable(0, 6) == taken
+        ledger.charge(0, taken)
+        exact = epsilon(1 / 6, 2.5, steps, 1e-3)
+        assert ledger.epsilon_spent() == pytest.approx(exact, abs=1e-6)
+    assert ledger.epsilon_spent() == record["epsilon"] <= constant["epsilon"]
+
+
+def test_ledger_bounds_an_unfinished_participation_by_the_finished_one(constant):
+    ledger, record = Ledger(constant), constant["clients"][0]
+    ledger.charge(0, 2)
+    assert ledger.epsilon_spent() == record["spent"][0]
+
+
+def test_ledger_tells_the_most_exposed_client(constant):
+    ledger = Ledger(constant)
+    for record in constant["clients"]:
+        ledger.charge(record["client"], ledger.affordable(record["client"], record["steps"]))
+    assert ledger.epsilon_spent() == constant["eps_certified"]
+
+
+@given(
+    paid=st.integers(0, 30),
+    per_round=st.integers(1, 7),
+    requests=st.lists(st.integers(0, 12), max_size=12),
+)
+def test_ledger_never_overspends(paid, per_round, requests):
+    spent = [min(per_round * n, paid) / 10 for n in range(1, 32)]
+    record = {"client": 3, "paid_steps": paid, "steps_per_round": per_round, "spent": spent}
+    ledger, total, before = Ledger({"clients": [record]}), 0, 0.0
+    for request in requests:
+        granted = ledger.affordable(3, request)
+        assert granted == min(request, paid - total)
+        if granted < request:
+            with pytest.raises(UserError, match=f"client 3 is {request}, must be in"):
+                ledger.charge(3, request)
+        ledger.charge(3, granted)
+        total += granted
+        assert before <= ledger.epsilon_spent() <= paid / 10
+        assert ledger.epsilon_spent() >= total / 10
+        before = ledger.epsilon_spent()
+
+
+def test_ledger_resumes_from_its_state(constant):
+    ledger, resumed = Ledger(constant), Ledger(constant)
+    ledger.charge(0, 6)
+    ledger.charge(2, 3)
+    resumed.restore(json.loads(json.dumps(ledger.state())))
+    assert resumed.state() == ledger.state() == {"0": 6, "2": 3}
+    assert resumed.epsilon_spent() == ledger.epsilon_spent()
+    with pytest.raises(UserError, match="client 0 is 99"):
+        resumed.restore({"0": 99})
+
+
+def test_driver_writes_the_calibration_without_loading_torch(root, tmp_path, calibrated):
+    for forbidden in ("torch", "torchvision", "opacus"):
+        (tmp_path / f"{forbidden}.py").write_text("raise SystemExit(f'{__name__} was imported')")
+    np.save(tmp_path / "assignment.npy", ASSIGNMENT)
+    output = tmp_path / "calibration.json"
+    command = [sys.executable, root / "workflow/scripts/calibrate.py", "--output", output]
+    command += ["--partition", tmp_path / "assignment.npy", "--settings", json.dumps(SETTINGS)]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(output.read_text()) == calibrated
+
+
+def test_driver_tells_a_mistake_in_one_line(root, tmp_path):
+    np.save(tmp_path / "assignment.npy", ASSIGNMENT)
+    command = [sys.executable, root / "workflow/scripts/calibrate.py"]
+    command += ["--partition", tmp_path / "assignment.npy", "--output", tmp_path / "out.json"]
+    command += ["--settings", json.dumps({**SETTINGS, "delta": 0.5})]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "error: delta is 0.5, must be < 1/60 (examples of client 0)\n"
+    assert not (tmp_path / "out.json").exists()

@@ -1,0 +1,113 @@
+"""Every mistake in the configuration is one line: key, place, nearest valid key or bound."""
+
+import copy
+
+import pytest
+import yaml
+
+from dpfl import config as configuration
+from dpfl.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def default(root):
+    return yaml.safe_load((root / "config.yaml").read_text())
+
+
+def changed(config, path, value):
+    config = copy.deepcopy(config)
+    *parents, last = path.split("/")
+    place = config
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    return config
+
+
+def merged(base, extension):
+    """What --configfile does: dicts are merged, everything else is replaced."""
+    result = dict(base)
+    for key, value in extension.items():
+        both = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = merged(result[key], value) if both else value
+    return result
+
+
+def lines_of(config):
+    with pytest.raises(UserError) as error:
+        configuration.check(config)
+    return str(error.value).splitlines()
+
+
+def test_the_default_is_valid(default):
+    configuration.check(default)
+
+
+@pytest.mark.parametrize("preset", ["mnist", "mnist-full", "cifar10", "paper"])
+def test_the_presets_are_valid(default, root, preset):
+    text = (root / "workflow" / "presets" / f"{preset}.yaml").read_text()
+    configuration.check(merged(default, yaml.safe_load(text)))
+
+
+MISTAKES = [
+    ("delat", 1e-5, "unknown key 'delat' at top level; did you mean 'delta'?"),
+    ("federations/default/round", 3, "at federations.default; did you mean 'rounds'?"),
+    ("studies/cadabelief/epsilon", [1], "at studies.cadabelief; did you mean 'epsilons'?"),
+    (
+        "federations/default/rounds",
+        "ten",
+        "federations.default.rounds = 'ten', expected type integer",
+    ),
+    ("federations/default/rounds", 0, "federations.default.rounds = 0, expected at least 1"),
+    ("device", "gpu", "device = 'gpu', expected one of cpu or cuda"),
+    ("delta", 1, "delta = 1, expected less than 1"),
+    ("delta", "1e-5", "delta = '1e-5', expected type number (YAML reads it as text: write 1.0e-5)"),
+    ("delta", 0.01, "delta = 0.01, expected less than 1/479"),
+    ("studies/cadabelief/epsilons", [0], "epsilons.0 = 0, expected a number > 0 or inf"),
+    ("studies/cadabelief/epsilons", [-1], "epsilons.0 = -1, expected a number > 0 or inf"),
+    ("studies/cadabelief/epsilons", ["infinity"], "expected a number > 0 or inf"),
+    ("studies/cadabelief/methods", ["sgdd"], "no 'sgdd' in methods"),
+    ("studies/cadabelief/methods", ["sgd"], "expected one of its methods"),
+    ("studies/cadabelief/dataset", "mnits", "did you mean 'mnist'?"),
+    ("studies/cadabelief/tuned_by", "state", "expected a study that varies rate"),
+    (
+        "select",
+        ["cadabelif"],
+        "no 'cadabelif' in studies, named at select; did you mean 'cadabelief'?",
+    ),
+    ("methods/sgd/clipping", "unt", "no 'unt' in clippings, named at methods.sgd.clipping"),
+    ("optimizers/adam/algorithm", "adamm", "no 'adamm' in optimizers: did you mean 'adam'?"),
+    ("optimizers/adam/settings", {"beta": 1}, "unknown setting 'beta' at optimizers.adam"),
+    ("optimizers/adam/rate_key", "rate", "unknown setting 'rate' at optimizers.adam"),
+    ("models/digits", "digits-cn", "did you mean 'digits-cnn'?"),
+    ("mechanisms/dpsgd/estimator", "dpsdg", "did you mean 'dpsgd'?"),
+    ("federations/default/clients", 600, "expected at most 22: 1437 examples, at least 64"),
+    ("federations/default/batch_size", 500, "expected at most the 479 examples of a client"),
+    ("federations/default/clients_per_round", 4, "expected at most 3"),
+    ("federations/default/local_steps", 5, "expected one of local_epochs and local_steps"),
+    (
+        "partitions/iid/labels_per_client",
+        900,
+        "2700 shards (labels_per_client x clients), expected",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "path, value, expected", MISTAKES, ids=[f"{p}={v}" for p, v, _ in MISTAKES]
+)
+def test_a_mistake_is_named_with_its_place_and_bound(default, path, value, expected):
+    lines = lines_of(changed(default, path, value))
+    assert any(expected in line for line in lines), lines
+    assert all(line.startswith("config: ") for line in lines)
+
+
+def test_several_mistakes_are_told_at_once(default):
+    config = changed(changed(default, "delat", 1), "device", "gpu")
+    assert len(lines_of(config)) == 2
+
+
+def test_a_missing_key_is_named(default):
+    config = copy.deepcopy(default)
+    del config["federations"]["default"]["rounds"]
+    assert lines_of(config) == ["config: 'rounds' is a required property at federations.default"]

@@ -1,0 +1,25 @@
+"""The pinned requirements are the record: conda's file holds the same, and neither names a host."""
+
+import re
+
+import yaml
+
+
+def pins(root):
+    lines = (root / "envs" / "requirements.txt").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_every_requirement_is_pinned_to_one_version(root):
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", pin) for pin in pins(root))
+
+
+def test_conda_installs_the_same_versions(root):
+    conda = yaml.safe_load((root / "envs" / "dpfl.yaml").read_text())
+    [by_pip] = [d["pip"] for d in conda["dependencies"] if isinstance(d, dict)]
+    assert by_pip == pins(root)
+
+
+def test_no_file_names_a_host(root):
+    for path in (root / "envs").iterdir():
+        assert "://" not in path.read_text() and "--index" not in path.read_text()

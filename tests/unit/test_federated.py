@@ -1,0 +1,167 @@
+"""Federated rounds against a plain loop, and the streams that pair the methods."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from dpfl import noise, states, streams
+from dpfl.federated import Client, Trainer, Unlimited, loss_fn
+from dpfl.flat import FlatModel
+from dpfl.mechanisms import dpsgd, nonprivate
+
+
+def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=None, weight=None):
+    build = build or (lambda: torch.optim.SGD([flat.flat], lr=0.1))
+    return Trainer(
+        flat=flat,
+        clients=lambda number: clients[number],
+        mechanism=mechanism or nonprivate.build({}),
+        states=states.STATES[state](build),
+        ledger=ledger or Unlimited(),
+        noise=noise.seeded,
+        batch_key=("batch",),
+        noise_key=("noise",),
+        weighting=weight or (lambda client: float(len(client.targets))),
+    )
+
+
+def make_client(number, examples, rate=0.5, steps=3, z=0.0):
+    generator = streams.generator("data", number)
+    inputs = torch.randn(examples, 4, generator=generator)
+    targets = torch.randint(0, 3, (examples,), generator=generator)
+    return Client(number, inputs, targets, rate, steps, z)
+
+
+def flat_linear():
+    model = nn.Linear(4, 3)
+    with torch.no_grad():
+        model.weight.copy_(torch.arange(12.0).view(3, 4) / 10)
+        model.bias.zero_()
+    return FlatModel(model)
+
+
+def reference_client(server, client, steps):
+    """Plain SGD of one client on the same batches, divided by the expected batch size."""
+    model = nn.Linear(4, 3)
+    nn.utils.vector_to_parameters(server.clone(), model.parameters())
+    expected = client.sample_rate * len(client.targets)
+    for step in range(steps):
+        generator = streams.generator("batch", client.number, step)
+        chosen = torch.rand(len(client.targets), generator=generator) < client.sample_rate
+        loss = loss_fn(model(client.inputs[chosen]), client.targets[chosen]).sum() / expected
+        model.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 0.1 * p.grad
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def test_a_round_is_the_weighted_average_of_local_training():
+    flat, clients = flat_linear(), {0: make_client(0, 10), 1: make_client(1, 30)}
+    server = flat.get()
+    done, _ = trainer(flat, clients).run_round([0, 1])
+    parts = [reference_client(server, clients[c], 3) for c in (0, 1)]
+    expected = (10 * parts[0] + 30 * parts[1]) / 40
+    torch.testing.assert_close(flat.get(), expected)
+    assert done.steps == 6
+
+
+def test_only_participants_matter():
+    flat, clients = flat_linear(), {0: make_client(0, 10)}
+    server = flat.get()
+    trainer(flat, clients).run_round([0])  # asking for any other client would be a KeyError
+    torch.testing.assert_close(flat.get(), reference_client(server, clients[0], 3))
+
+
+def test_zero_noise_and_a_wide_clip_are_the_plain_gradient():
+    results = []
+    for mechanism in (nonprivate.build({}), dpsgd.build({"clip_norm": 1e6})):
+        flat = flat_linear()
+        trainer(flat, {0: make_client(0, 20)}, mechanism).run_round([0])
+        results.append(flat.get())
+    torch.testing.assert_close(*results)
+
+
+def test_batches_and_noise_depend_on_client_and_step_alone():
+    """A client's second round continues its streams, whoever else took part before."""
+    alone, crowded = flat_linear(), flat_linear()
+    clients = {c: make_client(c, 10, z=1.0) for c in (0, 1)}
+    sgd = dpsgd.build({"clip_norm": 1.0})
+    first, second = (trainer(flat, clients, sgd) for flat in (alone, crowded))
+    first.run_round([0])
+    second.run_round([1])
+    second.run_round([0, 1])
+    assert first.steps_taken == {0: 3} and second.steps_taken == {0: 3, 1: 6}
+    alone.set(torch.zeros(15))
+    crowded.set(torch.zeros(15))
+    first.run_round([0])
+    second.run_round([0])
+    assert torch.equal(alone.get(), crowded.get())
+
+
+def test_an_empty_batch_still_releases_noise_and_counts():
+    flat = flat_linear()
+    client = make_client(0, 5, rate=1e-12, steps=1, z=2.0)
+    server = flat.get()
+    done, _ = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0})).run_round([0])
+    assert done.examples == 0 and done.steps == 1
+    moved = (server - flat.get()) / 0.1 * (1e-12 * 5) / 6.0  # back to standard normals
+    expected = torch.randn(15, generator=streams.generator("noise", 0, 0))
+    torch.testing.assert_close(moved, expected, rtol=1e-3, atol=1e-3)
+
+
+class Purse:
+    """A ledger that pays for a fixed number of steps per client."""
+
+    def __init__(self, steps):
+        self.left = dict(steps)
+
+    def affordable(self, client, steps):
+        return min(steps, self.left[client])
+
+    def charge(self, client, steps):
+        self.left[client] -= steps
+        assert self.left[client] >= 0
+
+    def epsilon_spent(self):
+        return math.nan
+
+
+def test_training_stops_at_the_last_paid_step():
+    flat, clients = flat_linear(), {0: make_client(0, 10), 1: make_client(1, 10)}
+    run = trainer(flat, clients, ledger=Purse({0: 4, 1: 0}))
+    assert run.run_round([0, 1])[0].steps == 3
+    assert run.run_round([0, 1])[0].steps == 1
+    before = flat.get()
+    assert run.run_round([0, 1]) is None
+    assert torch.equal(flat.get(), before)
+
+
+@pytest.mark.parametrize("state, kept", [("persist", True), ("reset", False), ("server", True)])
+def test_optimizer_state_between_rounds(state, kept):
+    flat, clients = flat_linear(), {0: make_client(0, 10)}
+    build = lambda: torch.optim.Adam([flat.flat], lr=0.1)  # noqa: E731
+    run = trainer(flat, clients, build=build, state=state)
+    for _ in range(2):
+        run.run_round([0])
+    steps = run.states.begin(0).state_dict()["state"]
+    assert (int(steps[0]["step"]) if steps else 0) == (6 if kept else 0)
+
+
+def test_server_state_is_the_weighted_mean_of_moments():
+    flat, clients = flat_linear(), {0: make_client(0, 10), 1: make_client(1, 30)}
+    build = lambda: torch.optim.Adam([flat.flat], lr=0.1)  # noqa: E731
+    server = flat.get()
+    run = trainer(flat, clients, build=build, state="server")
+    run.run_round([0, 1])
+    shared = run.states.begin(0).state_dict()["state"][0]["exp_avg"]
+    parts = []
+    for number in (0, 1):
+        flat.set(server)
+        alone = trainer(flat, clients, build=build)
+        alone.run_round([number])
+        parts.append(alone.states.begin(number).state_dict()["state"][0]["exp_avg"])
+    torch.testing.assert_close(shared, (10 * parts[0] + 30 * parts[1]) / 40)

@@ -1,0 +1,326 @@
+"""The per-example gradient engine against autograd run on every example alone, and Opacus."""
+
+from copy import deepcopy
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+from dpfl import models
+from dpfl.errors import UserError
+from dpfl.gradients import PerExampleGradients, clipped_sum
+
+SHAPES = {
+    "mnist-cnn": (1, 28, 28),
+    "mnist-cnn-tanh": (1, 28, 28),
+    "digits-cnn": (1, 8, 8),
+    "cifar10-cnn": (3, 32, 32),
+}
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
+each_cross_entropy = partial(cross_entropy, reduction="none")
+
+
+def each_square(outputs, targets):
+    return outputs.flatten(1).square().sum(1)
+
+
+def shipped(name, length, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(length)
+    model = models.build(name, generator).to(dtype)
+    inputs = torch.randn(length, *SHAPES[name], dtype=dtype, generator=generator)
+    return model, inputs, torch.randint(10, (length,), generator=generator)
+
+
+def flat(tensors):
+    return torch.cat([t.detach().flatten() for t in tensors])
+
+
+def naive(model, inputs, targets, loss_fn=cross_entropy):
+    """Rows g_i [L, D] in float64, by one forward and one backward pass per example."""
+    model, inputs = deepcopy(model).double(), inputs.double()
+    parameters, rows = list(model.parameters()), []
+    for x, y in zip(inputs.split(1), targets.split(1), strict=True):
+        loss = loss_fn(model(x), y).sum()
+        rows.append(
+            flat(torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True))
+        )
+    return torch.stack(rows) if rows else torch.zeros(0, len(flat(parameters)))
+
+
+def assert_equal(found, expected, tolerance):
+    """Equal relative to the largest entry and to the norm."""
+    difference = found.double() - expected
+    assert difference.abs().max() <= tolerance * expected.abs().max()
+    assert difference.norm() <= tolerance * expected.norm()
+
+
+def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_entropy):
+    """Norms, the clipped sum and a signed weighted sum against the naive rows."""
+    tolerance = TOLERANCE[inputs.dtype]
+    rows = naive(model, inputs, targets, oracle_loss)
+    norms = rows.norm(dim=1)
+    clip_norm = norms.median().item()
+    total, found = clipped_sum(model, loss_fn, inputs, targets, clip_norm)
+    assert [t.shape for t in total] == [p.shape for p in model.parameters()]
+    assert {t.dtype for t in total} == {inputs.dtype}
+    assert_equal(found, norms, tolerance)
+    assert_equal(flat(total), (clip_norm / norms).clamp(max=1) @ rows, tolerance)
+    weights = torch.linspace(-1, 2, len(inputs), dtype=inputs.dtype)
+    gradients = PerExampleGradients(model, loss_fn, inputs, targets)
+    assert_equal(flat(gradients.weighted_sum(weights)), weights.double() @ rows, tolerance)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("length", [1, 2, 7, 33])
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_network_equals_one_example_at_a_time(name, length, dtype):
+    check(*shipped(name, length, dtype))
+
+
+convolutions = st.fixed_dictionaries(
+    {
+        "in_channels": st.integers(1, 4),
+        "out_channels": st.integers(1, 5),
+        "kernel_size": st.tuples(st.integers(1, 4), st.integers(1, 4)),
+        "stride": st.tuples(st.integers(1, 3), st.integers(1, 3)),
+        "padding": st.tuples(st.integers(0, 3), st.integers(0, 3)),
+        "bias": st.booleans(),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    conv=convolutions,
+    height=st.integers(4, 12),
+    width=st.integers(4, 12),
+    length=st.sampled_from([1, 3, 9]),
+    dtype=st.sampled_from(list(TOLERANCE)),
+)
+def test_odd_convolutions(conv, height, width, length, dtype):
+    torch.manual_seed(0)
+    first = nn.Conv2d(**conv)
+    second = nn.Conv2d(conv["out_channels"], 3, 2, padding=1, bias=not conv["bias"])
+    model = nn.Sequential(first, nn.Tanh(), second).to(dtype)
+    inputs = torch.randn(length, conv["in_channels"], height, width, dtype=dtype)
+    check(model, inputs, torch.zeros(length), each_square, each_square)
+
+
+@pytest.mark.parametrize("padding", ["same", "valid"])
+def test_padding_by_name(padding):
+    torch.manual_seed(0)
+    model = nn.Conv2d(2, 3, (4, 3), padding=padding).double()
+    inputs = torch.randn(3, 2, 6, 7, dtype=torch.float64)
+    check(model, inputs, torch.zeros(3), each_square, each_square)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    shape=st.lists(st.integers(1, 5), min_size=0, max_size=2),
+    width=st.integers(1, 6),
+    bias=st.booleans(),
+    length=st.sampled_from([1, 4]),
+)
+def test_linear_layers_over_sequences(shape, width, bias, length):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(width, 4, bias=bias), nn.ReLU(), nn.Linear(4, 2)).double()
+    inputs = torch.randn(length, *shape, width, dtype=torch.float64)
+    check(model, inputs, torch.zeros(length), each_square, each_square)
+
+
+class Branches(nn.Module):
+    """Not a Sequential: a skip connection, in-place activations, a head that is never called."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Conv2d(2, 4, 3, padding=1), nn.Conv2d(2, 4, 1, bias=False)
+        self.unused, self.act = nn.Linear(3, 3), nn.ReLU(inplace=True)
+        self.out = nn.Linear(4, 10)
+
+    def forward(self, x):
+        return self.out((self.act(self.left(x)) + self.right(x)).mean((2, 3)))
+
+
+def test_a_general_module():
+    torch.manual_seed(0)
+    inputs = torch.randn(5, 2, 6, 6, dtype=torch.float64)
+    check(Branches().double(), inputs, torch.arange(5))
+
+
+def test_parameters_need_not_require_gradients():
+    model, inputs, targets = shipped("digits-cnn", 3)
+    expected = clipped_sum(model, each_cross_entropy, inputs, targets, 0.1)
+    found = clipped_sum(model.requires_grad_(False), each_cross_entropy, inputs, targets, 0.1)
+    assert torch.equal(flat(found[0]), flat(expected[0]))
+    assert torch.equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_an_empty_batch_gives_zeros(name):
+    model, inputs, targets = shipped(name, 0)
+    total, norms = clipped_sum(model, each_cross_entropy, inputs, targets, 1.0)
+    assert norms.shape == (0,)
+    assert [t.shape for t in total] == [p.shape for p in model.parameters()]
+    assert not flat(total).any()
+
+
+def test_zero_gradients_are_safe():
+    model, inputs, targets = shipped("digits-cnn", 3)
+    zero = lambda outputs, _: 0 * outputs.sum(1)  # noqa: E731
+    total, norms = clipped_sum(model, zero, inputs, targets, 1.0)
+    assert not norms.any()
+    assert not flat(total).any()
+
+
+@pytest.mark.parametrize("loss_fn", [cross_entropy, partial(cross_entropy, reduction="sum")])
+def test_a_scalar_loss_is_applied_to_every_example_alone(loss_fn):
+    check(*shipped("digits-cnn", 5), loss_fn=loss_fn)
+
+
+def test_a_loss_of_another_shape_is_refused():
+    model, inputs, targets = shipped("digits-cnn", 3)
+    with pytest.raises(UserError, match=r"\(3, 10\).*\(3,\)"):
+        clipped_sum(model, lambda outputs, _: outputs, inputs, targets, 1.0)
+
+
+@pytest.mark.parametrize("layout", ["functorch", "hooks"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_equal_to_opacus(name, layout):
+    from opacus import GradSampleModule
+    from opacus.optimizers import DPOptimizer
+
+    model, inputs, targets = shipped(name, 6)
+    clip_norm = 0.5
+    found, _ = clipped_sum(model, each_cross_entropy, inputs, targets, clip_norm)
+    peer = GradSampleModule(
+        deepcopy(model), force_functorch=layout == "functorch", loss_reduction="sum"
+    )
+    sgd = torch.optim.SGD(peer.parameters(), lr=0.1)
+    optimizer = DPOptimizer(
+        sgd, noise_multiplier=0.0, max_grad_norm=clip_norm, expected_batch_size=1
+    )
+    cross_entropy(peer(inputs), targets, reduction="sum").backward()
+    optimizer.clip_and_accumulate()
+    expected = flat([p.summed_grad for p in peer.parameters()])
+    assert_equal(flat(found), expected, 1e-5)  # Opacus adds 1e-6 to every norm
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    clip_norm=st.floats(1e-3, 1e3),
+    scale=st.floats(1e-3, 1e4),
+    removed=st.integers(0, 5),
+    name=st.sampled_from(["mnist-cnn", "digits-cnn"]),
+)
+def test_one_example_moves_the_sum_by_at_most_the_clip_norm(clip_norm, scale, removed, name):
+    model, inputs, targets = shipped(name, 6)
+    inputs[removed] *= scale
+    kept = [i for i in range(6) if i != removed]
+    total, norms = clipped_sum(model, each_cross_entropy, inputs, targets, clip_norm)
+    without, _ = clipped_sum(model, each_cross_entropy, inputs[kept], targets[kept], clip_norm)
+    moved = (flat(total) - flat(without)).norm().item()
+    assert moved <= clip_norm * (1 + 1e-9)
+    assert moved == pytest.approx(min(clip_norm, norms[removed].item()), rel=1e-6)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e300])
+def test_an_example_without_a_finite_gradient_adds_nothing(bad):
+    model, inputs, targets = shipped("mnist-cnn", 4)
+    expected, _ = clipped_sum(model, each_cross_entropy, inputs[1:], targets[1:], 0.5)
+    inputs[0] = bad
+    total, norms = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    assert norms.isfinite().tolist() == [False, True, True, True]
+    assert torch.equal(flat(total), flat(expected))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_two_calls_are_equal_to_the_bit(name):
+    model, inputs, targets = shipped(name, 19, torch.float32)
+    first = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    second = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    assert torch.equal(flat(first[0]), flat(second[0]))
+    assert torch.equal(first[1], second[1])
+
+
+@pytest.mark.parametrize("shape", SHAPES.values())
+def test_the_layout_of_the_inputs_does_not_matter(shape):
+    name = next(name for name, found in SHAPES.items() if found == shape)
+    model, inputs, targets = shipped(name, 3)
+    strided = inputs.to(memory_format=torch.channels_last)
+    first, _ = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    second, _ = clipped_sum(model, each_cross_entropy, strided, targets, 0.5)
+    assert torch.equal(flat(first), flat(second))
+
+
+def hooks_of(model):
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+    return [getattr(module, kind) for module in model.modules() for kind in kinds]
+
+
+def test_the_model_is_left_as_it_was():
+    model, inputs, targets = shipped("digits-cnn", 3)
+    before = flat(model.parameters()).clone()
+    marks = [torch.full_like(p, 5.0) for p in model.parameters()]
+    for parameter, mark in zip(model.parameters(), marks, strict=True):
+        parameter.grad = mark
+    clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    assert torch.equal(flat(model.parameters()), before)
+    assert all(p.grad is m for p, m in zip(model.parameters(), marks, strict=True))
+    assert all((m == 5).all() for m in marks)
+    assert not any(hooks_of(model))
+
+
+def test_no_hook_stays_behind_after_an_error():
+    model, inputs, targets = shipped("digits-cnn", 3)
+    with pytest.raises(RuntimeError):
+        clipped_sum(model, each_cross_entropy, inputs[:, :, :3, :3], targets, 0.5)
+    assert not any(hooks_of(model))
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(self.layer(x))
+
+
+def tied():
+    first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+    second.weight = first.weight
+    return nn.Sequential(first, second)
+
+
+REFUSED = {
+    r"'1' \(BatchNorm1d\)": lambda: nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)),
+    r"'1' \(BatchNorm1d\) ": lambda: nn.Sequential(
+        nn.Linear(4, 4), nn.BatchNorm1d(4, affine=False, track_running_stats=False)
+    ),
+    r"'0\.0' \(LayerNorm\)": lambda: nn.Sequential(nn.Sequential(nn.LayerNorm(4))),
+    r"'' \(Bilinear\)": lambda: nn.Bilinear(4, 4, 4),
+    r"'0' \(Conv2d\): groups is 2": lambda: nn.Sequential(nn.Conv2d(2, 2, 3, groups=2)),
+    r"'0' \(Conv2d\): dilation is": lambda: nn.Sequential(nn.Conv2d(2, 2, 3, dilation=2)),
+    r"'0' \(Conv2d\): padding_mode": lambda: nn.Sequential(
+        nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect")
+    ),
+    r"'0' and '1' share": tied,
+    r"'layer' is called twice": Twice,
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_layer_without_per_example_gradient_is_refused_by_name(message):
+    with pytest.raises(UserError, match=message):
+        clipped_sum(REFUSED[message](), each_square, torch.randn(3, 4), torch.zeros(3), 1.0)
+
+
+def test_the_loss_may_read_targets_of_any_kind():
+    torch.manual_seed(0)
+    model, inputs, targets = nn.Linear(4, 2).double(), torch.randn(3, 4).double(), torch.randn(3, 2)
+    loss_fn = lambda o, t: mse_loss(o, t.double(), reduction="none").sum(1)  # noqa: E731
+    check(model, inputs, targets, loss_fn, loss_fn)

@@ -1,0 +1,77 @@
+"""The networks: sizes of methods section 7, weights from the caller's generator alone."""
+
+import pytest
+import torch
+from scipy.stats import ks_2samp
+from torch import nn
+
+from dpfl import models, plugins
+from dpfl.errors import UserError
+
+NETWORKS = {
+    "mnist-cnn": ((1, 28, 28), 26_010),
+    "mnist-cnn-tanh": ((1, 28, 28), 26_010),
+    "digits-cnn": ((1, 8, 8), 21_546),
+    "cifar10-cnn": ((3, 32, 32), 550_570),
+}
+
+
+def build(name, seed=0):
+    return models.build(name, torch.Generator().manual_seed(seed))
+
+
+def test_every_network_is_listed_here():
+    assert set(plugins.names("models")) == set(NETWORKS)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_sizes(name):
+    shape, parameters = NETWORKS[name]
+    model = build(name)
+    assert sum(p.numel() for p in model.parameters()) == parameters
+    assert model(torch.zeros(2, *shape)).shape == (2, 10)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("mnist-cnn", nn.ReLU), ("mnist-cnn-tanh", nn.Tanh)])
+def test_activations(name, kind):
+    found = {type(m) for m in build(name).modules()}
+    assert kind in found
+    assert len(found & {nn.ReLU, nn.Tanh}) == 1
+
+
+def test_weights_come_from_the_generator_alone():
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    first = build("mnist-cnn")
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    again, other = build("mnist-cnn"), build("mnist-cnn", seed=1)
+    for p, q, r in zip(first.parameters(), again.parameters(), other.parameters(), strict=True):
+        assert torch.equal(p, q)
+        assert not torch.equal(p, r)
+
+
+def test_the_distribution_is_the_default_of_pytorch():
+    ours = build("cifar10-cnn")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        theirs = plugins.load("models", "cifar10-cnn").build()
+    for (name, p), q in zip(ours.named_parameters(), theirs.parameters(), strict=True):
+        p, q = p.detach().flatten(), q.detach().flatten()
+        assert ks_2samp(p, q).pvalue > 1e-3, name
+        if len(p) > 1000:  # the ends of the interval
+            torch.testing.assert_close(p.abs().max(), q.abs().max(), rtol=1e-2, atol=0)
+
+
+def test_an_unknown_network_is_named_with_the_nearest():
+    with pytest.raises(UserError, match=r"'mnist-cn'.*'mnist-cnn'"):
+        build("mnist-cn")
+
+
+def test_a_layer_without_known_default_is_refused(monkeypatch):
+    class Plugin:
+        build = staticmethod(lambda: nn.Sequential(nn.Linear(2, 2), nn.GroupNorm(1, 2)))
+
+    monkeypatch.setattr(plugins, "load", lambda *_: Plugin)
+    with pytest.raises(UserError, match=r"'1' \(GroupNorm\)"):
+        build("any")

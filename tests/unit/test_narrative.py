@@ -1,0 +1,309 @@
+"""Sentences follow the numbers: change the number, and the sentence changes with it."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from dpfl import comparisons, narrative, ranges, tables
+from synthetic import CLAIM, cell, study
+
+INF = math.inf
+
+
+def cells_of(*rows: dict) -> pd.DataFrame:
+    """Return a table of cells; what a row leaves out is an ordinary private cell."""
+    usual = {
+        "study": "main",
+        "dataset": "mnist",
+        "method": "sgd",
+        "variant": "",
+        "epsilon": 2.0,
+        "delta": 1e-5,
+        "n": 5,
+        "accuracy_mean": 95.0,
+        "ci_low": 94.8,
+        "ci_high": 95.2,
+        "sd": 0.1,
+        "diverged": 0,
+        "eps_claimed": 2.0,
+        "eps_certified": 1.99,
+        "eps_audited": "not audited",
+        "privacy": "consistent",
+        "reasons": "",
+        "unit": "example",
+        "adjacency": "add-or-remove-one",
+        "accountant": "pld",
+        "noise": "seeded",
+        "rate": "lr=0.1",
+        "r": np.nan,
+        "regime": "",
+        "clipped_below": np.nan,
+        "clipped_above": np.nan,
+        "published": "",
+        "verdict": "",
+    }
+    filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
+    return pd.DataFrame(filled, columns=tables.COLUMNS)
+
+
+def compared_of(*rows: dict) -> pd.DataFrame:
+    usual = {
+        "study": "main",
+        "dataset": "mnist",
+        "source": "001",
+        "kind": "claim",
+        "better": "cadabelief",
+        "worse": "sgd",
+        "variant": "",
+        "epsilons": "2 8",
+        "n": 5,
+        "difference": 0.4,
+        "ci_low": 0.1,
+        "ci_high": 0.7,
+        "p": 0.01,
+        "p_holm": 0.03,
+        "verdict": "replicated",
+    }
+    return pd.DataFrame([usual | r for r in rows], columns=comparisons.COLUMNS)
+
+
+def main(dataset: str = "mnist", **extra) -> dict:
+    return study([cell("sgd", 2.0, 2)], dataset=dataset, claims=[CLAIM], **extra)
+
+
+def test_words_are_joined_and_counted() -> None:
+    assert narrative.listed(["a"]) == "a"
+    assert narrative.listed(["a", "b", "c"]) == "a, b and c"
+    assert narrative.listed([]) == "none"
+    assert (narrative.counted(1, "run"), narrative.counted(0, "run")) == ("1 run", "0 runs")
+
+
+def test_headline_groups_the_verdicts() -> None:
+    compared = compared_of(
+        {"worse": "sgd"}, {"worse": "adam"}, {"worse": "adabelief", "verdict": "inconclusive"}
+    )
+    assert narrative.headline(main(), compared) == (
+        "Is cadabelief more accurate at equal privacy budget? against sgd and adam: replicated; "
+        "against adabelief: inconclusive."
+    )
+
+
+def test_headline_of_a_demonstration_judges_nothing() -> None:
+    compared = compared_of({"verdict": "demonstration"})
+    text = narrative.headline(main("digits"), compared)
+    assert "no published claim is judged" in text and "replicated" not in text
+    assert narrative.headline(main(), compared_of()) == "This study judges no claim."
+
+
+def test_a_comparison_carries_interval_n_and_p() -> None:
+    [text] = narrative.claims(main(), compared_of({}))
+    assert text == (
+        "cadabelief against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
+        "after Holm): replicated, for the whole interval lies above zero."
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason"),
+    [
+        ("not replicated", "rules out an advantage of half the margin, 0.5 points"),
+        ("inconclusive", "holds zero as well as half the margin, 0.5 points"),
+        ("too few seeds", "at least 5 paired seeds"),
+        ("demonstration", "mnist only demonstrates"),
+    ],
+)
+def test_each_verdict_has_its_reason(verdict: str, reason: str) -> None:
+    [text] = narrative.claims(main(), compared_of({"verdict": verdict}))
+    assert f": {verdict}, for " in text and reason in text
+
+
+def test_a_comparison_of_one_seed_or_none() -> None:
+    nothing = {"ci_low": np.nan, "ci_high": np.nan, "p": np.nan, "p_holm": np.nan}
+    few = nothing | {"n": 1, "verdict": "too few seeds"}
+    one, none = narrative.claims(main(), compared_of(few, few | {"difference": np.nan, "n": 0}))
+    assert "(n = 1)" in one and "[" not in one and "Holm" not in one
+    assert none == "cadabelief against sgd: no seed has both; too few seeds."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "start"),
+    [
+        ("wins", "Belief earns a win: cadabelief beats sgd-ema and cadabelief-scalar, by +0.40"),
+        ("does not win", "Belief earns no win"),
+        ("inconclusive", "Whether belief earns a win stays open"),
+        ("too few seeds", "Whether belief earns a win is not judged"),
+        ("control missing", "Whether belief earns a win is not judged"),
+        ("demonstration", "Whether belief earns a win is not judged on mnist"),
+    ],
+)
+def test_belief(verdict: str, start: str) -> None:
+    row = {"kind": "belief", "worse": "sgd-ema and cadabelief-scalar", "verdict": verdict}
+    [text] = narrative.belief(main(), compared_of(row))
+    assert text.startswith(start)
+
+
+def test_accuracy_names_the_extremes_and_whether_intervals_overlap() -> None:
+    high = {"method": "adam", "accuracy_mean": 96.0, "ci_low": 95.1, "ci_high": 96.9}
+    [text] = narrative.accuracy(cells_of({}, high))
+    assert text == (
+        "ε = 2: highest mean adam, 96.0 ± 0.9 % (n = 5); lowest sgd, 95.0 ± 0.2 % (n = 5); "
+        "1.0 points apart, intervals overlap."
+    )
+    [text] = narrative.accuracy(cells_of({}, high | {"ci_low": 95.3, "ci_high": 96.7}))
+    assert text.endswith("intervals do not overlap.")
+    one = {"n": 1, "ci_low": np.nan, "ci_high": np.nan, "epsilon": INF}
+    [text] = narrative.accuracy(cells_of(one, one | {"method": "adam", "accuracy_mean": 90.0}))
+    assert text.startswith("without privacy: highest mean sgd, 95.0 % (n = 1)")
+    assert text.endswith("without two intervals to compare.")
+
+
+def test_variants_are_compared_within_a_method() -> None:
+    rows = [
+        {"variant": f"state={s}", "accuracy_mean": a} for s, a in (("reset", 94), ("persist", 96))
+    ]
+    [text] = narrative.variants(cells_of(*rows, {"method": "adam"}))
+    assert text.startswith("sgd, ε = 2: highest mean state=persist, 96.0")
+
+
+def test_divergence_counts_runs() -> None:
+    assert narrative.divergence(cells_of({}, {})) == "The loss stayed finite in all of the 10 runs."
+    text = narrative.divergence(cells_of({}, {"method": "adam", "diverged": 2}))
+    assert "in 2 of 10 runs: 2 of 5 adam at ε = 2." in text
+
+
+def test_regimes_tell_prediction_and_measurement() -> None:
+    clipped = {"clipped_below": 0.4, "clipped_above": 0.011, "r": 0.042, "regime": "lower"}
+    [text] = narrative.regimes(cells_of({}, clipped))
+    assert "r = 0.042, predicted regime: lower" in text and "40.0%" in text and "1.1%" in text
+    [text] = narrative.regimes(cells_of({"clipped_below": 0.0, "clipped_above": 0.0}))
+    assert text == "sgd, ε = 2: no coordinate was clipped at any recorded step."
+
+
+def test_privacy_sets_three_epsilons_side_by_side() -> None:
+    unproven = {
+        "eps_certified": np.nan,
+        "privacy": "unproven",
+        "reasons": "clips after the noise",
+        "eps_audited": "4.3",
+    }
+    free = {"epsilon": INF, "eps_claimed": INF, "eps_certified": INF, "privacy": "no claim"}
+    proven, not_proven = narrative.privacy(cells_of({}, unproven, free))
+    assert proven == (
+        "Claimed ε = 2: certified at most 1.99 (pld, add-or-remove-one, unit example); "
+        "audit: not audited; consistent in 1 cell."
+    )
+    assert "no certificate (clips after the noise); audit: 4.3; unproven" in not_proven
+
+
+def test_assumptions_follow_the_noise() -> None:
+    assert "secret seed" in narrative.assumptions(cells_of({}))[0]
+    [text] = narrative.assumptions(cells_of({"noise": "secure"}))
+    assert "seed" not in text and "ideal Gaussian" in text
+    assert narrative.assumptions(cells_of({"eps_claimed": INF})) == []
+
+
+def test_selection_is_never_paid_for() -> None:
+    assert "study rates" in narrative.selection(main(tuned_by="rates"))
+    for made in (main(), main(kind="rates"), main(tuned_by="rates")):
+        assert "o ε" in narrative.selection(made) and "pay" in narrative.selection(made)
+
+
+def ranges_of(*rows: dict) -> pd.DataFrame:
+    usual = {
+        "study": "rates",
+        "dataset": "mnist",
+        "method": "sgd",
+        "label": "sgd",
+        "rate_key": "lr",
+        "epsilon": 4.0,
+        "algorithm": "sgd",
+        "best_rate": 0.1,
+        "best_validation_accuracy": 96.0,
+        "rates": 7,
+        "diverging": 1,
+        "unstable": 0,
+        "crawling": 2,
+        "good_low": 0.01,
+        "good_high": 0.1,
+        "width_decades": 1.0,
+        "edge": "",
+        "trials": 7,
+    }
+    filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
+    return pd.DataFrame(filled, columns=ranges.COLUMNS)
+
+
+def test_robustness_tells_what_happens_at_the_other_rates() -> None:
+    [text] = narrative.robustness(ranges_of({}))
+    assert text == (
+        "sgd over lr: best at 0.1 with 96.0 %; good from 0.01 to 0.1, 1.0 decades; of its 7 rates, "
+        "1 diverging, 0 unstable, 2 crawling."
+    )
+    [text] = narrative.robustness(ranges_of({"edge": "upper"}))
+    assert "1.0 decades at least" in text
+    [text] = narrative.robustness(ranges_of({"width_decades": np.nan}))
+    assert "no good range" in text
+
+
+def test_widest() -> None:
+    other = {"method": "adam", "width_decades": 3.0, "edge": "lower"}
+    assert narrative.widest(ranges_of({}, other)) == (
+        "Widest good range, in decades: adam over lr with at least 3.0; "
+        "narrowest: sgd over lr with 1.0."
+    )
+    same = narrative.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
+    assert same == "Width of the good range, in decades: sgd over lr and adam over lr with 1.0."
+    assert narrative.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
+
+
+@pytest.mark.parametrize(("final", "says"), [(1.0, "would flatter"), (3.0, "does not flatter")])
+def test_a_grid_over_alpha_alone(final: float, says: str) -> None:
+    both = [
+        {"algorithm": "cadabelief", "rate_key": k, "width_decades": w}
+        for k, w in (("lr", 2.5), ("final_lr", final))
+    ]
+    [text] = narrative.inert(ranges_of({}, *both))
+    assert says in text and text.startswith("cadabelief, ε = 4: 2.5 decades over lr")
+
+
+def test_unequal_effort_is_told() -> None:
+    assert narrative.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
+    text = narrative.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
+    assert text.startswith("The number of trials is not the same") and "adam over lr 14" in text
+
+
+def test_tuned_rates_are_checked_against_the_grid() -> None:
+    cells = cells_of({}, {"epsilon": 8.0}, {"method": "other"})
+    assert narrative.tuned(main(), cells, ranges_of({})) == (
+        "1 method of main on this grid: each at its best rate."
+    )
+    text = narrative.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
+    assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
+
+
+def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
+    published = pd.DataFrame(
+        [
+            {
+                "dataset": d,
+                "model": "CNN",
+                "epsilon": e,
+                "delta": 1e-5,
+                "accuracy": 96.1,
+                "source": "a paper",
+            }
+            for d, e in (("mnist", 2.0), ("mnist", 3.0), ("cifar10", 2.0))
+        ]
+    )
+    cells = cells_of({}, {"method": "adam", "accuracy_mean": 95.6})
+    [text] = narrative.anchors(cells, published)
+    assert text == (
+        "ε = 2: CNN 96.10 % (a paper); best mean here 95.60 % (adam, n = 5), 0.50 points below."
+    )
+    assert narrative.anchors(cells.assign(delta=1e-6), published) == []
+
+
+def test_the_rules_name_the_margin_in_force() -> None:
+    text = " ".join(narrative.rules(2.0))
+    assert "within 2 points" in text and "below 1 points" in text and "n = 5" in text

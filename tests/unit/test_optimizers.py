@@ -1,0 +1,443 @@
+"""Every optimizer through one suite; each rule against others' code or worked out by hand."""
+
+import inspect
+import io
+import itertools
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfl import plugins
+from dpfl.errors import UserError
+from dpfl.optimizers import _adaptive
+from dpfl.optimizers._adaptive import bounds
+from dpfl.optimizers.adabelief import AdaBelief
+from dpfl.optimizers.adabound import AdaBound
+from dpfl.optimizers.adam import build as adam
+from dpfl.optimizers.cadabelief import CAdaBelief
+from dpfl.optimizers.cadabelief_scalar import CAdaBeliefScalar
+from dpfl.optimizers.sgd_ema import SGDEMA
+
+NAMES = plugins.names("optimizers")
+every_optimizer = pytest.mark.parametrize("name", NAMES)
+
+
+def build(name, params, lr=0.05, **settings):
+    return plugins.load("optimizers", name).build(params, lr=lr, **settings)
+
+
+def parameter(values, dtype=torch.float64):
+    return torch.nn.Parameter(torch.as_tensor(values, dtype=dtype).clone())
+
+
+def gradients(steps=60, size=50, seed=0):
+    """Noisy gradients [steps, size] of very different sizes, so that both bounds clip some."""
+    generator = torch.Generator().manual_seed(seed)
+    scales = torch.logspace(-6, 2, size, dtype=torch.float64)
+    noise = torch.randn(steps, size, generator=generator, dtype=torch.float64)
+    return scales * (noise + 0.3)
+
+
+def follow(optimizer, theta, grads):
+    """Return theta [steps, D] after every step along `grads`."""
+    after = []
+    for grad in grads:
+        theta.grad = grad.clone()
+        optimizer.step()
+        assert torch.equal(theta.grad, grad)  # a step leaves the gradient alone
+        after.append(theta.detach().clone())
+    return torch.stack(after)
+
+
+def trace(make, grads):
+    """Return theta [steps, D] after every step of the optimizer `make([theta])`, from zero."""
+    theta = parameter(torch.zeros_like(grads[0]), grads.dtype)
+    return follow(make([theta]), theta, grads)
+
+
+def first_step(make, grad):
+    return trace(make, torch.tensor([grad], dtype=torch.float64))[0].tolist()
+
+
+# --- the contract -------------------------------------------------------------------------------
+
+
+@every_optimizer
+def test_build_names_its_settings(name):
+    module = plugins.load("optimizers", name)
+    parameters = list(inspect.signature(module.build).parameters.values())
+    assert [p.name for p in parameters[:2]] == ["params", "lr"]
+    assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    assert all(p.default is not p.empty for p in parameters[2:])
+
+
+@pytest.mark.parametrize("kind", [AdaBelief, CAdaBelief, AdaBound, CAdaBeliefScalar, SGDEMA])
+def test_build_has_the_defaults_of_its_class(kind):
+    module = inspect.getmodule(kind)
+    ours = inspect.signature(module.build).parameters
+    assert ours == inspect.signature(kind).parameters
+
+
+@every_optimizer
+def test_build_passes_every_setting_on(name):
+    signature = inspect.signature(plugins.load("optimizers", name).build)
+    # a value other than the default, where 0.25 or the other truth value would not do
+    changed = {"betas": (0.8, 0.99), "order": "adabound", "gamma": 0.5}
+    settings = {
+        key: changed.get(key, not p.default if isinstance(p.default, bool) else 0.25)
+        for key, p in itertools.islice(signature.parameters.items(), 1, None)
+    }
+    group = build(name, [parameter([1.0])], **settings).param_groups[0]
+    got = {"beta1": group.get("betas", [None])[0]} | group
+    assert {key: got[key] for key in settings} == settings
+
+
+@every_optimizer
+def test_minimises_a_quadratic(name):
+    theta = parameter([1.0, -2.0, 3.0], torch.float32)
+    curvature = torch.tensor([0.1, 0.5, 1.0])
+    optimizer = build(name, [theta])
+
+    def loss():
+        optimizer.zero_grad()
+        value = (curvature * theta.square()).sum() / 2
+        value.backward()
+        return value
+
+    start = loss().item()
+    assert optimizer.step(loss).item() == start  # the closure's loss comes back
+    for _ in range(600):
+        optimizer.step(loss)
+    assert loss().item() < 0.01 * start
+
+
+@every_optimizer
+def test_a_saved_state_continues_to_the_same_bits(name):
+    grads, file = gradients(steps=20).float(), io.BytesIO()
+    whole = trace(lambda params: build(name, params), grads)
+    theta = parameter(torch.zeros_like(grads[0]), torch.float32)
+    first = build(name, [theta])
+    follow(first, theta, grads[:10])
+    torch.save(first.state_dict(), file)
+    file.seek(0)
+
+    again = build(name, [theta], lr=1.0)  # the saved rate comes back with the rest
+    again.load_state_dict(torch.load(file))
+    assert torch.equal(follow(again, theta, grads[10:]), whole[10:])
+
+
+@every_optimizer
+def test_groups_are_apart_and_coordinates_too(name):
+    grads = gradients(steps=15, size=6)
+    slow, fast = parameter(torch.zeros(2, 2)), parameter(torch.zeros(2))
+    optimizer = build(name, [{"params": [slow]}, {"params": [fast], "lr": 0.5}])
+    for grad in grads:
+        slow.grad, fast.grad = grad[:4].view(2, 2).clone(), grad[4:].clone()
+        optimizer.step()
+    for lr, expected in ((0.05, slow.flatten()), (0.5, fast)):
+        flat = trace(lambda params, lr=lr: build(name, params, lr=lr), grads)[-1]
+        part = flat[:4] if lr == 0.05 else flat[4:]
+        torch.testing.assert_close(expected.data, part, rtol=1e-12, atol=0)
+
+
+@every_optimizer
+def test_without_a_gradient_nothing_happens(name):
+    idle, busy = parameter([1.0]), parameter([1.0])
+    optimizer = build(name, [idle, busy])
+    for _ in range(3):
+        busy.grad = torch.ones_like(busy)
+        optimizer.step()
+    assert idle.item() == 1 and busy.item() != 1 and not optimizer.state.get(idle)
+    idle.grad, busy.grad = torch.ones_like(idle), None
+    optimizer.step()
+    alone = parameter([1.0])
+    alone.grad = torch.ones_like(alone)
+    build(name, [alone]).step()
+    assert idle.item() == alone.item()  # its own first step, whatever the others have done
+
+
+@every_optimizer
+@pytest.mark.parametrize("lr", [-0.1, math.nan, math.inf, "1e-3", None])
+def test_refuses_a_wrong_rate(name, lr):
+    with pytest.raises(UserError, match=r"lr is .*; it must be a finite number, at least 0"):
+        build(name, [parameter([1.0])], lr=lr)
+
+
+@pytest.mark.parametrize(
+    "setting, value",
+    [
+        ("betas", (0.9, 1.0)),
+        ("betas", (0.9,)),
+        ("betas", 0.9),
+        ("eps", 0.0),
+        ("eps", "1e-8"),
+        ("final_lr", 0),
+        ("gamma", -1e-3),
+        ("gamma", math.nan),
+        ("bounds", "no"),
+        ("order", "clip_first"),
+        ("eps_in_second_moment", 1),
+    ],
+)
+def test_refuses_a_wrong_setting_also_in_one_group(setting, value):
+    with pytest.raises(UserError) as error:
+        CAdaBelief([parameter([1.0])], **{setting: value})
+    assert f"{setting} is {value!r}; it must be" in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(UserError, match=setting):
+        CAdaBelief([{"params": [parameter([1.0])], setting: value}])
+
+
+@pytest.mark.parametrize(
+    "name, setting, value",
+    [("sgd-momentum", "momentum", 1.0), ("sgd-ema", "beta1", -0.1), ("adam", "betas", (0.9, 1))],
+)
+def test_refuses_a_wrong_setting_of_the_plain_ones(name, setting, value):
+    with pytest.raises(UserError, match=setting):
+        build(name, [parameter([1.0])], **{setting: value})
+
+
+@pytest.mark.parametrize("kind", [AdaBelief, CAdaBelief, AdaBound, CAdaBeliefScalar, SGDEMA])
+def test_refuses_sparse_and_complex_gradients(kind):
+    for theta in (torch.zeros(3), torch.zeros(3, dtype=torch.complex64)):
+        theta.requires_grad_()
+        theta.grad = torch.ones_like(theta) if theta.is_complex() else torch.ones(3).to_sparse()
+        with pytest.raises(UserError, match="it must be dense and real"):
+            kind([theta], lr=0.1).step()
+        assert not theta.any()
+
+
+# --- other people's code ------------------------------------------------------------------------
+
+
+def adabelief_pytorch(params, **settings):
+    module = pytest.importorskip("adabelief_pytorch")
+    switches = {"rectify": False, "weight_decouple": False, "print_change_log": False}
+    return module.AdaBelief(params, **switches, **settings)
+
+
+def pytorch_optimizer(kind, **switches):
+    def make(params, **settings):
+        module = pytest.importorskip("pytorch_optimizer")
+        return getattr(module, kind)(params, weight_decouple=False, **switches, **settings)
+
+    return make
+
+
+def adabound_package(params, **settings):
+    return pytest.importorskip("adabound").AdaBound(params, **settings)
+
+
+def both_ways(kind, **switches):
+    return [pytorch_optimizer(kind, foreach=foreach, **switches) for foreach in (False, True)]
+
+
+@pytest.mark.parametrize("oracle", [adabelief_pytorch, *both_ways("AdaBelief", rectify=False)])
+@pytest.mark.parametrize(
+    "ours", [AdaBelief, lambda params, **settings: CAdaBelief(params, bounds=False, **settings)]
+)
+@pytest.mark.parametrize("betas", [(0.9, 0.999), (0.5, 0.9), (0.0, 0.99)])
+def test_adabelief_is_the_reference_code_once_eps_enters_s(oracle, ours, betas):
+    settings = {"lr": 0.01, "betas": betas, "eps": 1e-8}
+    got = trace(lambda params: ours(params, eps_in_second_moment=True, **settings), gradients())
+    expected = trace(lambda params: oracle(params, **settings), gradients())
+    torch.testing.assert_close(got, expected, rtol=1e-10, atol=0)
+    without = trace(lambda params: ours(params, **settings), gradients())
+    assert not torch.allclose(without, expected, rtol=1e-2)  # the switch is not idle
+
+
+class SquaredCAdaBelief(CAdaBelief):
+    """CAdaBelief with g^2 in the place of (g - m)^2."""
+
+    def update(self, theta, grad, state, group):
+        _adaptive.first_moment(state, grad, group["betas"][0])
+        _adaptive.second_moment(state, grad, group)
+        _adaptive.bounded_step(theta, state, group)
+
+
+@pytest.mark.filterwarnings("ignore:This overload of add")
+@pytest.mark.parametrize("oracle", [adabound_package, *both_ways("AdaBound")])
+@pytest.mark.parametrize(
+    "ours",
+    [AdaBound, lambda params, **settings: SquaredCAdaBelief(params, order="adabound", **settings)],
+)
+@pytest.mark.parametrize("lr, gamma", [(1e-3, 1e-3), (0.1, 0.05)])
+def test_adabound_is_the_reference_code(oracle, ours, lr, gamma):
+    settings = {"lr": lr, "betas": (0.9, 0.99), "final_lr": 0.05, "gamma": gamma, "eps": 1e-8}
+    got = trace(lambda params: ours(params, **settings), gradients())
+    expected = trace(lambda params: oracle(params, **settings), gradients())
+    rtol = 1e-10 if oracle is adabound_package else 1e-4  # the other adds 1e-15 to v under the root
+    torch.testing.assert_close(got, expected, rtol=rtol, atol=0)
+
+
+def test_adam_and_sgd_are_what_their_files_say():
+    grads = gradients()
+    looped = trace(lambda params: torch.optim.Adam(params, lr=0.01, foreach=False), grads)
+    torch.testing.assert_close(trace(lambda params: adam(params, 0.01), grads), looped)
+    torch.testing.assert_close(
+        trace(lambda params: build("sgd", params), grads), -0.05 * grads.cumsum(0)
+    )
+    velocity, theta, expected = torch.zeros(50), torch.zeros(50), []
+    for grad in grads:
+        velocity = 0.7 * velocity + grad
+        theta = theta - 0.05 * velocity
+        expected.append(theta)
+    got = trace(lambda params: build("sgd-momentum", params, momentum=0.7), grads)
+    torch.testing.assert_close(got, torch.stack(expected))
+
+
+# --- cadabelief ---------------------------------------------------------------------------------
+
+
+def transcribed(grads, lr, b1, b2, eps, final_lr, order):
+    """Seed 001's algorithm 2 for one coordinate, in plain numbers."""
+    theta = m = s = 0.0
+    for t, g in enumerate(grads, start=1):
+        m = b1 * m + (1 - b1) * g
+        s = b2 * s + (1 - b2) * (g - m) ** 2
+        low = (1 - 1 / ((1 - b2) * t + 1)) * final_lr
+        high = (1 + 1 / ((1 - b2) * t)) * final_lr
+        if order == "clip-first":
+            m_hat, s_hat = m / (1 - b1**t), s / (1 - b2**t)
+            theta -= min(max(lr / (math.sqrt(s_hat) + eps), low), high) * m_hat
+        else:
+            rate = lr * math.sqrt(1 - b2**t) / (1 - b1**t) / (math.sqrt(s) + eps)
+            theta -= min(max(rate, low), high) * m
+    return theta
+
+
+@pytest.mark.parametrize("order", ["clip-first", "adabound"])
+@pytest.mark.parametrize("betas", [(0.9, 0.999), (0.6, 0.8)])
+@pytest.mark.parametrize("eps", [1e-8, 1e-2])
+def test_cadabelief_is_algorithm_2(order, betas, eps):
+    grads = gradients(steps=100)
+    settings = {"lr": 0.01, "betas": betas, "eps": eps, "final_lr": 0.3, "order": order}
+    got = trace(lambda params: CAdaBelief(params, **settings), grads)[-1]
+    expected = [transcribed(g, 0.01, *betas, eps, 0.3, order) for g in grads.T.tolist()]
+    torch.testing.assert_close(got.tolist(), expected, rtol=1e-10, atol=0)
+
+
+def test_first_steps_worked_out_by_hand():
+    """At t = 1, mhat = g and shat = (.9 g)^2, so that the rate of AdaBelief is lr / (.9 |g|)."""
+    assert first_step(AdaBelief, [20.0, -1.0, 0.0]) == pytest.approx([-1e-3 / 0.9, 1e-3 / 0.9, 0])
+    # clipped to 9.99e-5, not clipped, clipped to 100.1
+    got = first_step(CAdaBelief, [20.0, -1.0, 1e-7])
+    assert got == pytest.approx([-20 * 9.99000999e-5, 1e-3 / 0.9, -100.1e-7], rel=1e-6)
+    # AdaBound's order divides by the bias of m before it clips: 1111 / .1 is clipped, then times m
+    late = first_step(lambda p: CAdaBelief(p, order="adabound"), [20.0, -1.0, 1e-7])
+    expected = [-1e-3 / 0.9, 1e-3 / 0.9, -100.1e-8]
+    assert late == pytest.approx(expected, rel=1e-5)
+    # vhat = g^2
+    assert first_step(AdaBound, [20.0, -1.0, 1e-7]) == pytest.approx([-1e-3, 1e-3, -100.1e-8])
+    assert first_step(lambda p: SGDEMA(p, 0.5), [2.0]) == pytest.approx([-1.0])
+    for lr, rate in ((0.05, 0.05), (1e-6, 9.99000999e-5), (1e3, 100.1)):
+        assert first_step(lambda p, lr=lr: CAdaBeliefScalar(p, lr), [2.0]) == pytest.approx(
+            [-2 * rate]
+        )
+
+
+@pytest.mark.parametrize("order", ["clip-first", "adabound"])
+def test_every_rate_lies_within_its_bounds_and_both_bounds_are_met(order):
+    grads, b1 = gradients(steps=200), 0.9
+    after = trace(lambda params: CAdaBelief(params, order=order, gamma=0.02), grads)
+    mean = torch.zeros(50, dtype=torch.float64)
+    moves = torch.diff(after, dim=0, prepend=torch.zeros(1, 50, dtype=torch.float64))
+    met = set()
+    for t, (grad, move) in enumerate(zip(grads, moves, strict=True), start=1):
+        mean = b1 * mean + (1 - b1) * grad
+        rate = -move / (mean / (1 - b1**t) if order == "clip-first" else mean)
+        low, high = (1 - 1 / (0.02 * t + 1)) * 0.1, (1 + 1 / (0.02 * t)) * 0.1
+        assert low * (1 - 1e-6) <= rate.min() and rate.max() <= high * (1 + 1e-6)
+        met |= {"low"} if rate.min() < low * (1 + 1e-6) else set()
+        met |= {"high"} if rate.max() > high * (1 - 1e-6) else set()
+    assert met == {"low", "high"}
+
+
+def test_cadabelief_is_adabelief_until_a_bound_is_reached():
+    grads = gradients()[:, 20:40]
+    assert torch.equal(
+        trace(lambda params: CAdaBelief(params, gamma=1e-9, final_lr=1e-2), grads),
+        trace(AdaBelief, grads),
+    )
+
+
+@pytest.mark.parametrize("kind", [CAdaBelief, CAdaBeliefScalar])
+def test_with_huge_gamma_only_momentum_is_left(kind):
+    grads = gradients()
+    got = trace(lambda params: kind(params, lr=1e-3, final_lr=0.2, gamma=1e15), grads)
+    expected = trace(lambda params: SGDEMA(params, 0.2), grads)
+    torch.testing.assert_close(got, expected, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("lr, side", [(1e-9, 0), (1e9, 1)])
+def test_the_scalar_rate_is_clipped_at_every_step(lr, side):
+    grads = gradients(steps=30)
+    got = trace(lambda params: CAdaBeliefScalar(params, lr, betas=(0.5, 0.9)), grads)
+    theta = mean = torch.zeros(50, dtype=torch.float64)
+    for t, grad in enumerate(grads, start=1):
+        mean = 0.5 * mean + 0.5 * grad
+        theta = theta - bounds(t, 0.1, 0.1)[side] * mean / (1 - 0.5**t)
+    torch.testing.assert_close(got[-1], theta)
+
+
+def test_bounds_at_the_first_step():
+    assert bounds(1, 0.1, 1 - 0.999) == pytest.approx((9.99e-5, 100.1), rel=1e-4)
+
+
+@given(
+    t=st.integers(1, 10**7),
+    final_lr=st.floats(1e-6, 1e3),
+    gamma=st.floats(1e-6, 1e3),
+)
+def test_bounds_close_in_on_the_final_rate(t, final_lr, gamma):
+    low, high = bounds(t, final_lr, gamma)
+    later_low, later_high = bounds(t + 1, final_lr, gamma)
+    assert 0 <= low <= later_low <= final_lr <= later_high <= high
+    end = bounds(math.ceil(1e9 / gamma), final_lr, gamma)
+    assert end == pytest.approx((final_lr, final_lr), rel=1e-8)
+
+
+# --- the rates that are reported ----------------------------------------------------------------
+
+
+def test_reported_rates_are_the_ones_that_move_the_parameters():
+    grads = gradients(steps=25)
+    mean = torch.zeros(50, dtype=torch.float64)
+    for grad in grads:
+        mean = 0.9 * mean + 0.1 * grad
+    for make, unbiased, clipped in (
+        (AdaBelief, True, False),
+        (adam, True, False),
+        (CAdaBelief, True, True),
+        (AdaBound, False, True),
+        (lambda params: CAdaBeliefScalar(params, 1e-9), True, True),
+    ):
+        theta = parameter(torch.zeros(50))
+        optimizer = make([theta])
+        after = follow(optimizer, theta, grads)
+        rates, low, high = optimizer.coordinate_rates()
+        assert rates.shape == (50,) and not rates.requires_grad
+        assert (low, high) == pytest.approx(bounds(25, 0.1, 1e-3) if clipped else (0, math.inf))
+        direction = mean / (1 - 0.9**25) if unbiased else mean
+        moved = -(after[-1] - after[-2]) / direction
+        torch.testing.assert_close(moved, rates.clamp(low, high), rtol=1e-6, atol=0)
+
+
+def test_reported_rates_cover_all_parameters_and_need_one_pair_of_bounds():
+    first, second = parameter([[1.0, 2.0]]), parameter([3.0])
+    optimizer = CAdaBelief([first, second])
+    with pytest.raises(UserError, match="0 pairs of bounds"):
+        optimizer.coordinate_rates()
+    for theta, expected in ((first, [1 / 0.9, 1 / 1.8]), (second, [1 / 0.9, 1 / 1.8, 1 / 2.7])):
+        theta.grad = theta.detach().clone()
+        fresh = CAdaBelief([first, second], lr=1.0)
+        fresh.step()
+        assert fresh.coordinate_rates()[0].tolist() == pytest.approx(expected)
+        first.data, second.data = torch.tensor([[1.0, 2.0]]).double(), torch.tensor([3.0]).double()
+    second.grad = None
+    fresh.step()
+    with pytest.raises(UserError, match="2 pairs of bounds"):
+        fresh.coordinate_rates()

@@ -1,0 +1,91 @@
+"""The expansion of the configuration: names, shared runs, tuned rates."""
+
+import copy
+
+import pytest
+import yaml
+
+from dpfl import plan, streams
+
+
+@pytest.fixture(scope="module")
+def default(root):
+    return yaml.safe_load((root / "config.yaml").read_text())
+
+
+@pytest.fixture(scope="module")
+def made(default):
+    return plan.make(default)
+
+
+def test_the_default_is_a_demonstration_of_at_most_80_runs(made, default):
+    assert len(made.runs) <= 80
+    assert set(made.studies) == set(default["select"])
+    used = {m for s in made.studies.values() for m in (c["method"] for c in s["cells"])}
+    assert used == set(default["methods"])
+
+
+def test_a_cell_of_two_studies_is_one_run(made):
+    main = {c["method"]: c for c in made.studies["cadabelief"]["cells"] if c["epsilon"] == 8}
+    state = next(
+        c
+        for c in made.studies["state"]["cells"]
+        if c["method"] == "cadabelief" and c["variant"] == {"state": "persist"}
+    )
+    assert state["runs"][0] in main["cadabelief"]["runs"]
+
+
+def test_seeds_pair_across_methods_and_budgets(made):
+    by_seed = {}
+    for run in made.runs.values():
+        if run["settings"]["partition"]["validation_fraction"]:
+            continue
+        if run["settings"]["partition"]["scheme"] == "iid":
+            by_seed.setdefault(run["settings"]["seed"], set()).add(
+                streams.pairing_key(run["settings"])
+            )
+    assert all(len(keys) == 1 for keys in by_seed.values())
+    assert len({next(iter(keys)) for keys in by_seed.values()}) == len(by_seed)
+
+
+def test_a_non_private_run_has_no_noise_to_calibrate(made):
+    for run in made.runs.values():
+        private = run["settings"]["epsilon"] != "inf"
+        assert (run["calibration"] is not None) == private
+        assert (run["settings"]["mechanism"]["estimator"] == "nonprivate") != private
+
+
+def test_every_method_gets_the_same_number_of_trials(made):
+    assert {len(t["trials"]) for t in made.tunings.values()} == {3}
+    for run in made.runs.values():
+        if run["tuning"]:
+            assert run["tuning"] in run["settings"]["optimizer"]["rate"]
+
+
+def test_tuning_runs_hold_a_validation_set_out(made):
+    for tuning in made.tunings.values():
+        for trial in tuning["trials"]:
+            for run in trial["runs"]:
+                assert made.runs[run]["settings"]["partition"]["validation_fraction"] > 0
+
+
+def test_a_changed_setting_changes_only_the_names_it_touches(default):
+    config = copy.deepcopy(default)
+    config["optimizers"]["adam"]["settings"]["eps"] = 1e-6
+    before, after = plan.make(default), plan.make(config)
+    gone = set(before.runs) - set(after.runs)
+    assert gone and all(
+        before.runs[r]["settings"]["optimizer"]["algorithm"] == "adam" for r in gone
+    )
+    assert before.calibrations == after.calibrations and before.partitions == after.partitions
+
+
+def test_method_and_study_names_do_not_name_runs(default):
+    config = copy.deepcopy(default)
+    config["methods"]["renamed"] = config["methods"].pop("sgd")
+    config["select"] = ["rates"]
+    config["studies"]["rates"]["methods"] = ["renamed"]
+    reference = copy.deepcopy(default)
+    reference["select"] = ["rates"]
+    reference["studies"]["rates"]["methods"] = ["sgd"]
+    assert set(plan.make(config).runs) == set(plan.make(reference).runs)

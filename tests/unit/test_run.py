@@ -1,0 +1,134 @@
+"""Whole runs: repeatable, resumable at any moment, never past the budget."""
+
+import json
+
+import pytest
+import tiny
+import torch
+
+from dpfl import run, summary
+from dpfl.files import read_json
+from dpfl.privacy.accounting import epsilon
+
+
+class Killed(Exception):
+    """Stands for a kill signal."""
+
+
+def train(settings, folder, inputs=None, kill_after=None):
+    lines = []
+
+    def report(line):
+        lines.append(line)
+        if len(lines) == kill_after:
+            raise Killed
+
+    inputs = inputs or tiny.inputs_of(settings, folder)
+    return run.train(settings, inputs, folder / "run", report)
+
+
+def weights(result):
+    return torch.cat([p.detach().reshape(-1) for p in result.model.parameters()])
+
+
+def rows(result):
+    """The metrics without NaN, which equals nothing."""
+    return json.dumps(result.metrics)
+
+
+@pytest.mark.parametrize("state", ["persist", "reset", "server"])
+@pytest.mark.parametrize("kill_after", [1, 3])
+def test_a_killed_run_continues_to_the_same_bits(tmp_path, state, kill_after):
+    settings = tiny.settings(federation=tiny.federation(state=state))
+    (tmp_path / "whole").mkdir()
+    whole = train(settings, tmp_path / "whole")
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(Killed):
+        train(settings, tmp_path, inputs, kill_after)
+    resumed_lines = []
+    continued = run.train(settings, inputs, tmp_path / "run", resumed_lines.append)
+    assert f"continuing after round {kill_after}" in resumed_lines
+    assert torch.equal(weights(continued), weights(whole))
+    assert rows(continued) == rows(whole)
+    assert continued.rates == whole.rates
+
+
+def test_the_same_run_twice_gives_equal_bits(tmp_path):
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    first, second = (train(tiny.settings(), folder) for folder in folders)
+    assert rows(first) == rows(second)
+    assert torch.equal(weights(first), weights(second))
+
+
+def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(Killed):
+        train(settings, tmp_path, inputs, kill_after=2)
+    other = tiny.settings(clipping={"rule": "fixed", "clip_norm": 0.5})
+    lines = []
+    run.train(other, inputs, tmp_path / "run", lines.append)
+    assert lines[0].startswith("round 1/")
+
+
+def test_a_half_written_checkpoint_is_ignored(tmp_path):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(Killed):
+        train(settings, tmp_path, inputs, kill_after=2)
+    stray = tmp_path / "run" / "checkpoint" / "run.3.pt"
+    stray.write_bytes(b"half")
+    continued = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    assert [row["round"] for row in continued.metrics] == [0, 1, 2, 3, 4]
+
+
+def test_the_step_that_would_exceed_the_budget_is_not_taken(tmp_path):
+    settings = tiny.settings(epsilon=4.0)  # less than the planned steps cost at this noise
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    planned = 4 * 2 * 2
+    assert 0 < result.metrics[-1]["steps"] < planned
+    assert all(row["epsilon_spent"] <= 4.0 for row in result.metrics)
+    for client in read_json(inputs.calibration)["clients"]:
+        if client["paid_steps"] < client["steps"]:
+            one_more = client["paid_steps"] + 1
+            assert epsilon(client["sample_rate"], 1.0, one_more, 1e-5) > 4.0
+
+
+def test_epsilon_infinity_has_neither_noise_nor_clipping(tmp_path):
+    nonprivate = {"epsilon": "inf", "mechanism": {"estimator": "nonprivate"}}
+    results = []
+    for clip_norm in (1e-3, 1e3):
+        folder = tmp_path / str(clip_norm)
+        folder.mkdir()
+        clipping = {"rule": "fixed", "clip_norm": clip_norm}
+        results.append(train(tiny.settings(**nonprivate, clipping=clipping), folder))
+    assert torch.equal(weights(results[0]), weights(results[1]))
+    assert results[0].metrics[-1]["epsilon_spent"] == float("inf")
+
+
+def test_the_files_of_a_run(tmp_path):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    summary.write("name", settings, inputs, result, tmp_path / "run")
+    found = read_json(tmp_path / "run" / "summary.json")
+    assert found["eps_claimed"] == 50.0
+    assert 0 < found["eps_certified"] <= 50.0
+    assert found["eps_audit_lb"] is None and found["audit_status"] == "not audited"
+    assert found["adjacency"] == "add-or-remove-one" and found["unit"] == "example"
+    assert found["final_test_accuracy"] == result.metrics[-1]["test_accuracy"]
+    header = (tmp_path / "run" / "metrics.csv").read_text().splitlines()[0]
+    assert "second" not in header and header.startswith("round,steps,examples,train_accuracy")
+    run.discard_checkpoint(tmp_path / "run")
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"metrics.csv", "rates.csv", "summary.json", "model.safetensors"}
+
+
+def test_secure_noise_does_not_repeat(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    first, second = (train(tiny.settings(noise="secure"), tmp_path / name) for name in ("a", "b"))
+    assert not torch.equal(weights(first), weights(second))

@@ -1,0 +1,45 @@
+"""The source files a job depends on: all that it imports, and nothing else of ours."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dpfl import plugins, sources
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "cadabelief"])
+def test_found_files_cover_what_python_imports(root, optimizer):
+    """Compared with the modules that a real interpreter loads."""
+    plug_in = plugins.path_of("optimizers", optimizer)
+    found = sources.needed_by(
+        "workflow/scripts/train.py",
+        plug_in,
+        plugins.path_of("mechanisms", "dpsgd"),
+        plugins.path_of("models", "digits-cnn"),
+    )
+    code = (
+        "import sys; sys.path.insert(0, 'workflow/scripts'); import train, dpfl.plugins as p;"
+        f"p.load('optimizers', '{optimizer}'); p.load('mechanisms', 'dpsgd');"
+        "p.load('models', 'digits-cnn');"
+        "ours = [m for n, m in sys.modules.items() if n.startswith('dpfl') and m.__file__];"
+        "print(*(m.__file__ for m in ours))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.split()
+    relative = {str(path).removeprefix(f"{root}/") for path in loaded}
+    assert relative <= set(found)
+    others = {f"workflow/scripts/dpfl/optimizers/{n}.py" for n in ("adam", "adabound")}
+    assert not others & set(found)
+
+
+def test_a_training_job_imports_neither_torchvision_nor_opacus(root):
+    code = (
+        "import sys; sys.path.insert(0, 'workflow/scripts'); import train;"
+        "print({'torchvision', 'opacus', 'dp_accounting', 'pandas', 'sklearn'} & set(sys.modules))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "set()"

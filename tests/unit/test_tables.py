@@ -1,0 +1,318 @@
+"""Tables from made-up runs: numbers recomputed from what was written, and every kind of verdict."""
+
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+from dpfl import comparisons, ranges, reader, rendering, results, tables
+from dpfl.errors import UserError
+from scipy import stats
+from synthetic import CLAIM, cell, study
+
+INF = math.inf
+METHODS = ("cadabelief", "sgd", "adam", "adabelief", "sgd-ema", "cadabelief-scalar")
+AHEAD = dict(zip(METHODS, (0.03, 0.0, 0.01, 0.0, 0.03, 0.01), strict=True))
+
+
+def accuracy(own: dict, seed: int) -> float:
+    """A seed shifts all methods alike; each has an advantage and a little noise of its own."""
+    noise = np.random.default_rng([seed, METHODS.index(own["method"])]).normal(0, 0.001)
+    bonus = 0.02 if own["epsilon"] == 8.0 else 0.0
+    return 0.9 + AHEAD[own["method"]] + 0.01 * seed + bonus + noise
+
+
+def compare(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
+    """Write a study of all methods and return it with its runs, comparisons and cells."""
+    private = [cell(m, e, seeds) for m in METHODS for e in (2.0, 8.0)]
+    cells = private + [cell(m, INF, 1) for m in METHODS]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracy(c, s)})
+    controls = {"claims": [CLAIM], "controls": ["sgd-ema", "cadabelief-scalar"]}
+    made = study(cells, dataset=dataset, **(controls | extra))
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    return made, runs, compared, tables.cells(made, runs, compared)
+
+
+def row(table: pd.DataFrame, **where) -> pd.Series:
+    found = table[(table[list(where)] == pd.Series(where)).all(axis=1)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_a_cell_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
+    made, _, _, table = compare(tmp_path)
+    assert len(table) == len(made["cells"]) == 18
+    own = row(table, method="adam", epsilon=8.0)
+    sample = [100 * accuracy(cell("adam", 8.0, 5), seed) for seed in range(5)]
+    limits = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
+    assert own["accuracy_mean"] == pytest.approx(np.mean(sample))
+    assert (own["ci_low"], own["ci_high"]) == pytest.approx((limits.low, limits.high))
+    assert own["sd"] == pytest.approx(np.std(sample, ddof=1))
+    assert (own["n"], own["eps_claimed"], own["privacy"]) == (5, 8.0, "consistent")
+    assert own["eps_certified"] == pytest.approx(7.992)
+    assert own["eps_audited"] == "not audited"
+
+
+def test_one_seed_has_no_interval_and_infinity_no_claim(tmp_path: Path) -> None:
+    _, _, _, table = compare(tmp_path)
+    own = row(table, method="sgd", epsilon=INF)
+    assert own["n"] == 1 and pd.isna(own[["ci_low", "ci_high", "sd"]]).all()
+    assert (own["privacy"], own["published"], own["verdict"]) == ("no claim", "", "")
+
+
+def test_comparisons_pair_by_seed_and_average_over_finite_epsilons(tmp_path: Path) -> None:
+    _, _, compared, _ = compare(tmp_path)
+
+    def means(method: str) -> np.ndarray:
+        of = [[accuracy(cell(method, e, 5), s) for e in (2.0, 8.0)] for s in range(5)]
+        return 100 * np.mean(of, axis=1)
+
+    own = row(compared, worse="adam", kind="claim")
+    expected = stats.ttest_rel(means("cadabelief"), means("adam"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("cadabelief") - means("adam")))
+    assert (own["epsilons"], own["n"], own["verdict"]) == ("2 8", 5, "replicated")
+    # Unpaired, the seeds' common shift of a point each would drown a difference of two points.
+    assert stats.ttest_ind(means("cadabelief"), means("adam")).pvalue > 0.01 > own["p_holm"]
+
+
+def test_holm_is_over_the_claim_and_over_the_controls_apart(tmp_path: Path) -> None:
+    _, _, compared, _ = compare(tmp_path)
+    for kind, count in (("claim", 3), ("control", 2)):
+        own = compared[compared["kind"] == kind].sort_values("p")
+        raw = own["p"].to_numpy() * np.arange(count, 0, -1)
+        assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
+def test_belief_needs_a_win_over_both_controls(tmp_path: Path) -> None:
+    _, _, compared, _ = compare(tmp_path)
+    assert row(compared, worse="cadabelief-scalar")["verdict"] == "wins"
+    assert row(compared, worse="sgd-ema")["verdict"] == "does not win"
+    belief = row(compared, kind="belief")
+    assert belief["verdict"] == "does not win"
+    assert belief["difference"] == row(compared, worse="sgd-ema")["difference"]
+
+
+def test_belief_wins_over_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(AHEAD, "sgd-ema", 0.0)
+    _, _, compared, _ = compare(tmp_path)
+    belief, controls = row(compared, kind="belief"), compared[compared["kind"] == "control"]
+    assert (belief["verdict"], set(controls["verdict"])) == ("wins", {"wins"})
+    assert belief["p_holm"] == controls["p_holm"].max()
+
+
+def test_belief_is_not_judged_on_one_control(tmp_path: Path) -> None:
+    _, _, compared, _ = compare(tmp_path, controls=["cadabelief-scalar"])
+    assert row(compared, kind="belief")["verdict"] == "control missing"
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_few_seeds_give_no_verdict(tmp_path: Path, seeds: int) -> None:
+    _, _, compared, table = compare(tmp_path, seeds=seeds)
+    assert set(compared["verdict"]) == {"too few seeds"}
+    assert compared["p"].isna().all() == (seeds == 1)
+    assert row(table, method="sgd", epsilon=2.0)["verdict"] == "cadabelief > sgd: too few seeds"
+
+
+def test_digits_only_demonstrate(tmp_path: Path) -> None:
+    _, _, compared, table = compare(tmp_path, dataset="digits")
+    assert set(compared["verdict"]) == set(table["verdict"]) == {"demonstration"}
+    assert set(table["published"]) == {""}
+
+
+def test_an_ordering_stands_beside_its_cells(tmp_path: Path) -> None:
+    _, _, _, table = compare(tmp_path)
+    assert row(table, method="sgd", epsilon=2.0)["published"] == CLAIM["published"]
+    assert row(table, method="cadabelief", epsilon=2.0)["verdict"].count("replicated") == 3
+    assert row(table, method="sgd-ema", epsilon=2.0)["published"] == ""
+
+
+def test_a_published_number_gets_a_cell_verdict(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 3) | {"published": 96.0}]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.96 + 0.0001 * s})
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    assert (own["published"], own["verdict"]) == ("96", "matches")
+
+
+def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:
+    cells = [cell("cadabelief", 2.0, 5), cell("cadabelief", 8.0, 3)]
+    cells += [cell("sgd", 2.0, 5), cell("sgd", 8.0, 5), cell("sgd", 4.0, 5)]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + 0.001 * s})
+    made = study(cells, claims=[CLAIM | {"worse": ["sgd", "adam"]}])
+    compared = comparisons.comparisons(made, results.frame(made, tmp_path))
+    own, absent = row(compared, worse="sgd"), row(compared, worse="adam")
+    assert (own["n"], own["epsilons"]) == (3, "2 8")
+    assert (absent["n"], absent["epsilons"], absent["verdict"]) == (0, "", "too few seeds")
+
+
+def test_a_diverged_run_counts_as_guessing(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 2)]
+    outcomes = [{"accuracy": 0.9}, {"accuracy": None, "diverged": True}]
+    synthetic.write(tmp_path, cells, lambda c, s: outcomes[s])
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    assert own["accuracy_mean"] == pytest.approx((90 + 10) / 2)
+    assert (own["n"], own["diverged"]) == (2, 1)
+
+
+def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 2)]
+    reasons = {"eps_certified": None, "eps_certified_reasons": ["clips after the noise"]}
+    synthetic.write(tmp_path, cells, lambda c, s: reasons if s else {})
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    assert np.isnan(own["eps_certified"])
+    assert (own["privacy"], own["reasons"]) == ("unproven", "clips after the noise")
+
+
+GRID = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
+
+
+def rate_study(tmp_path: Path, validation: dict[str, list], diverged: tuple = ()):
+    """Write one run per method and rate with these validation accuracies in percent."""
+    cells = [cell(m, 4.0, 1, rate=g) for m in validation for g in GRID]
+
+    def outcome(own: dict, seed: int) -> dict:
+        at = GRID.index(own["variant"]["rate"])
+        value = validation[own["method"]][at]
+        bad = (own["method"], at) in diverged
+        final = None if value is None else value / 100
+        return {"final_validation_accuracy": final, "diverged": bad}
+
+    synthetic.write(tmp_path, cells, outcome)
+    made = study(cells, name="rates", kind="rates")
+    return made, results.frame(made, tmp_path)
+
+
+def test_rates_are_classified(tmp_path: Path) -> None:
+    validation = {"sgd": [11, 40, 94.5, 96, 30, 10], "adam": [95, 96, 96, 95, 80, 90]}
+    made, runs = rate_study(tmp_path, validation, diverged=(("adam", 5),))
+    table = ranges.classified(made, runs)
+    states = {m: table.loc[table["method"] == m, "state"].tolist() for m in validation}
+    assert states["sgd"] == ["crawls", "crawls", "good", "good", "unstable", "diverges"]
+    assert states["adam"] == ["good", "good", "good", "good", "fair", "diverges"]
+    sgd, adam = (row(ranges.ranges(made, runs), method=m) for m in validation)
+    assert (sgd["best_rate"], sgd["good_low"], sgd["good_high"]) == (0.1, 0.01, 0.1)
+    assert sgd["width_decades"] == pytest.approx(1.0)
+    assert (sgd["rates"], sgd["trials"], sgd["edge"]) == (6, 6, "")
+    assert (sgd["diverging"], sgd["unstable"], sgd["crawling"]) == (1, 1, 2)
+    assert (adam["best_rate"], adam["edge"]) == (0.001, "lower")
+    assert adam["width_decades"] == pytest.approx(3.0)
+
+
+def test_the_good_range_has_no_gap(tmp_path: Path) -> None:
+    made, runs = rate_study(tmp_path, {"sgd": [95, 80, 96, 95, 80, 95]})
+    own = ranges.ranges(made, runs).iloc[0]
+    assert (own["good_low"], own["good_high"], own["edge"]) == (0.01, 0.1, "")
+
+
+def test_an_optimizer_that_never_trains_has_no_good_range(tmp_path: Path) -> None:
+    made, runs = rate_study(tmp_path, {"sgd": [10, 11, 10, None, 10, 9]})
+    own = ranges.ranges(made, runs).iloc[0]
+    assert pd.isna(own[["good_low", "good_high", "width_decades"]]).all()
+    assert own["diverging"] + own["crawling"] == 6
+
+
+def test_rates_need_a_validation_split(tmp_path: Path) -> None:
+    made, runs = rate_study(tmp_path, {"sgd": [None] * 6})
+    with pytest.raises(UserError, match="held out"):
+        ranges.ranges(made, runs)
+
+
+def test_rates_of_one_optimizer_over_two_keys_are_two_lines(tmp_path: Path) -> None:
+    cells = [cell(m, 4.0, 1, rate=g) for m in ("adabound", "adabound-final") for g in GRID]
+    keys = {"adabound": "lr", "adabound-final": "final_lr"}
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {
+            "final_validation_accuracy": 0.9,
+            "algorithm": "adabound",
+            "rate_key": keys[c["method"]],
+        },
+    )
+    made = study(cells, kind="rates")
+    table = ranges.ranges(made, results.frame(made, tmp_path))
+    assert dict(zip(table["method"], table["rate_key"], strict=True)) == keys
+    assert set(table["algorithm"]) == {"adabound"}
+
+
+def test_written_tables_say_the_same_three_times(tmp_path: Path) -> None:
+    _, _, compared, table = compare(tmp_path / "runs")
+    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "compared", compared, rendering.COMPARISONS)
+    back = reader.table(tmp_path / "main.csv")
+    assert back["accuracy_mean"].tolist() == table["accuracy_mean"].tolist()
+    assert back["epsilon"].tolist() == table["epsilon"].tolist()
+    assert reader.table(tmp_path / "compared.csv")["source"].unique() == ["001"]
+    own = row(table, method="adam", epsilon=8.0)
+    half = own["accuracy_mean"] - own["ci_low"]
+    text = f"{own['accuracy_mean']:.1f} ± {half:.1f} (n=5)"
+    assert text in (tmp_path / "main.md").read_text()
+    assert text.replace("±", r"$\pm$") in (tmp_path / "main.tex").read_text()
+
+
+def test_markdown_parses_and_latex_is_escaped() -> None:
+    heads, lines = ["a|b", "c"], [["50 % & more", "x_1 ± 2"], ["", "ε > 1"]]
+    text = rendering.markdown(heads, lines)
+    assert len({re.sub(r"\\\|", "", line).count("|") for line in text.splitlines()}) == 1
+    body = rendering.latex(heads, lines)
+    assert r"50 \% \& more & x\_1 $\pm$ 2 \\" in body
+    assert [w for w in ("toprule", "midrule", "bottomrule") if w in body] == [
+        "toprule",
+        "midrule",
+        "bottomrule",
+    ]
+
+
+def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
+    rendering.write(tmp_path / "none", ranges.NONE, rendering.RANGES)
+    assert (tmp_path / "none.csv").read_text() == ",".join(ranges.COLUMNS) + "\n"
+    assert (tmp_path / "none.md").read_text().count("\n") == 2
+    assert len(reader.table(tmp_path / "none.csv")) == 0
+
+
+def test_the_driver_writes_everything_or_one_line(tmp_path: Path, root: Path) -> None:
+    made, *_ = compare(tmp_path / "runs", seeds=2)
+    driver = [sys.executable, root / "workflow/scripts/tabulate_study.py"]
+    where = ["--runs", tmp_path / "runs", "--output-dir", tmp_path / "tables"]
+    subprocess.run([*driver, "--study", json.dumps(made), *where], check=True)
+    written = sorted(path.name for path in (tmp_path / "tables").iterdir())
+    stems = ("main", "main_comparisons", "main_ranges")
+    assert written == sorted(f"{s}.{end}" for s in stems for end in ("csv", "md", "tex"))
+    (tmp_path / "runs" / "sgd-2-0" / "summary.json").unlink()
+    (tmp_path / "study.json").write_text(json.dumps(made))
+    failed = subprocess.run(
+        [*driver, "--study", f"@{tmp_path / 'study.json'}", *where], capture_output=True, text=True
+    )
+    assert failed.returncode == 1
+    assert re.fullmatch(r"error: .*sgd-2-0.*\n", failed.stderr)
+
+
+def test_a_study_is_json_or_a_file_of_it(tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text('{"name": "a"}')
+    assert results.study_of(f"@{tmp_path / 'study.json'}") == results.study_of('{"name": "a"}')
+    with pytest.raises(UserError, match="neither JSON nor @file"):
+        results.study_of("main")
+
+
+def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
+    written = []
+    for part in ("a", "b"):
+        _, _, _, table = compare(tmp_path / part)
+        rendering.write(tmp_path / part / "main", table, rendering.CELLS)
+        written.append((tmp_path / part / "main.csv").read_bytes())
+    assert written[0] == written[1] and b"\r" not in written[0]
+    assert len(pd.read_csv(io.BytesIO(written[0]))) == 18

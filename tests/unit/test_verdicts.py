@@ -1,0 +1,169 @@
+"""Intervals and verdicts against scipy's own tests, hand-made Holm corrections and the rules."""
+
+import math
+
+import numpy as np
+import pytest
+from dpfl.errors import UserError
+from dpfl.verdicts import Interval, cell_verdict, interval, ordering, privacy
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+RNG = np.random.default_rng(7)
+values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)
+
+
+def at(low: float, high: float, n: int = 5) -> Interval:
+    return Interval((low + high) / 2, low, high, n, 0.1)
+
+
+def test_interval_is_scipys() -> None:
+    sample = RNG.normal(97, 0.3, 6)
+    found = interval(sample)
+    expected = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.n, found.mean) == (6, pytest.approx(sample.mean()))
+    assert found.sd == pytest.approx(np.std(sample, ddof=1))
+
+
+def test_interval_of_two_values_by_hand() -> None:
+    # Student's t with one degree of freedom is Cauchy: its 97.5 % quantile is tan(0.475 pi).
+    found = interval([1.0, 3.0])
+    assert found.high - found.mean == pytest.approx(math.tan(0.475 * math.pi) * 1.0)
+
+
+def test_one_value_has_no_interval_and_none_no_mean() -> None:
+    assert interval([96.5]) == Interval(96.5, None, None, 1, None)
+    assert math.isnan(interval([]).mean)
+
+
+def test_values_must_be_finite() -> None:
+    with pytest.raises(UserError, match="nan"):
+        interval([97.0, math.nan])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (95.3, 96.9, "matches"),
+        (95.0, 97.0, "matches"),
+        (97.1, 97.5, "differs"),
+        (92.0, 94.9, "differs"),
+        (94.9, 96.0, "inconclusive"),
+        (90.0, 99.0, "inconclusive"),
+    ],
+)
+def test_cell_verdict(low: float, high: float, verdict: str) -> None:
+    assert cell_verdict(at(low, high), published=96.0, margin=1.0) == verdict
+
+
+def test_a_cell_of_one_seed_decides_nothing() -> None:
+    assert cell_verdict(interval([96.0]), published=96.0, margin=1.0) == "inconclusive"
+
+
+def test_p_is_that_of_the_paired_t_test() -> None:
+    better, worse = RNG.normal(97, 0.3, 5), RNG.normal(96.8, 0.3, 5)
+    found = ordering({"sgd": better - worse}, margin=1.0)["sgd"]
+    expected = stats.ttest_rel(better, worse)
+    assert found.p == found.p_holm == pytest.approx(expected.pvalue)
+    limits = expected.confidence_interval(0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high))
+
+
+def with_p(p: float, n: int = 6) -> np.ndarray:
+    """Return n differences whose two-sided t-test has exactly this p."""
+    shape = np.linspace(-1, 1, n)
+    t = stats.t.isf(p / 2, n - 1)
+    return shape + t * shape.std(ddof=1) / math.sqrt(n)
+
+
+def half_width(found: Interval, level: float) -> float:
+    return stats.t.ppf((1 + level) / 2, found.n - 1) * found.sd / math.sqrt(found.n)
+
+
+def test_holm_by_hand_when_all_reject() -> None:
+    found = ordering({"a": with_p(0.03), "b": with_p(0.001), "c": with_p(0.02)}, margin=1.0)
+    adjusted = {name: c.p_holm for name, c in found.items()}
+    assert adjusted == pytest.approx({"b": 0.003, "c": 0.04, "a": 0.04})
+    assert [c.verdict for c in found.values()] == ["replicated"] * 3
+    for name, level in {"b": 1 - 0.05 / 3, "c": 1 - 0.05 / 2, "a": 0.95}.items():
+        own = found[name].interval
+        assert own.high - own.mean == pytest.approx(half_width(own, level))
+
+
+def test_holm_stops_at_the_first_that_does_not_reject() -> None:
+    # .03 > .05/2 stops the procedure, so .04 must not reject although .04 < .05/1.
+    found = ordering({"a": with_p(0.04), "b": with_p(0.001), "c": with_p(0.03)}, margin=1.0)
+    adjusted = {name: c.p_holm for name, c in found.items()}
+    assert adjusted == pytest.approx({"b": 0.003, "c": 0.06, "a": 0.06})
+    assert found["b"].verdict == "replicated"
+    assert found["a"].interval.low < 0 < found["a"].interval.mean
+    assert found["a"].verdict != "replicated"
+
+
+@given(st.lists(values, min_size=1, max_size=4))
+def test_an_interval_excludes_zero_exactly_if_holm_rejects(families: list[list[float]]) -> None:
+    found = ordering(dict(enumerate(families)), margin=1.0)
+    for one in found.values():
+        excludes = one.interval.low > 0 or one.interval.high < 0
+        if abs(one.p_holm - 0.05) > 1e-9:
+            assert excludes == (one.p_holm < 0.05)
+
+
+@given(values)
+def test_more_comparisons_never_narrow_an_interval(own: list[float]) -> None:
+    alone = ordering({"a": own}, margin=1.0)["a"].interval
+    among = ordering({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, margin=1.0)["a"].interval
+    assert among.low <= alone.low + 1e-12 and among.high >= alone.high - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "n", "verdict"),
+    [
+        (1.0, 0.1, 5, "replicated"),
+        (0.0, 0.1, 5, "not replicated"),
+        (-2.0, 0.1, 5, "not replicated"),
+        (0.4, 1.0, 5, "inconclusive"),
+        (1.0, 0.1, 4, "too few seeds"),
+        (1.0, 0.1, 2, "too few seeds"),
+        (1.0, 0.1, 1, "too few seeds"),
+    ],
+)
+def test_ordering_verdicts(mean: float, spread: float, n: int, verdict: str) -> None:
+    differences = mean + spread * np.linspace(-1, 1, n) * (n > 1)
+    assert ordering({"sgd": differences}, margin=1.0)["sgd"].verdict == verdict
+
+
+def test_half_the_margin_decides_what_is_not_replicated() -> None:
+    differences = 0.1 + 0.2 * np.linspace(-1, 1, 5)
+    assert ordering({"sgd": differences}, margin=1.0)["sgd"].verdict == "not replicated"
+    assert ordering({"sgd": differences}, margin=0.3)["sgd"].verdict == "inconclusive"
+
+
+def test_a_comparison_without_two_seeds_has_no_p_but_counts_for_holm() -> None:
+    found = ordering({"a": [1.0], "b": with_p(0.03), "c": []}, margin=1.0)
+    assert (found["a"].p, found["a"].p_holm, found["c"].interval.n) == (None, None, 0)
+    assert found["b"].p_holm == pytest.approx(0.09)
+
+
+def test_differences_without_spread() -> None:
+    found = ordering({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
+    assert (found["a"].p, found["a"].verdict) == (0.0, "replicated")
+    assert (found["b"].p, found["b"].verdict) == (1.0, "not replicated")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "certified", "audited", "verdict"),
+    [
+        (4.0, 3.99, None, "consistent"),
+        (4.0, 4.0, 3.1, "consistent"),
+        (4.0, None, 3.1, "unproven"),
+        (4.0, 4.2, None, "unproven"),
+        (4.0, None, 4.3, "refuted"),
+        (4.0, 3.99, 4.3, "refuted"),
+        (math.inf, math.inf, None, "no claim"),
+    ],
+)
+def test_privacy(claimed: float, certified: float, audited: float, verdict: str) -> None:
+    assert privacy(claimed, certified, audited) == verdict

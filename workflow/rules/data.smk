@@ -1,0 +1,56 @@
+# Data sets as arrays, and their partitions into clients.
+
+
+rule prepare_data:
+    input:
+        driver=f"{SCRIPTS}/prepare_data.py",
+        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
+    output:
+        "results/data/{dataset}.safetensors",
+    log:
+        "results/logs/prepare_data/{dataset}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        data_dir=config["data_dir"],
+    shell:
+        "python {input.driver} --dataset {wildcards.dataset} --data-dir {params.data_dir:q}"
+        " --output {output} 2>&1 | tee {log}"
+
+
+rule partition:
+    input:
+        driver=f"{SCRIPTS}/partition.py",
+        sources=lambda w: sources_of(
+            "partition",
+            ("partitions", partition_of(w)["settings"]["scheme"]),
+            ("data", partition_of(w)["dataset"]),
+        ),
+        data=lambda w: f"results/data/{partition_of(w)['dataset']}.safetensors",
+    output:
+        assignment="results/partitions/{partition}/assignment.npy",
+        summary="results/partitions/{partition}/clients.csv",
+        picture=report(
+            "results/partitions/{partition}/labels.png",
+            caption="../report/partition.rst",
+            category="Partitions",
+            labels=lambda w: {"partition": w.partition},
+        ),
+    log:
+        "results/logs/partition/{partition}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        dataset=lambda w: partition_of(w)["dataset"],
+        settings=lambda w: json.dumps(partition_of(w)["settings"]),
+        seed=lambda w: partition_of(w)["seed"],
+    shell:
+        "python {input.driver} --dataset {params.dataset} --data {input.data}"
+        " --settings {params.settings:q} --seed {params.seed} --assignment {output.assignment}"
+        " --summary {output.summary} --picture {output.picture} 2>&1 | tee {log}"

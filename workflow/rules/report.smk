@@ -1,0 +1,96 @@
+# Figures, executed notebooks, and the page that links everything.
+
+
+rule plot:
+    input:
+        driver=f"{SCRIPTS}/plot.py",
+        sources=lambda w: sources_of("plot", ("plots", w.figure)),
+        study="results/studies/{study}.json",
+        runs=runs_of_study,
+    output:
+        png=report(
+            "results/figures/{study}/{figure}.png",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels=lambda w: {"study": w.study, "figure": w.figure},
+        ),
+        pdf="results/figures/{study}/{figure}.pdf",
+    log:
+        "results/logs/plot/{study}-{figure}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    shell:
+        "python {input.driver} --study @{input.study} --figure {wildcards.figure}"
+        " --runs results/runs --output results/figures/{wildcards.study}/{wildcards.figure}"
+        " 2>&1 | tee {log}"
+
+
+rule notebook:
+    input:
+        template="notebooks/{notebook}.ipynb",
+        words=f"{SCRIPTS}/dpfl/narrative.py",
+        sources=sources_of("dpfl/narrative"),
+        read=notebook_inputs,
+    output:
+        notebook="results/notebooks/{notebook}.ipynb",
+        html=report(
+            "results/reports/{notebook}.html",
+            caption="../report/notebook.rst",
+            category="Notebooks",
+            labels=lambda w: {"notebook": w.notebook},
+        ),
+    log:
+        "results/logs/notebook/{notebook}.log",
+    wildcard_constraints:
+        notebook="|".join(NOTEBOOKS),
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        studies=lambda w: json.dumps(studies_of(NOTEBOOKS[w.notebook][1])),
+        scripts=lambda w, input: Path(input.words).parents[1],
+    shell:
+        "(export PYTHONPATH={params.scripts};"
+        " papermill {input.template} {output.notebook} --cwd . -k python3 --no-progress-bar"
+        " -p studies {params.studies:q} -p results results &&"
+        " jupyter nbconvert --to html --no-input --output-dir results/reports {output.notebook}"
+        ") > {log} 2>&1"
+
+
+rule report:
+    input:
+        driver=f"{SCRIPTS}/report.py",
+        sources=sources_of("report"),
+        template="workflow/report/index.html.jinja",
+        studies=expand("results/studies/{study}.json", study=PLAN.studies),
+        tables=expand(
+            "results/tables/{study}{part}.csv", study=PLAN.studies, part=TABLES
+        ),
+        figures=expand("results/figures/{figure}.png", figure=figures_of(PLAN.studies)),
+        notebooks=expand("results/reports/{notebook}.html", notebook=SELECTED_NOTEBOOKS),
+        config="results/config.json",
+    output:
+        report(
+            "results/reports/index.html",
+            caption="../report/index.rst",
+            category="Overview",
+        ),
+    log:
+        "results/logs/report.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        notebooks=[f"{n}=results/reports/{n}.html" for n in SELECTED_NOTEBOOKS],
+    shell:
+        "python {input.driver} --studies {input.studies} --tables results/tables"
+        " --figures {input.figures} --notebooks {params.notebooks}"
+        " --runs results/runs --config {input.config} --output {output}"
+        " 2>&1 | tee {log}"

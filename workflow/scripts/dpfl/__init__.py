@@ -1,0 +1,1 @@
+"""Differentially private federated learning: estimators, optimizers, training, verdicts."""

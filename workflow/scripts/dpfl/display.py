@@ -1,0 +1,44 @@
+"""What the notebooks show: sentences as a list, tables and pictures that the workflow has made."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from IPython.display import Image, Markdown, display
+
+from dpfl import rendering
+from dpfl.reader import Folder
+
+
+def heading(text: str, level: int = 2) -> None:
+    """Show a heading."""
+    display(Markdown(f"{'#' * level} {text}"))
+
+
+def say(*lines: str) -> None:
+    """Show sentences as a list; nothing without a sentence."""
+    if lines:
+        display(Markdown("\n".join(f"- {line}" for line in lines)))
+
+
+def table(folder: Folder, name: str) -> None:
+    """Show a table as the workflow wrote it."""
+    display(Markdown(folder.text(name)))
+
+
+def grid(cells: pd.DataFrame) -> None:
+    """Show accuracies with a line per method and a column per epsilon."""
+    display(Markdown(rendering.markdown(*rendering.grid(cells))))
+
+
+def pictures(folder: Folder, study: dict, kinds: Iterable[str] | None = None) -> None:
+    """Show the figures of a study, all of them or those of some kinds."""
+    for path in folder.figures(study):
+        if kinds is None or path.stem in kinds:
+            display(Image(filename=str(path), width=min(960, _pixels_across(path) * 2 // 3)))
+
+
+def _pixels_across(png: Path) -> int:
+    """Return the width that a PNG's header states."""
+    with png.open("rb") as file:
+        return int.from_bytes(file.read(20)[16:], "big")

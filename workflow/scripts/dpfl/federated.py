@@ -1,0 +1,176 @@
+"""Federated training under local differential privacy (CAdabelief paper, figure 1; unit `example`).
+
+The server sends its weights; every participant takes local steps, each on a Poisson batch whose
+gradient is privatised before anything else sees it, and returns its weights; the server averages.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import torch
+from torch.nn import functional
+
+from dpfl import streams
+from dpfl.flat import FlatModel
+from dpfl.noise import Normal
+
+loss_fn = partial(functional.cross_entropy, reduction="none")
+QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
+
+
+class Ledger(Protocol):
+    """What training asks of the accounts: dpfl.privacy.ledger.Ledger, or Unlimited."""
+
+    def affordable(self, client: int, steps: int) -> int: ...
+    def charge(self, client: int, steps: int) -> None: ...
+    def epsilon_spent(self) -> float: ...
+
+
+class Unlimited:
+    """The ledger of a non-private run."""
+
+    def affordable(self, client: int, steps: int) -> int:
+        """Return all the steps asked for."""
+        return steps
+
+    def charge(self, client: int, steps: int) -> None:
+        """Nothing to charge."""
+
+    def epsilon_spent(self) -> float:
+        """Return infinity."""
+        return math.inf
+
+    def state(self) -> dict[int, int]:
+        """Return nothing to remember."""
+        return {}
+
+    def restore(self, state: dict[int, int]) -> None:
+        """Nothing to continue from."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """One client: its examples and what a step of its local training is."""
+
+    number: int
+    inputs: torch.Tensor
+    targets: torch.Tensor
+    sample_rate: float
+    steps_per_round: int
+    noise_multiplier: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round did: counts over all participants, and their per-coordinate rates if any."""
+
+    steps: int
+    examples: int
+    rates: dict[str, float] | None
+
+
+class Trainer:
+    """Runs the rounds of one federated training on one flat model.
+
+    `clients` builds the Client of a number on demand, so that a round costs what its
+    participants cost. Batches and noise come from streams of (key, client, step): equal batches
+    for every method, and nothing to store in a checkpoint but the step counts.
+    """
+
+    def __init__(
+        self,
+        flat: FlatModel,
+        clients: Callable[[int], Client],
+        mechanism: Any,
+        states: Any,
+        ledger: Ledger,
+        noise: Callable[..., Normal],
+        batch_key: tuple,
+        noise_key: tuple,
+        weighting: Callable[[Client], float],
+    ):
+        self.flat, self.clients, self.mechanism = flat, clients, mechanism
+        self.states, self.ledger, self.noise = states, ledger, noise
+        self.batch_key, self.noise_key, self.weighting = batch_key, noise_key, weighting
+        self.steps_taken: dict[int, int] = {}
+
+    def run_round(self, participants: list[int]) -> tuple[Round, dict[str, Any]] | None:
+        """Run one round; return it with the optimizer states it changed.
+
+        A client takes only the steps its budget still pays for. None, with nothing changed, if
+        no participant can pay for one.
+        """
+        server = self.flat.get()
+        total, weights, steps, examples = torch.zeros_like(server), 0.0, 0, 0
+        rates: list[dict[str, float]] = []
+        trained = []
+        for number in participants:
+            client = self.clients(number)
+            paid = self.ledger.affordable(number, client.steps_per_round)
+            if not paid:
+                continue
+            self.flat.set(server)
+            optimizer = self.states.begin(number)
+            examples += sum(self._steps(client, optimizer, paid))
+            weight = self.weighting(client)
+            total.add_(self.flat.flat.data, alpha=weight)
+            self.states.end(number, optimizer, weight)
+            rates += _rates(optimizer)
+            trained.append(number)
+            weights, steps = weights + weight, steps + paid
+        if not trained:
+            return None
+        self.flat.set(total.div_(weights))
+        return Round(steps, examples, _mean(rates)), self.states.finish_round(trained)
+
+    def _steps(self, client: Client, optimizer: torch.optim.Optimizer, steps: int) -> Iterator[int]:
+        """Take local steps, each charged before it is released; yield the batch sizes."""
+        first = self.steps_taken.get(client.number, 0)
+        for step in range(first, first + steps):
+            batch = self._poisson_batch(client, step)
+            self.ledger.charge(client.number, 1)
+            self.flat.flat.grad = self.mechanism.estimate(
+                self.flat.model,
+                loss_fn,
+                client.inputs[batch],
+                client.targets[batch],
+                noise_multiplier=client.noise_multiplier,
+                expected_batch=client.sample_rate * len(client.targets),
+                normal=self.noise(*self.noise_key, client.number, step),
+            )
+            optimizer.step()
+            self.steps_taken[client.number] = step + 1
+            yield len(batch)
+
+    def _poisson_batch(self, client: Client, step: int) -> torch.Tensor:
+        """Return the indices of a batch in which every example is with the sample rate."""
+        generator = streams.generator(*self.batch_key, client.number, step)
+        chosen = torch.rand(len(client.targets), generator=generator) < client.sample_rate
+        return chosen.nonzero().squeeze(1).to(client.targets.device)
+
+
+def _rates(optimizer: torch.optim.Optimizer) -> list[dict[str, float]]:
+    """Describe an optimizer's per-coordinate rates and how many of them its bounds clip."""
+    if not hasattr(optimizer, "coordinate_rates"):
+        return []
+    rates, low, high = optimizer.coordinate_rates()
+    quantiles = torch.quantile(rates.float(), torch.tensor(QUANTILES, device=rates.device))
+    names = [f"q{int(100 * q):02d}" for q in QUANTILES]
+    return [
+        {
+            "low": low,
+            "high": high,
+            **dict(zip(names, quantiles.tolist(), strict=True)),
+            "clipped_below": float((rates < low).float().mean()),
+            "clipped_above": float((rates > high).float().mean()),
+        }
+    ]
+
+
+def _mean(rows: list[dict[str, float]]) -> dict[str, float] | None:
+    if not rows:
+        return None
+    return {key: sum(row[key] for row in rows) / len(rows) for key in rows[0]}

@@ -1,0 +1,25 @@
+"""A model whose parameters are views of one flat tensor, so that an update is one operation."""
+
+import torch
+from torch import nn
+
+
+class FlatModel:
+    """Wraps a model in place: `flat` [D] holds its parameters, in the order of parameters()."""
+
+    def __init__(self, model: nn.Module):
+        self.model = model
+        values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+        self.flat = nn.Parameter(values)
+        start = 0
+        for p in model.parameters():
+            p.data = self.flat.data[start : start + p.numel()].view_as(p)
+            start += p.numel()
+
+    def get(self) -> torch.Tensor:
+        """Return a copy of the parameters, flat [D]."""
+        return self.flat.detach().clone()
+
+    def set(self, values: torch.Tensor) -> None:
+        """Overwrite the parameters from a flat tensor [D]."""
+        self.flat.data.copy_(values)

@@ -1,0 +1,18 @@
+"""A CNN for the 8 x 8 digits that scikit-learn ships: 21,546 parameters."""
+
+from torch import nn
+
+
+def build() -> nn.Sequential:
+    """Return the network, inputs [L, 1, 8, 8] to logits [L, 10] (methods, section 7)."""
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(512, 32),
+        nn.ReLU(),
+        nn.Linear(32, 10),
+    )

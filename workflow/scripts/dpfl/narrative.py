@@ -1,0 +1,363 @@
+"""Sentences computed from the tables, so that no sentence can contradict a number.
+
+Every function returns plain text, or a list of it, from tables as `reader` reads them.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from dpfl import rendering, verdicts
+from dpfl.rendering import known, number
+
+MEANING = {
+    "replicated": "the whole interval lies above zero",
+    "not replicated": "the interval rules out an advantage of half the margin, {half:g} points",
+    "wins": "the whole interval lies above zero",
+    "does not win": "the interval rules out an advantage of half the margin, {half:g} points",
+    "inconclusive": "the interval holds zero as well as half the margin, {half:g} points",
+    "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
+    "demonstration": "{dataset} only demonstrates the machinery, so no claim is judged",
+}
+
+
+def listed(items: Iterable[str]) -> str:
+    """Join words as in `a, b and c`."""
+    *rest, last = list(items) or ["none"]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 run` or `3 runs`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def rules(margin: float) -> list[str]:
+    """State the verdict rules with the numbers in force."""
+    half, n = margin / 2, verdicts.MIN_SEEDS
+    return [
+        f"n is the number of seeds of a cell; an interval is the {verdicts.LEVEL:.0%} Student "
+        "interval of their mean, so it speaks of new seeds and not of new data.",
+        f"Against a published accuracy: matches if the interval lies within {margin:g} points of "
+        "it, differs if it lies wholly outside, else inconclusive.",
+        "For a published ordering: paired t-tests on one difference per seed, the mean over the "
+        "claim's budgets, with Holm's correction over the claim's comparisons: replicated if the "
+        f"lower end is above zero, not replicated if the upper end is below {half:g} points, else "
+        f"inconclusive; too few seeds below n = {n}.",
+        "For privacy: refuted if an audit finds more than is claimed, consistent if the claim is "
+        "certified, else unproven.",
+    ]
+
+
+def scope(study: dict, cells: pd.DataFrame) -> str:
+    """Say what a study ran."""
+    runs = len({run for cell in study["cells"] for run in cell["runs"]})
+    settings = sorted(cells["epsilon"].unique())
+    private = [f"{e:g}" for e in settings if np.isfinite(e)]
+    where = [f"at ε = {listed(private)}"] if private else []
+    where += ["without privacy"] if np.isinf(settings).any() else []
+    low, high = cells["n"].min(), cells["n"].max()
+    seeds = f"n = {low:g}" if low == high else f"n = {low:g} to {high:g}"
+    return (
+        f"{counted(cells['method'].nunique(), 'method')} on {study['dataset']} "
+        f"{listed(where)}: {counted(len(cells), 'cell')} from {counted(runs, 'run')}; "
+        f"n counts seeds per cell, here {seeds}."
+    )
+
+
+def headline(study: dict, compared: pd.DataFrame) -> str:
+    """Ask the study's question and answer it in one line."""
+    claims = compared[compared["kind"] == "claim"]
+    if not len(claims):
+        return "This study judges no claim."
+    if study["dataset"] in verdicts.DEMONSTRATIONS:
+        return (
+            f"A demonstration on {study['dataset']}: the numbers show the machinery at work, "
+            "no published claim is judged on them."
+        )
+    parts = []
+    for verdict, group in claims.groupby("verdict", sort=False):
+        versus = listed(dict.fromkeys(group["worse"]))
+        parts.append(f"against {versus}: {verdict}")
+    better = claims["better"].iloc[0]
+    return f"Is {better} more accurate at equal privacy budget? {'; '.join(parts)}."
+
+
+def comparison(row: pd.Series, study: dict) -> str:
+    """Tell one paired comparison: difference, interval, n, p and what its verdict means."""
+    where = f" ({row['variant']})" if row["variant"] else ""
+    against = f"{row['better']} against {row['worse']}{where}"
+    if not known(row["difference"]):
+        return f"{against}: no seed has both; {row['verdict']}."
+    interval = ""
+    if known(row["ci_low"]):
+        interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
+    p = f", p = {rendering.p_text(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    meaning = MEANING[row["verdict"]].format(half=study["margin"] / 2, dataset=study["dataset"])
+    budgets = f"over ε = {listed(row['epsilons'].split())}"
+    return (
+        f"{against}: {row['difference']:+.2f} points{interval} {budgets} (n = {row['n']:g}{p}): "
+        f"{row['verdict']}, for {meaning}."
+    )
+
+
+def claims(study: dict, compared: pd.DataFrame, kind: str = "claim") -> list[str]:
+    """Tell every comparison of a kind, `claim` or `control`."""
+    return [comparison(row, study) for _, row in compared[compared["kind"] == kind].iterrows()]
+
+
+def belief(study: dict, compared: pd.DataFrame) -> list[str]:
+    """Say whether "belief" earns a win, which only a win over every control would show."""
+    words = {
+        "wins": "Belief earns a win: {better} beats {worse}, by {difference:+.2f} points or more.",
+        "does not win": "Belief earns no win: {better} does not beat all of {worse}.",
+        "inconclusive": "Whether belief earns a win stays open: {better} against {worse} is "
+        "inconclusive.",
+        "too few seeds": "Whether belief earns a win is not judged: {better} against {worse} has "
+        "{n:g} paired seeds, fewer than {needed}.",
+        "control missing": "Whether belief earns a win is not judged: of the two controls the "
+        "study has only {worse}.",
+        "demonstration": "Whether belief earns a win is not judged on {dataset}.",
+    }
+    fixed = {"needed": verdicts.MIN_SEEDS, "dataset": study["dataset"]}
+    rows = compared[compared["kind"] == "belief"]
+    return [words[row["verdict"]].format(**(row.to_dict() | fixed)) for _, row in rows.iterrows()]
+
+
+def accuracy(cells: pd.DataFrame) -> list[str]:
+    """Say, for each privacy setting, which cells have the highest and lowest mean."""
+    lines = []
+    for epsilon, group in cells.groupby("epsilon"):
+        if len(group) > 1:
+            lines.append(f"{_setting(epsilon)}: {_extremes(group)}")
+    return lines
+
+
+def variants(cells: pd.DataFrame) -> list[str]:
+    """Say, for each method and privacy setting, how much the variants differ."""
+    lines = []
+    for (method, epsilon), group in cells.groupby(["label", "epsilon"], sort=False):
+        if len(group) > 1:
+            lines.append(f"{method}, {_setting(epsilon)}: {_extremes(group, 'variant')}")
+    return lines
+
+
+def divergence(cells: pd.DataFrame) -> str:
+    """Say how many runs diverged, and where."""
+    bad, total = cells[cells["diverged"] > 0], int(cells["n"].sum())
+    if not len(bad):
+        return f"The loss stayed finite in all of the {counted(total, 'run')}."
+    places = [
+        f"{int(row['diverged'])} of {row['n']:g} {_name(row)} at {_setting(row['epsilon'])}"
+        for _, row in bad.iterrows()
+    ]
+    return (
+        f"The loss was not finite at some round in {int(bad['diverged'].sum())} of "
+        f"{counted(total, 'run')}: {listed(places)}. They are part of every mean."
+    )
+
+
+def regimes(cells: pd.DataFrame) -> list[str]:
+    """Say which bound clips the rates of each cell that has bounds, as predicted and measured."""
+    lines = []
+    for _, row in cells[cells["clipped_below"].notna()].iterrows():
+        predicted = f"r = {row['r']:.2g}, predicted regime: {row['regime']}; " * bool(row["regime"])
+        clipped = (
+            "no coordinate was clipped at any recorded step"
+            if row["clipped_below"] == row["clipped_above"] == 0
+            else f"on average {row['clipped_below']:.1%} of the coordinates were raised to the "
+            f"lower bound and {row['clipped_above']:.1%} cut to the upper one"
+        )
+        lines.append(f"{_name(row)}, {_setting(row['epsilon'])}: {predicted}{clipped}.")
+    return lines
+
+
+def privacy(cells: pd.DataFrame) -> list[str]:
+    """Set the claimed, certified and audited epsilon of each privacy setting side by side."""
+    lines = []
+    private = cells[np.isfinite(cells["eps_claimed"])]
+    for claimed, group in private.groupby("eps_claimed"):
+        for verdict, own in group.groupby("privacy", sort=False):
+            proof = own["eps_certified"].max(skipna=False)
+            certified = (
+                f"certified at most {number(proof, '{:.4g}')} ({own['accountant'].iloc[0]}, "
+                f"{own['adjacency'].iloc[0]}, unit {own['unit'].iloc[0]})"
+                if known(proof)
+                else f"no certificate ({listed(filter(None, own['reasons'].unique()))})"
+            )
+            audited = listed(own["eps_audited"].unique())
+            lines.append(
+                f"Claimed ε = {claimed:g}: {certified}; audit: {audited}; "
+                f"{verdict} in {counted(len(own), 'cell')}."
+            )
+    return lines
+
+
+def assumptions(cells: pd.DataFrame) -> list[str]:
+    """Say what the certificates of these cells assume."""
+    sources = set(cells.loc[np.isfinite(cells["eps_claimed"]), "noise"])
+    words = {
+        "seeded": "The noise of these runs comes from a seed that the results print: whoever "
+        "knows it can regenerate the noise. ε certified holds for a secret seed and ideal "
+        "Gaussian draws; private data needs the setting noise: secure.",
+        "secure": "The noise of these runs comes from the system's entropy. ε certified holds for "
+        "ideal Gaussian draws, for which floating-point numbers stand.",
+    }
+    return [words.get(source, f"Noise: {source}.") for source in sorted(sources)]
+
+
+def selection(study: dict) -> str:
+    """Say where a study's learning rates come from and what that means for privacy."""
+    if study["kind"] == "rates":
+        return (
+            "These runs choose learning rates by looking at held-out private examples, run by "
+            "run. No ε in any table pays for that choice."
+        )
+    if "tuned_by" in study:
+        return (
+            f"Each method runs at the best rate of the study {study['tuned_by']}, chosen on held-"
+            "out private examples. No ε here pays for that choice."
+        )
+    return "Each method runs at the rate that the configuration sets; no ε pays for its choice."
+
+
+def robustness(ranges: pd.DataFrame) -> list[str]:
+    """Tell the good range of each optimizer, and what happens at its other rates."""
+    return [
+        f"{_series(row)}: best at {row['best_rate']:g} with "
+        f"{row['best_validation_accuracy']:.1f} %; {_width(row)}; of its "
+        f"{counted(int(row['rates']), 'rate')}, {row['diverging']:g} diverging, "
+        f"{row['unstable']:g} unstable, {row['crawling']:g} crawling."
+        for _, row in ranges.iterrows()
+    ]
+
+
+def widest(ranges: pd.DataFrame) -> str:
+    """Name the optimizers with the widest and the narrowest good range."""
+    width = ranges["width_decades"].round(1)
+    if width.isna().all():
+        return "No optimizer has a good range on this grid."
+
+    def named(value: float) -> str:
+        rows = ranges[width == value]
+        least = "at least " if (rows["edge"] != "").any() else ""
+        return f"{listed(_series(row) for _, row in rows.iterrows())} with {least}{value:.1f}"
+
+    if width.min() == width.max():
+        return f"Width of the good range, in decades: {named(width.max())}."
+    return (
+        f"Widest good range, in decades: {named(width.max())}; "
+        f"narrowest: {named(width.min())}."
+    )
+
+
+def inert(ranges: pd.DataFrame) -> list[str]:
+    """Compare an optimizer's range over its own rate with that over its final rate."""
+    lines = []
+    for (algorithm, epsilon), group in ranges.groupby(["algorithm", "epsilon"], sort=False):
+        width = group.groupby("rate_key")["width_decades"].max()
+        if not {"lr", "final_lr"} <= set(width.index) or width.isna().any():
+            continue
+        own, final = width["lr"], width["final_lr"]
+        meaning = (
+            "the grid over lr alone would flatter it, since a rate at its bound no longer depends "
+            "on lr"
+            if own > final
+            else "the grid over lr alone does not flatter it"
+        )
+        lines.append(
+            f"{algorithm}, {_setting(epsilon)}: {own:.1f} decades over lr, {final:.1f} over "
+            f"final_lr: {meaning}."
+        )
+    return lines
+
+
+def tuned(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> str:
+    """Say whether a study runs every method at its best rate of the grid."""
+    best = {
+        row["method"]: f"{row['rate_key']}={row['best_rate']:g}" for _, row in ranges.iterrows()
+    }
+    pairs = cells[["method", "rate"]].drop_duplicates()
+    pairs = pairs[pairs["method"].isin(best)]
+    others = [
+        f"{method} at {rate} (best: {best[method]})"
+        for method, rate in pairs.itertuples(index=False)
+        if rate != best[method]
+    ]
+    if others:
+        return f"Not at the best rate of this grid in {study['name']}: {listed(others)}."
+    return (
+        f"{counted(pairs['method'].nunique(), 'method')} of {study['name']} "
+        "on this grid: each at its best rate."
+    )
+
+
+def fairness(ranges: pd.DataFrame) -> str:
+    """Say whether every optimizer had the same grid size and number of trials."""
+    same = all(ranges[key].nunique() == 1 for key in ("rates", "trials"))
+    if same and len(ranges):
+        rates, trials = int(ranges["rates"].iloc[0]), int(ranges["trials"].iloc[0])
+        return f"Every line has the same effort: {counted(rates, 'rate')}, {trials} trials."
+    parts = [f"{_series(row)} {row['trials']:g}" for _, row in ranges.iterrows()]
+    return f"The number of trials is not the same for all: {', '.join(parts)}."
+
+
+def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
+    """Set the best private mean beside published accuracies of one central model."""
+    lines = []
+    best = cells.sort_values("accuracy_mean").groupby(["dataset", "epsilon", "delta"]).tail(1)
+    for _, anchor in published.iterrows():
+        keys = ["dataset", "epsilon", "delta"]
+        same = best[(best[keys] == anchor[keys]).all(axis=1)]
+        for _, row in same.iterrows():
+            gap = row["accuracy_mean"] - anchor["accuracy"]
+            word = "above" if gap > 0 else "below"
+            lines.append(
+                f"ε = {row['epsilon']:g}: {anchor['model']} {anchor['accuracy']:.2f} % "
+                f"({anchor['source']}); best mean here {row['accuracy_mean']:.2f} % "
+                f"({_name(row)}, n = {row['n']:g}), {abs(gap):.2f} points {word}."
+            )
+    return lines
+
+
+def _setting(epsilon: float) -> str:
+    return "without privacy" if np.isinf(epsilon) else f"ε = {epsilon:g}"
+
+
+def _name(row: pd.Series) -> str:
+    return f"{row['label']} ({row['variant']})" if row["variant"] else row["label"]
+
+
+def _series(row: pd.Series) -> str:
+    return f"{row['label']} over {row['rate_key']}"
+
+
+def _width(row: pd.Series) -> str:
+    if not known(row["width_decades"]):
+        return "no good range"
+    bound = " at least, since it touches the end of the grid" if row["edge"] else ""
+    ends = f"from {row['good_low']:g} to {row['good_high']:g}"
+    return f"good {ends}, {row['width_decades']:.1f} decades{bound}"
+
+
+def _extremes(group: pd.DataFrame, name: str = "") -> str:
+    """Compare the highest with the lowest mean of some cells."""
+    ranked = group.sort_values("accuracy_mean", kind="stable")
+    low, high = ranked.iloc[0], ranked.iloc[-1]
+    called = (lambda row: row[name] or "default") if name else _name
+    gap = high["accuracy_mean"] - low["accuracy_mean"]
+    return (
+        f"highest mean {called(high)}, {_percent(high)}; lowest {called(low)}, {_percent(low)}; "
+        f"{gap:.1f} points apart, {_overlap(low, high)}."
+    )
+
+
+def _percent(row: pd.Series) -> str:
+    return rendering.mean_and_interval(row).replace(" (n=", " % (n = ")
+
+
+def _overlap(low: pd.Series, high: pd.Series) -> str:
+    if not (known(low["ci_high"]) and known(high["ci_low"])):
+        return "without two intervals to compare"
+    return "intervals overlap" if low["ci_high"] >= high["ci_low"] else "intervals do not overlap"

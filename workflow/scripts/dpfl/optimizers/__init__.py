@@ -1,0 +1,14 @@
+"""Optimizers, one per file: `build(params, lr, ...)` returns a torch.optim.Optimizer.
+
+Configured settings are checked against the signature of `build`. An optimizer may also offer
+`coordinate_rates() -> (rates [D], low, high)`, which training records round by round.
+"""
+
+from torch.optim import Optimizer
+
+# torch imports its compiler at the first call of these methods, only to keep it away from them:
+# a CPU second in every job. Marking them as handled spares it.
+for _method in (Optimizer.add_param_group, Optimizer.state_dict, Optimizer.load_state_dict):
+    _plain = getattr(_method, "__wrapped__", None)
+    if _plain is not None:
+        setattr(_plain, "__dynamo_disable", _plain)

@@ -1,0 +1,72 @@
+"""adabelief: steps shrink where gradients stray from their mean (Zhuang et al. 2020)."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from dpfl.optimizers._adaptive import (
+    Elementwise,
+    Group,
+    Params,
+    State,
+    clip_first,
+    first_moment,
+    gather,
+    second_moment,
+    started,
+    unclipped,
+)
+from dpfl.regime import residual_scale
+
+
+class AdaBelief(Elementwise):
+    """AdaBelief: seed 001, algorithm 1; arXiv 2010.07468.
+
+    m_t = beta1 m_{t-1} + (1 - beta1) g_t          s_t = beta2 s_{t-1} + (1 - beta2) (g_t - m_t)^2
+    theta -= lr / (sqrt(s_t / (1 - beta2^t)) + eps) * m_t / (1 - beta1^t)
+
+    `eps_in_second_moment` also adds eps to s at every step, as the authors' code does and the
+    algorithm does not. Raises UserError if a setting is out of bounds.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        eps_in_second_moment: bool = False,
+    ):
+        settings = {"lr": lr, "betas": betas, "eps": eps}
+        super().__init__(params, settings | {"eps_in_second_moment": eps_in_second_moment})
+
+    def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        """Lines 3 to 8 of algorithm 1."""
+        mean = first_moment(state, grad, group["betas"][0])
+        second_moment(state, grad - mean, group)
+        rates, factor = unclipped(state, group, clip_first)
+        theta.addcmul_(mean, rates, value=-factor)
+
+    def noise_scale(self) -> float:
+        """Return sqrt(shat) of a coordinate whose gradient is white noise of unit variance."""
+        return residual_scale(self.param_groups[0]["betas"][0])
+
+    @torch.no_grad()
+    def coordinate_rates(self) -> tuple[Tensor, float, float]:
+        """Return lr / (sqrt(shat) + eps) of every coordinate [D] and the bounds (0, inf)."""
+        return gather(
+            (unclipped(state, group, clip_first)[0], (0.0, math.inf))
+            for _, state, group in started(self)
+        )
+
+
+def build(
+    params: Params,
+    lr: float = 1e-3,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    eps_in_second_moment: bool = False,
+) -> AdaBelief:
+    """Return AdaBelief."""
+    return AdaBelief(params, lr, betas, eps, eps_in_second_moment)

@@ -1,0 +1,82 @@
+"""cadabelief: AdaBelief with every coordinate's rate clipped to bounds that close in (seed 001)."""
+
+import torch
+from torch import Tensor
+
+from dpfl.optimizers._adaptive import (
+    Elementwise,
+    Group,
+    Params,
+    State,
+    bounded_rates,
+    bounded_step,
+    first_moment,
+    second_moment,
+)
+from dpfl.regime import residual_scale
+
+
+class CAdaBelief(Elementwise):
+    """CAdaBelief: seed 001, algorithm 2, printed up to line 4, completed by analogy.
+
+    m_t and s_t as in AdaBelief, mhat_t and shat_t without their bias; elementwise
+    eta_t = clip(lr / (sqrt(shat_t) + eps), eta_l(t), eta_h(t))              theta -= eta_t mhat_t
+
+    `final_lr` is the limit a* of both bounds, `gamma` their speed (None: 1 - beta2, as printed);
+    `bounds` False leaves AdaBelief. `order` "adabound" clips the rate before m's bias correction,
+    as AdaBound's code does. Raises UserError if a setting is out of bounds.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        final_lr: float = 0.1,
+        gamma: float | None = None,
+        bounds: bool = True,
+        order: str = "clip-first",
+        eps_in_second_moment: bool = False,
+    ):
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "final_lr": final_lr,
+            "gamma": gamma,
+            "bounds": bounds,
+            "order": order,
+            "eps_in_second_moment": eps_in_second_moment,
+        }
+        super().__init__(params, settings)
+
+    def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        """One step of algorithm 2."""
+        mean = first_moment(state, grad, group["betas"][0])
+        second_moment(state, grad - mean, group)
+        bounded_step(theta, state, group)
+
+    def noise_scale(self) -> float:
+        """Return sqrt(shat) of a coordinate whose gradient is white noise of unit variance."""
+        return residual_scale(self.param_groups[0]["betas"][0])
+
+    @torch.no_grad()
+    def coordinate_rates(self) -> tuple[Tensor, float, float]:
+        """Return what `order` clips, for every coordinate [D], and the bounds at this step."""
+        return bounded_rates(self)
+
+
+def build(
+    params: Params,
+    lr: float = 1e-3,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    final_lr: float = 0.1,
+    gamma: float | None = None,
+    bounds: bool = True,
+    order: str = "clip-first",
+    eps_in_second_moment: bool = False,
+) -> CAdaBelief:
+    """Return CAdaBelief."""
+    return CAdaBelief(params, lr, betas, eps, final_lr, gamma, bounds, order, eps_in_second_moment)

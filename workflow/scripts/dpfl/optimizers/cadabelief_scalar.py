@@ -1,0 +1,64 @@
+"""cadabelief-scalar: cadabelief's bounds on ONE rate, the control for what coordinates add."""
+
+import torch
+from torch import Tensor
+
+from dpfl.optimizers._adaptive import (
+    Elementwise,
+    Group,
+    Params,
+    State,
+    correction,
+    current_bounds,
+    first_moment,
+    gather,
+    started,
+)
+
+
+class CAdaBeliefScalar(Elementwise):
+    """SGD along the mean gradient at a clipped rate that all coordinates share.
+
+    theta -= clip(lr, eta_l(t), eta_h(t)) m_t / (1 - beta1^t)
+
+    Assumption: `lr` is the unclipped rate r itself, constant over steps and coordinates
+    (dpfl.regime.unclipped_rate predicts it), not the alpha of AdaBelief, which sqrt(shat) divides.
+    beta2 only sets the default speed of the bounds, gamma = 1 - beta2.
+    Raises UserError if a setting is out of bounds.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        final_lr: float = 0.1,
+        gamma: float | None = None,
+    ):
+        super().__init__(params, {"lr": lr, "betas": betas, "final_lr": final_lr, "gamma": gamma})
+
+    def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        """One step."""
+        beta1, _ = group["betas"]
+        low, high = current_bounds(state, group)
+        rate = min(max(group["lr"], low), high)
+        theta.add_(first_moment(state, grad, beta1), alpha=-rate / correction(state, beta1))
+
+    @torch.no_grad()
+    def coordinate_rates(self) -> tuple[Tensor, float, float]:
+        """Return the unclipped rate lr, expanded to every coordinate [D], and the bounds."""
+        return gather(
+            (theta.new_tensor(group["lr"]).expand(theta.numel()), current_bounds(state, group))
+            for theta, state, group in started(self)
+        )
+
+
+def build(
+    params: Params,
+    lr: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    final_lr: float = 0.1,
+    gamma: float | None = None,
+) -> CAdaBeliefScalar:
+    """Return CAdaBeliefScalar."""
+    return CAdaBeliefScalar(params, lr, betas, final_lr, gamma)

@@ -1,0 +1,11 @@
+"""sgd: theta -= lr * g."""
+
+import torch
+
+from dpfl.optimizers._adaptive import Params, check
+
+
+def build(params: Params, lr: float) -> torch.optim.Optimizer:
+    """Return torch's SGD; UserError if lr is negative or not a number."""
+    check({"lr": lr})
+    return torch.optim.SGD(params, lr, foreach=False)  # one flat tensor: nothing to batch

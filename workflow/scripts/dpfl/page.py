@@ -1,0 +1,144 @@
+"""What the report's page shows, computed from the tables: the template only places it."""
+
+import ast
+import base64
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpfl import files, narrative, plugins, rendering
+from dpfl.errors import UserError
+from dpfl.reader import Folder
+from dpfl.rendering import known
+
+KINDS = {"compare": 0, "rates": 1, "variants": 2}
+TONES = {
+    **dict.fromkeys(("replicated", "wins", "matches", "consistent"), "good"),
+    **dict.fromkeys(("not replicated", "does not win", "differs", "refuted"), "bad"),
+}
+"""Every verdict that is neither good nor bad news is drawn as open."""
+
+
+def section(study: dict, folder: Folder, figures: list[Path], home: Path) -> dict[str, Any]:
+    """Return everything the page shows of one study; links are relative to the page's folder."""
+    name, cells = study["name"], folder.cells(study["name"])
+    compared, ranges = folder.comparisons(name), folder.ranges(name)
+    heads, lines = rendering.grid(cells)
+    return {
+        "study": study,
+        "headline": narrative.headline(study, compared) if len(compared) else "",
+        "scope": narrative.scope(study, cells),
+        "scores": scores(compared, study["margin"]),
+        "belief": narrative.belief(study, compared),
+        "privacy": narrative.privacy(cells),
+        "notes": [*narrative.assumptions(cells), narrative.selection(study)],
+        "grid": {"heads": heads, "lines": lines} if study["kind"] != "rates" else None,
+        "findings": _findings(study, cells, ranges),
+        "figures": [picture(path, home) for path in figures],
+        "tables": _tables(folder, name, home),
+    }
+
+
+def scores(compared: pd.DataFrame, margin: float) -> list[dict[str, Any]]:
+    """Return the comparisons with their intervals placed on one scale, in percent of its width."""
+    ends = compared[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
+    reach = max([margin, *abs(ends[pd.notna(ends)])]) * 1.08
+
+    def place(value: float) -> float | None:
+        return round(50 + 50 * value / reach, 2) if known(value) else None
+
+    return [
+        {
+            "kind": row["kind"],
+            "better": row["better"],
+            "worse": row["worse"],
+            "variant": row["variant"],
+            "epsilons": narrative.listed(row["epsilons"].split()),
+            "text": rendering.difference(row),
+            "p": rendering.p_text(row["p_holm"]) if known(row["p_holm"]) else "",
+            "verdict": row["verdict"],
+            "tone": TONES.get(row["verdict"], "open"),
+            "at": place(row["difference"]),
+            "low": place(row["ci_low"]),
+            "high": place(row["ci_high"]),
+            "half_margin": place(margin / 2),
+        }
+        for _, row in compared.iterrows()
+    ]
+
+
+def picture(path: Path, home: Path) -> dict[str, str]:
+    """Return a figure as data that the page can hold, with its caption and a link to its PDF."""
+    data = base64.b64encode(path.read_bytes()).decode()
+    pdf = path.with_suffix(".pdf")
+    return {
+        "name": path.stem,
+        "caption": caption(path.stem),
+        "data": f"data:image/png;base64,{data}",
+        "pdf": link(pdf, home) if pdf.exists() else "",
+    }
+
+
+def caption(figure: str) -> str:
+    """Return what a figure's own file says that it shows."""
+    try:
+        source = plugins.path_of("plots", figure).read_text(encoding="utf-8")
+    except UserError:
+        return ""
+    return (ast.get_docstring(ast.parse(source)) or "").replace("\n", " ")
+
+
+def link(path: Path, home: Path) -> str:
+    """Return a path relative to the page's folder."""
+    return Path(os.path.relpath(path, home)).as_posix()
+
+
+def ordered(studies: Iterable[dict]) -> list[dict]:
+    """Sort studies for reading: comparisons first, then rates, then variants."""
+    return sorted(studies, key=lambda study: KINDS.get(study["kind"], len(KINDS)))
+
+
+def provenance(studies: list[dict], runs_dir: Path) -> dict[str, Any]:
+    """Return how many runs stand behind the page, and the versions and hardware they name."""
+    runs = list(dict.fromkeys(r for s in studies for c in s["cells"] for r in c["runs"]))
+    summaries = [files.read_json(runs_dir / run / "summary.json") for run in runs]
+    return {
+        "runs": len(runs),
+        "versions": _distinct(summary["versions"] for summary in summaries),
+        "hardware": _distinct(summary["hardware"] for summary in summaries),
+    }
+
+
+def _findings(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> list[str]:
+    """Return the sentences that the notebooks tell at more length."""
+    if study["kind"] == "rates":
+        return [narrative.widest(ranges), *narrative.inert(ranges), narrative.fairness(ranges)]
+    if study["kind"] == "variants":
+        found = [*narrative.variants(cells), *narrative.regimes(cells)]
+    else:
+        found = narrative.accuracy(cells)
+    return [*found, narrative.divergence(cells)]
+
+
+def _tables(folder: Folder, name: str, home: Path) -> list[dict[str, Any]]:
+    """Return links to the tables of a study that are not empty."""
+    result = []
+    for suffix, title in (("", "cells"), ("_comparisons", "comparisons"), ("_ranges", "ranges")):
+        stem = folder.path / "tables" / f"{name}{suffix}"
+        paths = [stem.with_name(f"{stem.name}.{ending}") for ending in ("csv", "md", "tex")]
+        if len(paths[0].read_text(encoding="utf-8").splitlines()) > 1:
+            links = [{"text": p.suffix[1:], "href": link(p, home)} for p in paths]
+            result.append({"title": title, "links": links})
+    return result
+
+
+def _distinct(records: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Return the distinct values of each key over many records."""
+    found: dict[str, dict[str, None]] = {}
+    for record in records:
+        for key, value in record.items():
+            found.setdefault(key, {})[str(value)] = None
+    return {key: ", ".join(values) for key, values in found.items()}

@@ -1,0 +1,93 @@
+"""Which client holds which training example, and which examples are held out for validation.
+
+An assignment is an int32 array [N]: the client of each training example, -1 for validation. The
+schemes are files in partitions/, found by name.
+"""
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpfl import plugins
+from dpfl.errors import UserError
+
+VALIDATION = -1
+
+
+def assign(
+    targets: np.ndarray,
+    scheme: str,
+    clients: int,
+    rng: np.random.Generator,
+    *,
+    validation_fraction: float = 0.0,
+    min_examples: int = 1,
+    **settings: Any,
+) -> np.ndarray:
+    """Assign every example, of targets [N], to one of the clients or to validation: int32 [N].
+
+    floor(N validation_fraction) examples are held out first, uniformly at random. `settings` are
+    those of the scheme; None stands for one that is not given. Raises UserError for a setting out
+    of bounds and for a client with fewer than `min_examples`.
+    """
+    if not 0 <= validation_fraction < 1:
+        raise UserError(f"validation_fraction = {validation_fraction}: must lie in [0, 1)")
+    if min_examples < 1:
+        raise UserError(f"min_examples = {min_examples}: must be at least 1")
+    settings = {name: value for name, value in settings.items() if value is not None}
+    split = plugins.load("partitions", scheme).assign
+    _check_settings(scheme, split, settings)
+
+    assignment = np.full(len(targets), VALIDATION, dtype=np.int32)
+    # 0.29 * 100 is 28.999999999999996 in floating point.
+    held_out = math.floor(len(targets) * validation_fraction + 1e-9)
+    rest = np.sort(rng.permutation(len(targets))[held_out:])
+    if not 1 <= clients <= len(rest):
+        raise UserError(f"clients = {clients}: must lie in 1..{len(rest)}, the number of examples")
+    assignment[rest] = split(targets[rest], clients, rng, **settings)
+    _check_sizes(scheme, np.bincount(assignment[rest], minlength=clients), min_examples)
+    return assignment
+
+
+def _check_settings(scheme: str, split: Callable, settings: dict[str, Any]) -> None:
+    """Compare settings with the keyword-only arguments of a scheme, so that none is ignored."""
+    parameters = inspect.signature(split).parameters.values()
+    takes = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    for name in settings.keys() - takes:
+        raise UserError(f"partition {scheme!r} takes no {name} (= {settings[name]})")
+    for name in takes:
+        if name not in settings:
+            raise UserError(f"partition {scheme!r} needs {name}")
+
+
+def _check_sizes(scheme: str, sizes: np.ndarray, min_examples: int) -> None:
+    client = int(sizes.argmin())
+    if sizes[client] < min_examples:
+        raise UserError(
+            f"client {client} gets {sizes[client]} examples, fewer than min_examples = "
+            f"{min_examples} (partition {scheme!r}, {len(sizes)} clients): use fewer clients, a "
+            "less skewed partition or another seed"
+        )
+
+
+def clients_of(assignment: np.ndarray) -> list[np.ndarray]:
+    """Return the ascending indices of each client's examples, in client order."""
+    order = np.argsort(assignment, kind="stable")
+    starts = np.searchsorted(assignment[order], np.arange(assignment.max() + 2))
+    return np.split(order, starts)[1:-1]
+
+
+def validation_of(assignment: np.ndarray) -> np.ndarray:
+    """Return the ascending indices of the validation examples."""
+    return np.flatnonzero(assignment == VALIDATION)
+
+
+def label_counts(assignment: np.ndarray, targets: np.ndarray, classes: int) -> np.ndarray:
+    """Count the labels of every client: [clients, classes]."""
+    held = assignment != VALIDATION
+    cells = assignment[held].astype(np.int64) * classes + targets[held]
+    shape = (assignment.max() + 1, classes)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)

@@ -1,0 +1,203 @@
+"""Expands the configuration into everything the DAG has to make: pure, and quick to import.
+
+A *run* is one training: resolved settings, named by what a reader wants to see and a digest of
+all the rest. Two studies that ask for the same settings share the run.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dpfl import streams
+
+COMPONENTS = {
+    "mechanism": "mechanisms",
+    "optimizer": "optimizers",
+    "clipping": "clippings",
+    "budget": "budgets",
+    "federation": "federations",
+}
+PARTITION_KEYS = ("clients", "min_examples")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to make, by name: resolved settings of every artefact, and the studies over them."""
+
+    runs: dict[str, dict] = field(default_factory=dict)
+    partitions: dict[str, dict] = field(default_factory=dict)
+    calibrations: dict[str, dict] = field(default_factory=dict)
+    tunings: dict[str, dict] = field(default_factory=dict)
+    studies: dict[str, dict] = field(default_factory=dict)
+
+
+def make(config: dict) -> Plan:
+    """Expand a checked configuration."""
+    plan = Plan()
+    for name in config["select"]:
+        plan.studies[name] = _study(config, name, plan)
+    return plan
+
+
+def epsilon_of(value: float | str) -> float | str:
+    """Return a privacy budget as JSON can hold it: a number, or "inf"."""
+    return "inf" if math.isinf(float(value)) else float(value)
+
+
+def _study(config: dict, name: str, plan: Plan) -> dict:
+    """Resolve a study: its cells with the names of their runs, which are added to the plan."""
+    study = config["studies"][name]
+    cells = [
+        {
+            "method": method,
+            "label": method,
+            "variant": variant,
+            "epsilon": epsilon,
+            "unit": "example",
+            "seeds": seeds,
+            "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
+        }
+        for method in study["methods"]
+        for variant in _variants(study)
+        for epsilon, seeds in _epsilons(study)
+    ]
+    keep = ("title", "dataset", "kind", "figures", "vary", "tuned_by", "validation_fraction")
+    return {
+        "name": name,
+        **{key: study[key] for key in keep if key in study},
+        "delta": config["delta"],
+        "margin": config["margin"],
+        "seeds": study["seeds"],
+        "claims": study.get("claims", []),
+        "controls": study.get("controls", []),
+        "cells": cells,
+    }
+
+
+def _variants(study: dict) -> list[dict]:
+    vary = study.get("vary", {})
+    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+
+
+def _epsilons(study: dict) -> Iterator[tuple[float | str, list[int]]]:
+    for value in study["epsilons"]:
+        epsilon = epsilon_of(value)
+        private = epsilon != "inf"
+        yield epsilon, study["seeds"] if private else study.get("nonprivate_seeds", study["seeds"])
+
+
+def _run(
+    config: dict,
+    study: dict,
+    method: str,
+    variant: dict,
+    epsilon: float | str,
+    seed: int,
+    plan: Plan,
+) -> str:
+    """Add one run, and what it needs, to the plan; return its name."""
+    settings = _settings(config, study, method, variant, epsilon, seed)
+    needs = {"partition": _partition(settings, plan)}
+    needs["calibration"] = _calibration(settings, plan) if epsilon != "inf" else None
+    needs["tuning"] = None
+    if "tuned_by" in study and "rate" not in variant:
+        needs["tuning"] = _tuning(config, study["tuned_by"], method, plan)
+        settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
+    algorithm = settings["optimizer"]["algorithm"]
+    name = f"{study['dataset']}-{algorithm}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
+    plan.runs[name] = {"settings": settings, **needs}
+    return name
+
+
+def _settings(
+    config: dict, study: dict, method: str, variant: dict, epsilon: float | str, seed: int
+) -> dict:
+    """Resolve a run's settings: the method's components, with the variant's values in place."""
+    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
+    parts = {k: dict(config[COMPONENTS[k]][n]) for k, n in names.items()}
+    federation = {k: variant.get(k, v) for k, v in parts["federation"].items()}
+    parts["optimizer"]["rate"] = variant.get("rate", parts["optimizer"]["rate"])
+    if epsilon == "inf":
+        parts["mechanism"] = {"estimator": "nonprivate"}
+    partition = {
+        **config["partitions"][federation.pop("partition")],
+        **{k: federation.pop(k) for k in PARTITION_KEYS},
+        "validation_fraction": study.get("validation_fraction", 0.0),
+    }
+    return {
+        "dataset": study["dataset"],
+        "model": config["models"][study["dataset"]],
+        "partition": partition,
+        **parts,
+        "federation": federation,
+        "epsilon": epsilon,
+        "delta": config["delta"],
+        "accountant": config["accountant"],
+        "seed": seed,
+        "noise": config["noise"],
+        "device": config["device"],
+        "evaluation_examples": config["evaluation_examples"],
+    }
+
+
+def _partition(settings: dict, plan: Plan) -> str:
+    partition, seed = settings["partition"], settings["seed"]
+    label = f"{settings['dataset']}-{partition['scheme']}-{partition['clients']}"
+    name = f"{label}-s{seed}-{_digest(partition)}"
+    plan.partitions[name] = {
+        "dataset": settings["dataset"], "settings": partition, "seed": seed
+    }  # fmt: skip
+    return name
+
+
+def _calibration(settings: dict, plan: Plan) -> str:
+    """Add the noise calibration of a run: shared by all runs with the same steps and budget."""
+    steps = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
+    content = {
+        "epsilon": settings["epsilon"],
+        "delta": settings["delta"],
+        "accountant": settings["accountant"],
+        "sampling": "poisson",
+        "budget": settings["budget"],
+        "federation": {key: settings["federation"][key] for key in steps},
+        "participation_key": [*streams.pairing_key(settings), "participation"],
+    }
+    partition = _partition(settings, plan)
+    name = f"{partition}-eps{_short(settings['epsilon'])}-{_digest(content)}"
+    plan.calibrations[name] = {"settings": content, "partition": partition}
+    return name
+
+
+def _tuning(config: dict, study: str, method: str, plan: Plan) -> str:
+    """Add the choice of a method's rate from a grid, whose runs are added too."""
+    grid = config["studies"][study]
+    trials = [
+        {
+            "rate": variant["rate"],
+            "runs": [
+                _run(config, grid, method, variant, epsilon, s, plan)
+                for epsilon, seeds in _epsilons(grid)
+                for s in seeds
+            ],
+        }
+        for variant in _variants(grid)
+    ]
+    name = f"{grid['dataset']}-{method}-{_digest(trials)}"
+    plan.tunings[name] = {"method": method, "trials": trials}
+    return name
+
+
+def runs_of(studies: Iterable[dict]) -> list[str]:
+    """Return the names of the runs of some studies, each once."""
+    return list(dict.fromkeys(r for s in studies for c in s["cells"] for r in c["runs"]))
+
+
+def _short(epsilon: float | str) -> str:
+    return epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]

@@ -1,0 +1,78 @@
+"""Test accuracy against epsilon: a line per method, bars are 95 % Student intervals over seeds."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpfl import results, verdicts
+from dpfl.plots import _style
+
+DODGE = 0.6
+"""Share of the distance between two epsilons over which the methods are spread."""
+
+
+def draw(study: dict, runs_dir: Path) -> Figure:
+    """Draw the figure from the runs of a study."""
+    cells = _cells(results.frame(study, runs_dir))
+    figure, axes = _style.canvas(panel=(8.4, 4.8))
+    ax = axes[0, 0]
+    epsilons = sorted(cells["epsilon"].unique())
+    names = [m for m in _style.ordered(cells["method"]) if m in set(cells["method"])]
+    groups = [g for m in names for g in cells[cells["method"] == m].groupby("series", sort=False)]
+    offsets = DODGE * (np.arange(len(groups)) + 0.5 - len(groups) / 2) / max(len(groups), 1)
+    looks = _style.looks(names)
+    for (series, group), offset in zip(groups, offsets, strict=True):
+        look = looks[group["method"].iloc[0]]
+        _line(ax, group.sort_values("epsilon"), epsilons, offset, look, series)
+    _label(ax, cells, epsilons)
+    delta = _style.delta_text(study["delta"])
+    ax.set_title(
+        f"{study['title']}\n{study['dataset']}, δ = {delta}; mean over seeds and 95 % interval "
+        "(none for n = 1)",
+        loc="left",
+    )
+    _style.legend_below(figure, ax)
+    return figure
+
+
+def _cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, half-width of the interval and n per cell."""
+    rows = []
+    runs = runs.assign(series=_style.series_of(runs))
+    for (method, series, epsilon), own in runs.groupby(["method", "series", "epsilon"], sort=False):
+        measured = verdicts.interval(own["accuracy"])
+        half = np.nan if measured.high is None else measured.high - measured.mean
+        rows.append((method, series, epsilon, measured.mean, half, measured.n))
+    return pd.DataFrame(rows, columns=["method", "series", "epsilon", "mean", "half", "n"])
+
+
+def _line(
+    ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: _style.Look, series: str
+) -> None:
+    """Draw one method; the non-private point stands apart from the line."""
+    x = group["epsilon"].map(epsilons.index).to_numpy() + offset
+    private = np.isfinite(group["epsilon"].to_numpy())
+    for part, label in ((private, series), (~private, None if private.any() else series)):
+        if not part.any():
+            continue
+        ax.plot(x[part], group["mean"][part], label=label, **look.line())
+        bars = part & group["half"].notna().to_numpy()
+        ax.errorbar(
+            x[bars], group["mean"][bars], group["half"][bars], fmt="none", ecolor=look.colour
+        )
+
+
+def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float]) -> None:
+    counts = [_style.seeds_text(cells.loc[cells["epsilon"] == e, "n"]) for e in epsilons]
+    names = ["non-private" if np.isinf(e) else f"{e:g}" for e in epsilons]
+    ticks = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
+    ax.set_xticks(range(len(epsilons)), ticks)
+    ax.set_xlim(-0.5, len(epsilons) - 0.5)
+    for edge in np.arange(len(epsilons) - 1) + 0.5:
+        ax.axvline(edge, color="0.85", linewidth=0.8, zorder=0)
+    ax.grid(visible=False, axis="x")
+    ax.set_xlabel("privacy budget ε")
+    ax.set_ylabel("test accuracy, %")

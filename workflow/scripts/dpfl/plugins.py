@@ -1,0 +1,32 @@
+"""Finds plug-ins (optimizers, mechanisms, models, ...) by their file name; there is no registry."""
+
+import difflib
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from dpfl.errors import UserError
+
+ROOT = Path(__file__).parent
+
+
+def names(package: str) -> list[str]:
+    """Return the names that a package offers: its files, with dashes for underscores."""
+    files = (ROOT / package).glob("*.py")
+    return sorted(f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
+
+
+def path_of(package: str, name: str) -> Path:
+    """Return the file of a plug-in; UserError with the nearest name if there is none."""
+    offered = names(package)
+    if name not in offered:
+        near = difflib.get_close_matches(name, offered, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(offered)}"
+        raise UserError(f"no {name!r} in {package}: {hint}")
+    return ROOT / package / f"{name.replace('-', '_')}.py"
+
+
+def load(package: str, name: str) -> ModuleType:
+    """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
+    stem = path_of(package, name).stem
+    return importlib.import_module(f"dpfl.{package.replace('/', '.')}.{stem}")

@@ -1,0 +1,145 @@
+"""The price of a run in epsilon, and the noise or the number of steps that a price buys."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+import dp_accounting
+from scipy.optimize import brentq
+
+from dpfl import plugins
+from dpfl.privacy import events
+from dpfl.privacy.accountants import pld
+
+TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
+ATTEMPTS = 3  # where the drafts do not lead there, the fine grid is searched
+FINE_CURVE = 200  # longer curves are drawn on the coarser grid, from above all the same
+
+
+def epsilon(
+    sample_rate: float, noise_multiplier: float, steps: int, delta: float, accountant: str = "pld"
+) -> float:
+    """Return the epsilon of `steps` Poisson-sampled Gaussian releases, add or remove one example.
+
+    No noise costs infinity and no step costs nothing. Raises UserError with the name, the value
+    and the bound of an argument out of range, and for an unknown accountant.
+    """
+    _check(sample_rate, delta)
+    events.require("noise_multiplier", noise_multiplier, noise_multiplier >= 0, ">= 0")
+    events.require_count("steps", steps, 0)
+    if steps == 0:
+        return 0.0
+    if noise_multiplier == 0:
+        return math.inf
+    return _price(accountant, sample_rate, noise_multiplier, steps, delta)
+
+
+@lru_cache(maxsize=1024)
+def noise_multiplier(
+    sample_rate: float, steps: int, epsilon: float, delta: float, accountant: str = "pld"
+) -> float:
+    """Return the noise with which `steps` steps cost epsilon: at most it, within 0.1 % of it.
+
+    The promise is checked on the fine grid. Raises UserError as `epsilon` does.
+    """
+    _check(sample_rate, delta)
+    events.require("epsilon", epsilon, 0 < epsilon < math.inf, "> 0 and finite")
+    events.require_count("steps", steps, 1)
+
+    def price(log_z: float, draft: bool = False) -> float:
+        return _price(accountant, sample_rate, math.exp(log_z), steps, delta, draft)
+
+    return math.exp(
+        _search(price, epsilon, _central_limit_guess(sample_rate, steps, epsilon, delta))
+    )
+
+
+def spent(
+    sample_rate: float, noise_multiplier: float, step_counts: Sequence[int], delta: float
+) -> list[float]:
+    """Return the PLD epsilon after each of these numbers of steps, which must not decrease.
+
+    Every value is an upper bound, and the last one is that of `epsilon`. Raises UserError as it.
+    """
+    counts = list(step_counts)
+    if not counts:
+        return []
+    rising = counts == sorted(counts) and counts[0] >= 0
+    events.require("step_counts", counts, rising, "nondecreasing, from 0 on")
+    total = epsilon(sample_rate, noise_multiplier, counts[-1], delta)
+    if not 0 < total < math.inf:
+        return [epsilon(sample_rate, noise_multiplier, count, delta) for count in counts]
+    step = events.poisson_gaussian(sample_rate, noise_multiplier, 1)
+    curve = pld.curve(step, counts, delta, draft=len(counts) > FINE_CURVE)
+    return [min(value, total) for value in accumulate(curve, max)]
+
+
+def affordable_steps(
+    sample_rate: float, noise_multiplier: float, epsilon: float, delta: float, limit: int
+) -> int:
+    """Return the largest number of steps, at most `limit`, whose PLD epsilon is at most epsilon.
+
+    Raises UserError as `epsilon` does.
+    """
+    _check(sample_rate, delta)
+    events.require("epsilon", epsilon, epsilon > 0, "> 0")
+    events.require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
+    events.require_count("limit", limit, 0)
+
+    def price(steps: int) -> float:
+        return _price("pld", sample_rate, noise_multiplier, steps, delta) if steps else 0.0
+
+    if price(limit) <= epsilon:
+        return limit
+    return bisect_right(range(limit), epsilon, key=price) - 1
+
+
+def _check(sample_rate: float, delta: float) -> None:
+    events.require("sample_rate", sample_rate, 0 < sample_rate <= 1, "in (0, 1]")
+    events.require("delta", delta, 0 < delta < 1, "in (0, 1)")
+
+
+@lru_cache(maxsize=4096)
+def _price(
+    accountant: str, q: float, z: float, steps: int, delta: float, draft: bool = False
+) -> float:
+    event = events.poisson_gaussian(q, z, steps)
+    return plugins.load("privacy/accountants", accountant).epsilon(event, delta, draft)
+
+
+def _search(price: Callable[..., float], target: float, start: float) -> float:
+    """Return log z: solve on drafts for a goal that is shifted until the fine price fits."""
+    aim = (1 - TOLERANCE / 2) * target
+    goal, log_z = target, start
+    for _ in range(ATTEMPTS):
+        log_z = _root(lambda x, goal=goal: _log_ratio(price(x, draft=True), goal), log_z)
+        fine = price(log_z)
+        if (1 - TOLERANCE) * target <= fine <= target:
+            return log_z
+        goal *= math.exp(_log_ratio(aim, fine))
+    log_z = _root(lambda x: _log_ratio(price(x), aim), log_z)
+    while price(log_z) > target:
+        log_z += TOLERANCE / 10
+    return log_z
+
+
+def _root(excess: Callable[[float], float], start: float) -> float:
+    """Return the root of a decreasing function, bracketed outwards from a guess."""
+    side = 1 if excess(start) > 0 else -1
+    near, width = start, 0.02
+    while side * excess(near + side * width) > 0:
+        near, width = near + side * width, 2 * width
+    return brentq(excess, *sorted((near, near + side * width)), xtol=1e-5)
+
+
+def _log_ratio(value: float, goal: float) -> float:
+    """Return log(value / goal), kept finite where an accountant says 0 or infinity."""
+    return math.log(max(value, 1e-9)) - math.log(max(goal, 1e-9)) if value < math.inf else 20.0
+
+
+def _central_limit_guess(q: float, steps: int, epsilon: float, delta: float) -> float:
+    """Return log z at which the limit mu = q sqrt(T (exp(1/z^2) - 1)) meets (epsilon, delta)."""
+    mu = 1 / dp_accounting.get_sigma_gaussian(epsilon, delta)
+    return -math.log(math.log1p((mu / q) ** 2 / steps)) / 2

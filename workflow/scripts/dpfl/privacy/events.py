@@ -1,0 +1,63 @@
+"""Privacy as values: what a training run releases, as events that an accountant prices.
+
+Everything released from one batch is ONE Gaussian with the joint multiplier z, 1/z^2 = sum 1/z_j^2:
+several separately sampled events for the same batch would under-report its cost.
+"""
+
+from numbers import Integral
+from typing import Any
+
+from dp_accounting import DpEvent, GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+
+from dpfl.errors import UserError
+
+ADD_OR_REMOVE_ONE = "add-or-remove-one"
+ZERO_OUT = "zero-out"
+
+REFUSED = {
+    "shuffle": "shuffling has no amplification that is proven, only the unamplified Gaussian at "
+    "mu = sqrt(epochs)/sigma under zero-out adjacency",
+    "fixed-size": "a batch of fixed size is amplified under replace-one adjacency only, which "
+    "never shares a column with add-or-remove-one",
+}
+
+
+def require(name: str, value: Any, holds: bool, bound: str) -> None:
+    """Raise a UserError that names the value and its bound unless the bound holds."""
+    if not holds:
+        raise UserError(f"{name} is {value!r}, must be {bound}")
+
+
+def require_count(name: str, value: Any, at_least: int) -> None:
+    """Raise a UserError unless the value is a whole number of at least `at_least`."""
+    holds = isinstance(value, Integral) and value >= at_least
+    require(name, value, holds, f"a whole number >= {at_least}")
+
+
+def require_poisson(sampling: str) -> None:
+    """Refuse, with the reason, every way of sampling batches that is not priced with rate q."""
+    reason = REFUSED.get(sampling, "only 'poisson' sampling is priced")
+    if sampling != "poisson":
+        raise UserError(f"sampling {sampling!r} cannot be certified: {reason}")
+
+
+def poisson_gaussian(sample_rate: float, noise_multiplier: float, steps: int) -> DpEvent:
+    """Return `steps` Gaussian releases, each of a fresh Poisson batch, add or remove one example.
+
+    Rate 1 is the plain Gaussian. Raises UserError outside 0 < q <= 1, z > 0, T >= 1.
+    """
+    require("sample_rate", sample_rate, 0 < sample_rate <= 1, "in (0, 1]")
+    require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
+    require_count("steps", steps, 1)
+    release = GaussianDpEvent(noise_multiplier)
+    if sample_rate < 1:
+        release = PoissonSampledDpEvent(sample_rate, release)
+    return SelfComposedDpEvent(release, steps)
+
+
+def shuffled_gaussian(noise_multiplier: float, epochs: int) -> tuple[DpEvent, str]:
+    """Return the event of `epochs` shuffled passes and the adjacency it holds under, zero-out.
+
+    An example enters one noisy sum per pass, so the passes compose to mu = sqrt(epochs)/sigma.
+    """
+    return poisson_gaussian(1.0, noise_multiplier, epochs), ZERO_OUT

@@ -1,0 +1,117 @@
+"""Learning-rate robustness: which rates of each optimizer diverge, crawl or are good.
+
+Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
+rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
+one epsilon. Its best rate has the highest accuracy (of equal ones the lowest rate), which is also
+how rates are tuned. Each rate is
+
+    diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
+               level at a rate above the best one
+    unstable   not so, but below half of the best accuracy at a rate above the best one
+    crawls     below half of the best accuracy, or at chance level, at a rate below the best one
+    good       within GOOD points of the best accuracy, if its loss was always finite
+    fair       everything between
+
+Chance level is anything up to 1.5 times the accuracy of guessing, so that a network which always
+answers the most frequent class is at chance. The good range is the unbroken run of good rates
+around the best one; its width is log10(highest / lowest), in decades, so that a single good rate
+has width 0; where it touches an end of the grid (`edge`) the width is a lower bound; where even the
+best rate is not good it is empty. Trials are runs: rates times seeds.
+"""
+
+import numpy as np
+import pandas as pd
+
+from dpfl import results
+from dpfl.errors import UserError
+
+GOOD = 2.0
+CRAWL = 0.5
+CHANCE = 1.5
+SERIES = ["method", "label", "rate_key", "epsilon"]
+COLUMNS = [
+    *("study", "dataset", *SERIES, "algorithm"),
+    *("best_rate", "best_validation_accuracy", "rates"),
+    *("diverging", "unstable", "crawling", "good_low", "good_high", "width_decades", "edge"),
+    *("trials",),
+]
+NONE = pd.DataFrame(columns=COLUMNS)
+
+
+def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per rate of each series: accuracy, trials, state, best; rates rise.
+
+    Raises UserError if the study holds no validation examples out.
+    """
+    if runs["validation_accuracy"].isna().all():
+        raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
+    guess = results.chance(study["dataset"])
+    runs = runs.assign(validation=runs["validation_accuracy"].fillna(guess))
+    rates = (
+        runs.groupby([*SERIES, "algorithm", "rate"], sort=False)
+        .agg(accuracy=("validation", "mean"), trials=("run", "size"), diverged=("diverged", "any"))
+        .reset_index()
+    )
+    parts = [
+        _with_states(group.sort_values("rate", ignore_index=True), guess)
+        for _, group in rates.groupby(SERIES, sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per series of a study that varies the rate."""
+    head = {"study": study["name"], "dataset": study["dataset"]}
+    rows = [
+        head | dict(zip(SERIES, key, strict=True)) | _summary(group.reset_index(drop=True))
+        for key, group in classified(study, runs).groupby(SERIES, sort=False)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _with_states(group: pd.DataFrame, guess: float) -> pd.DataFrame:
+    """Classify the rates of one series; the first condition that holds decides."""
+    accuracy, best = group["accuracy"], group["accuracy"].idxmax()
+    above, at_chance = group.index > best, accuracy <= CHANCE * guess
+    low = accuracy < CRAWL * accuracy[best]
+    conditions = {
+        "diverges": group["diverged"] | (above & at_chance),
+        "unstable": low & above,
+        "crawls": low | at_chance,
+        "good": accuracy >= accuracy[best] - GOOD,
+    }
+    state = np.select(list(conditions.values()), list(conditions), default="fair")
+    return group.assign(state=state, best=group.index == best)
+
+
+def _summary(group: pd.DataFrame) -> dict[str, object]:
+    best, state = int(group["best"].argmax()), group["state"]
+    return {
+        "algorithm": group["algorithm"][best],
+        "best_rate": group["rate"][best],
+        "best_validation_accuracy": group["accuracy"][best],
+        "rates": len(group),
+        "diverging": int((state == "diverges").sum()),
+        "unstable": int((state == "unstable").sum()),
+        "crawling": int((state == "crawls").sum()),
+        **_good_range(group["rate"], state.eq("good").tolist(), best),
+        "trials": int(group["trials"].sum()),
+    }
+
+
+def _good_range(rate: pd.Series, good: list[bool], best: int) -> dict[str, object]:
+    """Return the unbroken run of good rates around the best one; empty if that is not good."""
+    if not good[best]:
+        return {}
+    low = high = best
+    while low > 0 and good[low - 1]:
+        low -= 1
+    while high < len(good) - 1 and good[high + 1]:
+        high += 1
+    touched = {"lower": low == 0, "upper": high == len(good) - 1}
+    return {
+        "good_low": rate[low],
+        "good_high": rate[high],
+        "width_decades": float(np.log10(rate[high] / rate[low])),
+        "edge": " and ".join(end for end, touches in touched.items() if touches),
+    }

@@ -1,0 +1,62 @@
+"""Reads what the workflow has written for readers: studies, their tables and figures."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from dpfl import files
+
+NUMBERS = {
+    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
+    *("eps_claimed", "eps_certified", "r", "clipped_below", "clipped_above"),
+    *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
+    *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
+}
+"""The columns of the tables that hold numbers; all others hold text, "001" included."""
+
+
+def names(studies: str | list[str]) -> list[str]:
+    """Return study names from a list or from the JSON text of one."""
+    return json.loads(studies) if isinstance(studies, str) else list(studies)
+
+
+def table(path: Path | str) -> pd.DataFrame:
+    """Read one of our CSV tables: text columns hold "" where nothing is known, numbers nan."""
+    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    numbers = {c: [float(text or "nan") for text in raw[c]] for c in raw.columns if c in NUMBERS}
+    return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()})
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The results folder, by study name."""
+
+    path: Path
+
+    def study(self, name: str) -> dict:
+        """Return a study as the workflow resolved it."""
+        return files.read_json(self.path / "studies" / f"{name}.json")
+
+    def cells(self, name: str) -> pd.DataFrame:
+        """Return the table of a study's cells."""
+        return table(self.path / "tables" / f"{name}.csv")
+
+    def comparisons(self, name: str) -> pd.DataFrame:
+        """Return the table of a study's paired comparisons."""
+        return table(self.path / "tables" / f"{name}_comparisons.csv")
+
+    def ranges(self, name: str) -> pd.DataFrame:
+        """Return the table of a study's learning-rate ranges."""
+        return table(self.path / "tables" / f"{name}_ranges.csv")
+
+    def text(self, name: str) -> str:
+        """Return the Markdown of a table, such as `main` or `main_comparisons`."""
+        return (self.path / "tables" / f"{name}.md").read_text(encoding="utf-8")
+
+    def figures(self, study: dict) -> list[Path]:
+        """Return the pictures of a study that exist, in its order."""
+        home = self.path / "figures" / study["name"]
+        paths = [home / f"{figure}.png" for figure in study.get("figures", [])]
+        return [path for path in paths if path.exists()]

@@ -1,0 +1,179 @@
+"""Tables for readers: rounded Markdown and LaTeX (booktabs) beside the raw CSV."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from dpfl import files
+
+Column = Callable[[pd.Series], str]
+
+
+def write(stem: Path, table: pd.DataFrame, columns: Mapping[str, Column]) -> None:
+    """Write stem.csv with the raw numbers, stem.md and stem.tex with columns made for reading."""
+    shown = [[column(row) for column in columns.values()] for _, row in table.iterrows()]
+    heads = list(columns)
+    kept = [i for i in range(len(heads)) if not shown or any(line[i] for line in shown)]
+    heads, shown = [heads[i] for i in kept], [[line[i] for i in kept] for line in shown]
+    files.write_text(f"{stem}.csv", table.to_csv(index=False, na_rep="", lineterminator="\n"))
+    files.write_text(f"{stem}.md", markdown(heads, shown))
+    files.write_text(f"{stem}.tex", latex(heads, shown))
+
+
+def markdown(heads: list[str], lines: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    escaped = [[text.replace("|", "\\|") for text in line] for line in [heads, *lines]]
+    widths = [max(len(text) for text in column) for column in zip(*escaped, strict=True)]
+    padded = [
+        [text.ljust(w) for text, w in zip(line, widths, strict=True)]
+        for line in [escaped[0], ["-" * w for w in widths], *escaped[1:]]
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in padded)
+
+
+def grid(cells: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of accuracies: a line per method and variant, a column per epsilon."""
+    epsilons = sorted(cells["epsilon"].unique())
+    heads = ["method", *("non-private" if math.isinf(e) else f"ε = {e:g}" for e in epsilons)]
+    lines = []
+    for (label, variant), group in cells.groupby(["label", "variant"], sort=False):
+        shown = {row["epsilon"]: mean_and_interval(row) for _, row in group.iterrows()}
+        name = f"{label}, {variant}" if variant else label
+        lines.append([name, *(shown.get(e, "") for e in epsilons)])
+    return heads, lines
+
+
+TEX = {
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "ε": r"$\varepsilon$",
+    "α": r"$\alpha$",
+    "∞": r"$\infty$",
+    "≥": r"$\geq$",
+    "−": r"$-$",
+    "–": "--",
+    "<": r"$<$",
+    ">": r"$>$",
+}
+
+
+def latex(heads: list[str], lines: list[list[str]]) -> str:
+    """Return a LaTeX tabular with booktabs rules; every special character is escaped."""
+    head, *body = [" & ".join(map(tex, line)) + r" \\" for line in [heads, *lines]]
+    begin = rf"\begin{{tabular}}{{{'l' * len(heads)}}}"
+    parts = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(parts) + "\n"
+
+
+def tex(text: str) -> str:
+    """Escape a text for LaTeX."""
+    return "".join(TEX.get(character, character) for character in text)
+
+
+def known(value: object) -> bool:
+    """Return whether a table holds something here."""
+    return not (value is None or value == "" or (isinstance(value, float) and math.isnan(value)))
+
+
+def rounded(name: str, form: str = "{:.3g}") -> Column:
+    """Make a column of rounded numbers; infinity is a sign and an unknown number is empty."""
+    return lambda row: number(row[name], form) if known(row[name]) else ""
+
+
+def number(value: float, form: str = "{:.3g}") -> str:
+    """Format a number; infinity as its sign."""
+    return "∞" if math.isinf(value) else form.format(value)
+
+
+def plain(name: str) -> Column:
+    """Make a column of text as it is."""
+    return lambda row: str(row[name]) if known(row[name]) else ""
+
+
+def mean_and_interval(row: pd.Series) -> str:
+    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed."""
+    spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
+    return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g})"
+
+
+def difference(row: pd.Series) -> str:
+    """Return a difference as `+0.42 [+0.10, +0.74] (n=5)`, points."""
+    if not known(row["difference"]):
+        return "(n=0)"
+    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" if known(row["ci_low"]) else ""
+    return f"{row['difference']:+.2f}{ends} (n={row['n']:g})"
+
+
+def p_value(name: str) -> Column:
+    """Make a column of p-values."""
+    return lambda row: p_text(row[name]) if known(row[name]) else ""
+
+
+def p_text(p: float) -> str:
+    """Return a p-value to two digits, the smallest ones as a bound."""
+    return "<0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def certified(row: pd.Series) -> str:
+    """Return a certified epsilon, `none` without a proof."""
+    return number(row["eps_certified"], "{:.4g}") if known(row["eps_certified"]) else "none"
+
+
+def width(row: pd.Series) -> str:
+    """Return the width of a good range, with ≥ where the grid ends inside it."""
+    if not known(row["width_decades"]):
+        return "none"
+    return ("≥ " if row["edge"] else "") + f"{row['width_decades']:.1f}"
+
+
+CELLS: dict[str, Column] = {
+    "method": plain("label"),
+    "variant": plain("variant"),
+    "ε": rounded("epsilon"),
+    "test accuracy, %": mean_and_interval,
+    "diverged": lambda row: str(row["diverged"] or ""),
+    "ε claimed": rounded("eps_claimed"),
+    "ε certified": certified,
+    "ε audited": plain("eps_audited"),
+    "rate": plain("rate"),
+    "r": rounded("r"),
+    "regime": plain("regime"),
+    "clipped below": rounded("clipped_below", "{:.0%}"),
+    "clipped above": rounded("clipped_above", "{:.0%}"),
+    "published": plain("published"),
+    "verdict": plain("verdict"),
+}
+
+COMPARISONS: dict[str, Column] = {
+    "kind": plain("kind"),
+    "better": plain("better"),
+    "worse": plain("worse"),
+    "variant": plain("variant"),
+    "ε": plain("epsilons"),
+    "difference, points": difference,
+    "p": p_value("p"),
+    "p (Holm)": p_value("p_holm"),
+    "verdict": plain("verdict"),
+}
+
+RANGES: dict[str, Column] = {
+    "method": plain("label"),
+    "rate": plain("rate_key"),
+    "ε": rounded("epsilon"),
+    "best rate": rounded("best_rate"),
+    "validation accuracy, %": rounded("best_validation_accuracy", "{:.1f}"),
+    "rates": plain("rates"),
+    "diverging": plain("diverging"),
+    "unstable": plain("unstable"),
+    "crawling": plain("crawling"),
+    "good range": lambda row: (
+        f"{row['good_low']:g} – {row['good_high']:g}" if known(row["good_low"]) else "none"
+    ),
+    "width, decades": width,
+    "trials": plain("trials"),
+}

@@ -1,0 +1,109 @@
+"""Finished runs as tables: one row per run, or one row per round, with the cell they belong to.
+
+A study is the JSON object that the workflow hands to its drivers: name, title, dataset, kind,
+delta, margin, claims, controls and cells; a cell lists its runs in the order of its seeds.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfl import files, plugins
+from dpfl.errors import UserError
+
+Study = dict[str, Any]
+
+
+def study_of(text: str) -> Study:
+    """Parse a study from JSON text or, after an @, from a file of it."""
+    if text.startswith("@"):
+        return files.read_json(text[1:])
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"--study is neither JSON nor @file: {error}") from None
+
+
+def number(value: float | str | None) -> float:
+    """Read a JSON number, where "inf" is infinity and null is not a number."""
+    return np.nan if value is None else float(value)
+
+
+def chance(dataset: str) -> float:
+    """Return the accuracy of guessing, in percent."""
+    return 100 / plugins.load("data", dataset).CLASSES
+
+
+def variant_text(variant: dict[str, Any]) -> str:
+    """Return a variant as text, such as `state=reset` or `clip_norm=0.1`."""
+    return ", ".join(f"{key}={value}" for key, value in variant.items())
+
+
+def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
+    """Return one row per run of every cell; accuracies in percent.
+
+    A run without a finite accuracy counts as guessing: to leave it out would flatter its method.
+    """
+    rows = [
+        _cell_columns(cell) | {"cell": index, "run": run, "seed": seed} | _outcome(path)
+        for index, cell, run, seed, path in _runs(study, runs_dir)
+    ]
+    table = pd.DataFrame(rows)
+    finite = np.isfinite(table["accuracy"])
+    return table.assign(accuracy=table["accuracy"].where(finite, chance(study["dataset"])))
+
+
+def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
+    """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
+    tables = [
+        pd.read_csv(path / f"{name}.csv").assign(**_cell_columns(cell), seed=seed)
+        for _, cell, _, seed, path in _runs(study, runs_dir)
+    ]
+    filled = [table for table in tables if len(table)]
+    return pd.concat(filled or tables[:1], ignore_index=True)
+
+
+def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict, str, int, Path]]:
+    for index, cell in enumerate(study["cells"]):
+        for run, seed in zip(cell["runs"], cell["seeds"], strict=True):
+            yield index, cell, run, seed, Path(runs_dir) / run
+
+
+def _cell_columns(cell: dict) -> dict[str, Any]:
+    return {
+        "method": cell["method"],
+        "label": cell["label"],
+        "variant": variant_text(cell["variant"]),
+        "epsilon": number(cell["epsilon"]),
+        "unit": cell["unit"],
+    }
+
+
+def _outcome(path: Path) -> dict[str, Any]:
+    """Read what one run's summary says."""
+    summary = files.read_json(path / "summary.json")
+    optimizer, belief = summary["settings"]["optimizer"], summary["belief"] or {}
+    return {
+        "accuracy": 100 * number(summary["final_test_accuracy"]),
+        "validation_accuracy": 100 * number(summary["final_validation_accuracy"]),
+        "diverged": bool(summary["diverged"]),
+        "eps_claimed": number(summary["eps_claimed"]),
+        "eps_certified": number(summary["eps_certified"]),
+        "reasons": "; ".join(summary.get("eps_certified_reasons") or []),
+        "eps_audit_lb": number(summary["eps_audit_lb"]),
+        "audit_status": summary["audit_status"],
+        "adjacency": summary["adjacency"] or "",
+        "accountant": summary["accountant"] or "",
+        "noise": summary["noise"] or "",
+        "algorithm": optimizer["algorithm"],
+        "rate_key": optimizer["rate_key"],
+        "rate": number(optimizer["rate"]),
+        "r": number(belief.get("r")),
+        "regime": belief.get("regime") or "",
+        "clipped_below": number(belief.get("clipped_below")),
+        "clipped_above": number(belief.get("clipped_above")),
+    }

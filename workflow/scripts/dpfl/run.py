@@ -1,0 +1,266 @@
+"""One training run from its resolved settings to its files in results/runs/{run}."""
+
+import hashlib
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dpfl import data, models, participation, partition, plugins, streams
+from dpfl.checkpoint import Checkpoints
+from dpfl.evaluation import Score, score
+from dpfl.federated import Client, Round, Trainer, Unlimited
+from dpfl.flat import FlatModel
+from dpfl.noise import SOURCES
+from dpfl.privacy.ledger import Ledger
+from dpfl.states import STATES
+
+CHECKPOINT = "checkpoint"
+WEIGHTINGS: dict[str, Callable[[Client], float]] = {
+    "examples": lambda client: float(len(client.targets)),
+    "uniform": lambda client: 1.0,
+}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files a run reads; calibration is None for a non-private run."""
+
+    data: Path
+    assignment: Path
+    calibration: Path | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run leaves: one row per round, and the final model."""
+
+    metrics: list[dict[str, Any]]
+    rates: list[dict[str, float]]
+    model: torch.nn.Module
+    hyperparameters: dict[str, Any]
+    noise_scale: float | None
+    steps_since_reset: int
+
+
+def train(settings: dict, inputs: Inputs, folder: Path, report: Callable[[str], None]) -> Result:
+    """Train, or continue, the run of these settings; `report` gets one line a round."""
+    return _Run(settings, inputs, folder, report).complete()
+
+
+class _Run:
+    """The objects of one run, built from its settings; see `train`."""
+
+    def __init__(self, settings: dict, inputs: Inputs, folder: Path, report: Callable):
+        self.settings, self.report = settings, report
+        self.key = streams.pairing_key(settings)
+        self.dataset = data.load(inputs.data).to(settings["device"])
+        assignment = np.load(inputs.assignment)
+        self.clients = partition.clients_of(assignment)
+        self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
+        self.ledger, self.noise_multipliers = _accounts(inputs.calibration)
+        self.flat = FlatModel(self._model())
+        self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
+        self.trainer = self._trainer()
+        self.checkpoints = Checkpoints(folder / CHECKPOINT, _fingerprint(settings, inputs))
+        self.metrics: list[dict[str, Any]] = []
+        self.rates: list[dict[str, float]] = []
+
+    def _model(self) -> torch.nn.Module:
+        generator = streams.generator(*self.key, "weights")
+        return models.build(self.settings["model"], generator).to(self.settings["device"])
+
+    def _trainer(self) -> Trainer:
+        settings = self.settings
+        mechanism = dict(settings["mechanism"])
+        estimator = plugins.load("mechanisms", mechanism.pop("estimator"))
+        return Trainer(
+            flat=self.flat,
+            clients=self._client,
+            mechanism=estimator.build(settings["clipping"], **mechanism),
+            states=STATES[settings["federation"]["state"]](self._optimizer),
+            ledger=self.ledger,
+            noise=self._noise,
+            batch_key=(*self.key, "batch"),
+            noise_key=(*self.key, "noise"),
+            weighting=WEIGHTINGS[settings["federation"]["weighting"]],
+        )
+
+    def _noise(self, *key: streams.Key) -> Callable[[int], torch.Tensor]:
+        return SOURCES[self.settings["noise"]](*key, device=self.settings["device"])
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        optimizer = self.settings["optimizer"]
+        hyperparameters = {**optimizer["settings"], optimizer["rate_key"]: optimizer["rate"]}
+        return self.build_optimizer([self.flat.flat], **hyperparameters)
+
+    def _client(self, number: int) -> Client:
+        federation = self.settings["federation"]
+        members = torch.from_numpy(self.clients[number])
+        steps = participation.local_steps(
+            len(members),
+            federation["batch_size"],
+            local_epochs=federation["local_epochs"],
+            local_steps=federation["local_steps"],
+            client=number,
+        )
+        return Client(
+            number=number,
+            inputs=self.dataset.train_inputs[members],
+            targets=self.dataset.train_targets[members],
+            sample_rate=federation["batch_size"] / len(members),
+            steps_per_round=steps,
+            noise_multiplier=self.noise_multipliers.get(number) or 0.0,
+        )
+
+    def complete(self) -> Result:
+        """Run every round that is still to do; stop early when the budget or the model is gone."""
+        rounds = self._participants()
+        self._resume()
+        if not self.metrics:
+            self._record(Round(0, 0, None))
+            self.checkpoints.save(0, self._state(), {})
+        started, first = time.monotonic(), len(self.metrics)
+        for number in range(first, len(rounds) + 1):
+            outcome = self.trainer.run_round([int(c) for c in rounds[number - 1]])
+            if outcome is None:
+                self.report(f"round {number}: no participant's budget pays for another step")
+                break
+            self._record(outcome[0])
+            self.checkpoints.save(number, self._state(), outcome[1])
+            self.report(self._progress(number, len(rounds), started, number - first + 1))
+            if not self.flat.flat.isfinite().all():
+                self.report(f"round {number}: the weights are no longer finite, training ends")
+                break
+        return self._result()
+
+    def _result(self) -> Result:
+        """Collect the result; optimizer steps are counted since the state was last reset."""
+        optimizer = self._optimizer()
+        group = optimizer.param_groups[0]
+        hyperparameters = {k: v for k, v in group.items() if k != "params"}
+        scale = optimizer.noise_scale() if hasattr(optimizer, "noise_scale") else None
+        steps = max(self.trainer.steps_taken.values(), default=0)
+        if self.settings["federation"]["state"] == "reset":
+            steps = max(self._client(c).steps_per_round for c in self.trainer.steps_taken)
+        return Result(self.metrics, self.rates, self.flat.model, hyperparameters, scale, steps)
+
+    def _participants(self) -> list[np.ndarray]:
+        federation = self.settings["federation"]
+        return participation.draw(
+            len(self.clients),
+            federation["clients_per_round"],
+            federation["rounds"],
+            streams.rng(*self.key, "participation"),
+        )
+
+    def _record(self, outcome: Round) -> None:
+        """Append the metrics of a round, measured with the server's weights."""
+        before = self.metrics[-1] if self.metrics else {"steps": 0, "examples": 0}
+        train, test, held_out = self._scores()
+        self.metrics.append(
+            {
+                "round": len(self.metrics),
+                "steps": before["steps"] + outcome.steps,
+                "examples": before["examples"] + outcome.examples,
+                "train_accuracy": train.accuracy,
+                "train_loss": train.loss,
+                "test_accuracy": test.accuracy,
+                "test_loss": test.loss,
+                "validation_accuracy": held_out.accuracy if held_out else None,
+                "validation_loss": held_out.loss if held_out else None,
+                "epsilon_spent": self.ledger.epsilon_spent(),
+            }
+        )
+        if outcome.rates:
+            step = max(self.trainer.steps_taken.values())
+            self.rates.append({"round": len(self.metrics) - 1, "step": step, **outcome.rates})
+
+    def _scores(self) -> tuple[Score, Score, Score | None]:
+        """Score a fixed, evenly spread part of the training set, the test set, the held-out set."""
+        d, model = self.dataset, self.flat.model
+        members = torch.from_numpy(np.sort(np.concatenate(self.clients)))
+        wanted = min(self.settings["evaluation_examples"], len(members))
+        seen = members[torch.linspace(0, len(members) - 1, wanted).long()]
+        held_out = self.validation
+        return (
+            score(model, d.train_inputs[seen], d.train_targets[seen]),
+            score(model, d.test_inputs, d.test_targets),
+            score(model, d.train_inputs[held_out], d.train_targets[held_out])
+            if len(held_out)
+            else None,
+        )
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "weights": self.flat.get(),
+            "metrics": self.metrics,
+            "rates": self.rates,
+            "ledger": self.ledger.state(),
+            "steps_taken": self.trainer.steps_taken,
+        }
+
+    def _resume(self) -> None:
+        """Continue from the checkpoint, if there is one of this very run."""
+        found = self.checkpoints.load()
+        if found is None:
+            return
+        state, optimizers = found
+        self.flat.set(state["weights"])
+        self.metrics, self.rates = state["metrics"], state["rates"]
+        self.ledger.restore(state["ledger"])
+        self.trainer.steps_taken = state["steps_taken"]
+        self.trainer.states.restore(optimizers)
+        self.report(f"continuing after round {len(self.metrics) - 1}")
+
+    def _progress(self, number: int, rounds: int, started: float, done: int) -> str:
+        row = self.metrics[-1]
+        seconds = time.monotonic() - started
+        left = seconds / done * (rounds - number)
+        end = time.strftime("%H:%M:%S", time.localtime(time.time() + left))
+        budget = self.settings["epsilon"]
+        return (
+            f"round {number}/{rounds}  test accuracy {100 * row['test_accuracy']:.2f} %  "
+            f"epsilon {row['epsilon_spent']:.3f} of {budget}  {seconds:.1f} s  ends {end}"
+        )
+
+
+def _accounts(calibration: Path | None) -> tuple[Any, dict[int, float]]:
+    """Return the ledger and every client's noise multiplier."""
+    if calibration is None:
+        return Unlimited(), {}
+    content = json.loads(calibration.read_text(encoding="utf-8"))
+    multipliers = {c["client"]: c["noise_multiplier"] for c in content["clients"]}
+    return Ledger(content), multipliers
+
+
+def _fingerprint(settings: dict, inputs: Inputs) -> str:
+    """Digest all that the run's bits depend on: settings, input files, our source, torch."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    sources = sorted(
+        Path(module.__file__)
+        for name, module in sys.modules.items()
+        if name.split(".")[0] == "dpfl" and getattr(module, "__file__", None)
+    )
+    files = [inputs.data, inputs.assignment, inputs.calibration, *sources]
+    for path in filter(None, files):
+        digest.update(path.read_bytes())
+    digest.update(torch.__version__.encode())
+    return digest.hexdigest()
+
+
+def is_diverged(metrics: list[dict[str, Any]]) -> bool:
+    """Tell whether the loss stopped being finite in any round."""
+    return any(not math.isfinite(row["train_loss"]) for row in metrics)
+
+
+def discard_checkpoint(folder: Path) -> None:
+    """Remove the checkpoint of a run whose files are written."""
+    Checkpoints(folder / CHECKPOINT, "").discard()

@@ -1,0 +1,44 @@
+"""Random streams: every draw comes from a named key, none from global state.
+
+A key is a tuple of names and numbers, such as (dataset, partition, seed, "poisson", client, step).
+Methods and studies never enter a key, so that runs of the same seed pair across methods.
+"""
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+Key = str | int | float
+
+
+def seed_of(*key: Key) -> int:
+    """Return the 63-bit seed of a key (SHA-256, so that neighbouring keys are unrelated)."""
+    digest = hashlib.sha256(repr(key).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def rng(*key: Key) -> np.random.Generator:
+    """Return the numpy generator of a key."""
+    return np.random.default_rng(seed_of(*key))
+
+
+def generator(*key: Key, device: str = "cpu") -> "torch.Generator":
+    """Return the torch generator of a key."""
+    import torch  # two CPU seconds that jobs without tensors need not pay
+
+    return torch.Generator(device).manual_seed(seed_of(*key))
+
+
+def pairing_key(settings: dict) -> tuple[Key, ...]:
+    """Return the key that all runs of one dataset, partition and seed share.
+
+    It names neither method nor epsilon nor study, so that runs of one seed see the same clients,
+    initial weights, participants and batches: differences between methods are paired.
+    """
+    partition = json.dumps(settings["partition"], sort_keys=True)
+    return (settings["dataset"], partition, settings["seed"])

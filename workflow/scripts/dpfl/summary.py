@@ -1,0 +1,149 @@
+"""The files of a finished run: metrics, rates, model, and the summary that tables are made from."""
+
+import csv
+import math
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from safetensors.torch import save
+
+from dpfl import plugins, regime
+from dpfl.files import atomic, read_json, write_json
+from dpfl.run import Inputs, Result, is_diverged
+
+RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
+CLIPPED = ("clipped_below", "clipped_above")
+ASSUMES = {
+    "seeded": "the seed is secret (a printed seed lets anyone regenerate the noise); "
+    "floating-point draws stand for ideal Gaussians",
+    "secure": "floating-point draws stand for ideal Gaussians",
+}
+
+
+def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Path) -> None:
+    """Write a run's files, each whole, the summary last."""
+    _write_csv(folder / "metrics.csv", list(result.metrics[0]), result.metrics)
+    _write_csv(folder / "rates.csv", [*RATE_COLUMNS, *CLIPPED], result.rates)
+    with atomic(folder / "model.safetensors") as temporary:
+        tensors = {k: v.detach().cpu().clone() for k, v in result.model.state_dict().items()}
+        temporary.write_bytes(save(tensors, metadata={"model": settings["model"]}))
+    write_json(folder / "summary.json", _summary(name, settings, inputs, result))
+
+
+def _write_csv(path: Path, columns: list[str], rows: list[dict]) -> None:
+    with atomic(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[str, Any]:
+    last = result.metrics[-1]
+    finals = ("test_accuracy", "test_loss", "train_accuracy", "train_loss", "validation_accuracy")
+    return {
+        "run": name,
+        "settings": settings,
+        "seed": settings["seed"],
+        **{f"final_{key}": _finite(last[key]) for key in finals},
+        "rounds": last["round"],
+        "steps": last["steps"],
+        "diverged": is_diverged(result.metrics),
+        **_privacy(settings, inputs),
+        "delta": settings["delta"],
+        "noise": settings["noise"],
+        "belief": _belief(settings, result, inputs),
+        "versions": _versions(),
+        "hardware": _hardware(settings["device"]),
+    }
+
+
+def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
+    """Say what is claimed, what is certified and under which assumptions, or why nothing is."""
+    estimator = dict(settings["mechanism"])
+    mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
+    unproven = mechanism.build(settings["clipping"], **estimator).unproven
+    common = {
+        "unit": "example",
+        "sampling": "poisson",
+        "eps_claimed": settings["epsilon"],
+        "eps_audit_lb": None,
+        "audit_status": "not audited",
+    }
+    if inputs.calibration is None:
+        return {
+            **common,
+            "eps_certified": "inf",
+            "accountant": None,
+            "adjacency": None,
+            "certificate_assumes": None,
+            "noise_multipliers": {"min": None, "max": None, "clients": {}},
+        }
+    calibration = read_json(inputs.calibration)
+    multipliers = {c["client"]: c["noise_multiplier"] for c in calibration["clients"]}
+    used = [z for z in multipliers.values() if z is not None]
+    return {
+        **common,
+        "eps_certified": None if unproven else calibration["eps_certified"],
+        **({"eps_certified_reasons": list(unproven)} if unproven else {}),
+        "accountant": calibration["accountant"],
+        "adjacency": calibration["adjacency"],
+        "certificate_assumes": ASSUMES[settings["noise"]],
+        "noise_multipliers": {"min": min(used), "max": max(used), "clients": multipliers},
+    }
+
+
+def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | None:
+    """Tell which regime noise puts the learning-rate bounds in, and what they clipped in fact."""
+    if not result.rates:
+        return None
+    last = result.rates[-1]
+    clipped = {k: sum(r[k] for r in result.rates) / len(result.rates) for k in CLIPPED}
+    measured = {"median_rate": _finite(last["q50"]), **clipped}
+    return {**_predicted(settings, result, inputs), **measured}
+
+
+def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]:
+    """Predict the unclipped rate r of a coordinate that is all noise, and the bound it meets."""
+    group = result.hyperparameters
+    if inputs.calibration is None or result.noise_scale is None:
+        return {"r": None, "regime": None, "pinned_from_step": None}
+    used = [c["noise_multiplier"] for c in read_json(inputs.calibration)["clients"]]
+    r = regime.unclipped_rate(
+        group["lr"],
+        settings["federation"]["batch_size"],
+        median(z for z in used if z is not None),
+        settings["clipping"]["clip_norm"],
+        result.noise_scale,
+    )
+    if "final_lr" not in group:
+        return {"r": r, "regime": None, "pinned_from_step": None}
+    gamma = group["gamma"] or 1 - group["betas"][1]
+    found = regime.regime(r, group["final_lr"], gamma, result.steps_since_reset)
+    return {"r": r, "regime": found.name, "pinned_from_step": found.step}
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no NaN: a loss that is not finite becomes null."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _versions() -> dict[str, str]:
+    packages = ("torch", "numpy", "dp-accounting", "safetensors")
+    return {"python": platform.python_version(), **{p: version(p) for p in packages}}
+
+
+def _hardware(device: str) -> dict[str, Any]:
+    import torch
+
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+        "threads": torch.get_num_threads(),
+        "cores": os.cpu_count(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+    }

@@ -1,0 +1,120 @@
+"""The results table: one row per cell of a study, with interval, epsilons and verdict.
+
+Accuracies are test accuracies in percent; n counts seeds. Three epsilons stand side by side:
+`eps_claimed` (the method's own), `eps_certified` (an accountant's proof, the largest over seeds;
+empty without a proof) and `eps_audited` (a lower bound from an attack, or the audit's status).
+A cell with a published number gets that verdict; a cell of a published ordering gets the ordering
+and the verdicts of its comparisons; a demonstration gets `demonstration`.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfl import results, verdicts
+
+COLUMNS = [
+    *("study", "dataset", "method", "label", "variant", "epsilon", "delta", "n"),
+    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
+    *("eps_claimed", "eps_certified", "eps_audited", "privacy", "reasons"),
+    *("unit", "adjacency", "accountant", "noise"),
+    *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
+]
+
+
+def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per cell from the study's runs and its comparisons."""
+    rows = []
+    for index, cell in enumerate(study["cells"]):
+        own = runs[runs["cell"] == index]
+        measured = verdicts.interval(own["accuracy"])
+        published, verdict = _published(study, cell, measured, compared)
+        rows.append(
+            {
+                "study": study["name"],
+                "dataset": study["dataset"],
+                "method": cell["method"],
+                "label": cell["label"],
+                "variant": results.variant_text(cell["variant"]),
+                "epsilon": results.number(cell["epsilon"]),
+                "delta": study["delta"],
+                **_accuracy(measured),
+                "diverged": int(own["diverged"].sum()),
+                **_privacy(own),
+                "unit": cell["unit"],
+                **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
+                "rate": _joined(own["rate_key"] + "=" + own["rate"].map("{:g}".format)),
+                "r": own["r"].mean(),
+                "regime": _joined(own["regime"]),
+                "clipped_below": own["clipped_below"].mean(),
+                "clipped_above": own["clipped_above"].mean(),
+                "published": published,
+                "verdict": verdict,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _accuracy(measured: verdicts.Interval) -> dict[str, Any]:
+    return {
+        "n": measured.n,
+        "accuracy_mean": measured.mean,
+        "ci_low": measured.low,
+        "ci_high": measured.high,
+        "sd": measured.sd,
+    }
+
+
+def _privacy(own: pd.DataFrame) -> dict[str, Any]:
+    """Return the three epsilons of a cell and what they say together."""
+    claimed = own["eps_claimed"].max()
+    certified = own["eps_certified"].max(skipna=False)
+    audited = own["eps_audit_lb"].max()
+    verdict = verdicts.privacy(claimed, _none_if_nan(certified), _none_if_nan(audited))
+    status = _joined(own["audit_status"])
+    return {
+        "eps_claimed": claimed,
+        "eps_certified": certified,
+        "eps_audited": status if np.isnan(audited) else f"{audited:g}",
+        "privacy": verdict,
+        "reasons": _joined(own["reasons"]),
+    }
+
+
+def _published(
+    study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
+) -> tuple[str, str]:
+    """Return what the source printed about a cell, and the verdict."""
+    if study["dataset"] in verdicts.DEMONSTRATIONS:
+        return "", "demonstration"
+    if cell.get("published") is not None:
+        value = cell["published"]
+        return f"{value:g}", verdicts.cell_verdict(measured, value, study["margin"])
+    claims = [c for c in study["claims"] if cell["method"] in (c["better"], *c["worse"])]
+    if not claims or math.isinf(results.number(cell["epsilon"])):
+        return "", ""
+    return "; ".join(c["published"] for c in claims), _ordering_verdicts(cell, compared)
+
+
+def _ordering_verdicts(cell: dict, compared: pd.DataFrame) -> str:
+    """Return the verdicts of the claim comparisons that a cell takes part in."""
+    claims = compared[compared["kind"] == "claim"]
+    own = claims[claims["variant"] == results.variant_text(cell["variant"])]
+    pairs = zip(own["better"], own["worse"], own["verdict"], strict=True)
+    found = [
+        f"{better} > {worse}: {verdict}"
+        for better, worse, verdict in pairs
+        if cell["method"] in (better, worse)
+    ]
+    return "; ".join(found)
+
+
+def _joined(values: pd.Series) -> str:
+    """Return the distinct values of a cell's runs, in order."""
+    return "; ".join(str(value) for value in dict.fromkeys(values) if value != "")
+
+
+def _none_if_nan(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,28 @@
+"""Converts a data set once to the file that training reads."""
+
+import argparse
+from pathlib import Path
+
+from dpfl import cli, data, plugins
+
+
+def main() -> None:
+    """Read, check and write one data set."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True, help="the name of a file in dpfl/data")
+    parser.add_argument("--data-dir", type=Path, required=True, help="where downloads go")
+    parser.add_argument("--output", type=Path, required=True, help="a .safetensors file")
+    args = parser.parse_args()
+
+    arrays = data.read(args.dataset, args.data_dir)
+    source = plugins.load("data", args.dataset)
+    data.write(args.output, arrays, source.SCALE, source.MEAN, source.STD)
+    shape = " x ".join(map(str, source.SHAPE))
+    print(
+        f"{args.output}: {args.dataset}, {len(arrays.train_targets)} training and "
+        f"{len(arrays.test_targets)} test examples of {shape}, {source.CLASSES} classes"
+    )
+
+
+if __name__ == "__main__":
+    cli.main(main)

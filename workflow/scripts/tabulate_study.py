@@ -1,0 +1,31 @@
+"""Collect the runs of one study into its tables: cells, comparisons and, for rates, ranges."""
+
+import argparse
+from pathlib import Path
+
+from dpfl import cli, comparisons, ranges, rendering, results, tables
+
+
+def main() -> None:
+    """Write {study}, {study}_comparisons and {study}_ranges as csv, md and tex.
+
+    Without claims the comparisons, and without a grid of rates the ranges, have only their header.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", required=True, help="JSON of the study, or @file of it")
+    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
+    parser.add_argument("--output-dir", type=Path, default=Path("results/tables"))
+    arguments = parser.parse_args()
+
+    study = results.study_of(arguments.study)
+    runs = results.frame(study, arguments.runs)
+    compared = comparisons.comparisons(study, runs)
+    stem = arguments.output_dir / study["name"]
+    rendering.write(stem, tables.cells(study, runs, compared), rendering.CELLS)
+    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
+    rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE
+    rendering.write(Path(f"{stem}_ranges"), rates, rendering.RANGES)
+
+
+if __name__ == "__main__":
+    cli.main(main)

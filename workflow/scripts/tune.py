@@ -1,0 +1,31 @@
+"""Chooses a method's rate: the best mean validation accuracy of its grid; ties go to the lower."""
+
+import argparse
+import json
+from pathlib import Path
+
+from dpfl import cli
+from dpfl.files import read_json, write_json
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tuning", required=True, type=json.loads, help="method and trials, JSON")
+    parser.add_argument("--runs", required=True, type=Path, help="folder of the runs")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args()
+    trials = []
+    for trial in args.tuning["trials"]:
+        summaries = [read_json(args.runs / run / "summary.json") for run in trial["runs"]]
+        accuracies = [s["final_validation_accuracy"] for s in summaries]
+        mean = sum(accuracies) / len(accuracies)
+        trials.append({"rate": trial["rate"], "validation_accuracy": mean, "n": len(accuracies)})
+    best = max(trials, key=lambda t: (t["validation_accuracy"], -t["rate"]))
+    write_json(
+        args.output, {"method": args.tuning["method"], "rate": best["rate"], "trials": trials}
+    )
+    print(f"{args.tuning['method']}: rate {best['rate']:g}, the best of {len(trials)}")
+
+
+if __name__ == "__main__":
+    cli.main(main)
