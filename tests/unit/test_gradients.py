@@ -113,7 +113,7 @@ def test_odd_convolutions(conv, height, width, length, dtype):
 @pytest.mark.parametrize("padding", ["same", "valid"])
 def test_padding_by_name(padding):
     torch.manual_seed(0)
-    model = nn.Conv2d(2, 3, (4, 3), padding=padding).double()
+    model = nn.Conv2d(2, 3, (5, 3), padding=padding).double()
     inputs = torch.randn(3, 2, 6, 7, dtype=torch.float64)
     check(model, inputs, torch.zeros(3), each_square, each_square)
 
@@ -307,6 +307,9 @@ REFUSED = {
     r"'0' \(Conv2d\): dilation is": lambda: nn.Sequential(nn.Conv2d(2, 2, 3, dilation=2)),
     r"'0' \(Conv2d\): padding_mode": lambda: nn.Sequential(
         nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect")
+    ),
+    r"'0' \(Conv2d\): padding 'same'": lambda: nn.Sequential(
+        nn.Conv2d(2, 2, (3, 4), padding="same")
     ),
     r"'0' and '1' share": tied,
     r"'layer' is called twice": Twice,

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from dpfl import comparisons, narrative, ranges, tables
 from synthetic import CLAIM, cell, study
+
+from dpfl import comparisons, narrative, ranges, robustness, tables
 
 INF = math.inf
 
@@ -235,50 +236,57 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
 
 
 def test_robustness_tells_what_happens_at_the_other_rates() -> None:
-    [text] = narrative.robustness(ranges_of({}))
+    [text] = robustness.each(ranges_of({}))
     assert text == (
         "sgd over lr: best at 0.1 with 96.0 %; good from 0.01 to 0.1, 1.0 decades; of its 7 rates, "
         "1 diverging, 0 unstable, 2 crawling."
     )
-    [text] = narrative.robustness(ranges_of({"edge": "upper"}))
+    [text] = robustness.each(ranges_of({"edge": "upper"}))
     assert "1.0 decades at least" in text
-    [text] = narrative.robustness(ranges_of({"width_decades": np.nan}))
+    [text] = robustness.each(ranges_of({"width_decades": np.nan}))
     assert "no good range" in text
 
 
 def test_widest() -> None:
     other = {"method": "adam", "width_decades": 3.0, "edge": "lower"}
-    assert narrative.widest(ranges_of({}, other)) == (
+    assert robustness.widest(ranges_of({}, other)) == (
         "Widest good range, in decades: adam over lr with at least 3.0; "
         "narrowest: sgd over lr with 1.0."
     )
-    same = narrative.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
+    same = robustness.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
     assert same == "Width of the good range, in decades: sgd over lr and adam over lr with 1.0."
-    assert narrative.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
+    assert robustness.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
 
 
-@pytest.mark.parametrize(("final", "says"), [(1.0, "would flatter"), (3.0, "does not flatter")])
-def test_a_grid_over_alpha_alone(final: float, says: str) -> None:
+@pytest.mark.parametrize(
+    ("final", "edge", "says"),
+    [
+        (1.0, "", "more robust than it is"),
+        (1.0, "upper", "may be wider"),
+        (3.0, "", "no more robust"),
+    ],
+)
+def test_a_grid_over_alpha_alone(final: float, edge: str, says: str) -> None:
     both = [
-        {"algorithm": "cadabelief", "rate_key": k, "width_decades": w}
+        {"algorithm": "cadabelief", "rate_key": k, "width_decades": w, "edge": edge}
         for k, w in (("lr", 2.5), ("final_lr", final))
     ]
-    [text] = narrative.inert(ranges_of({}, *both))
+    [text] = robustness.inert(ranges_of({}, *both))
     assert says in text and text.startswith("cadabelief, ε = 4: 2.5 decades over lr")
 
 
 def test_unequal_effort_is_told() -> None:
-    assert narrative.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
-    text = narrative.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
+    assert robustness.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
+    text = robustness.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
     assert text.startswith("The number of trials is not the same") and "adam over lr 14" in text
 
 
 def test_tuned_rates_are_checked_against_the_grid() -> None:
     cells = cells_of({}, {"epsilon": 8.0}, {"method": "other"})
-    assert narrative.tuned(main(), cells, ranges_of({})) == (
+    assert robustness.tuned(main(), cells, ranges_of({})) == (
         "1 method of main on this grid: each at its best rate."
     )
-    text = narrative.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
+    text = robustness.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
     assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
 
 
@@ -306,4 +314,4 @@ def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
 
 def test_the_rules_name_the_margin_in_force() -> None:
     text = " ".join(narrative.rules(2.0))
-    assert "within 2 points" in text and "below 1 points" in text and "n = 5" in text
+    assert "within 2 points" in text and "below 1 point," in text and "n = 5" in text

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import synthetic
-from dpfl.plots import _style, accuracy, bounds, convergence, rates, variants
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy import stats
 from synthetic import CLAIM, cell, study
+
+from dpfl.plots import _style, accuracy, bounds, convergence, rates, variants
 
 INF = math.inf
 HEADER = bytes([137]) + b"PNG"

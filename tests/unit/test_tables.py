@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic
-from dpfl import comparisons, ranges, reader, rendering, results, tables
-from dpfl.errors import UserError
 from scipy import stats
 from synthetic import CLAIM, cell, study
+
+from dpfl import comparisons, ranges, reader, rendering, results, tables
+from dpfl.errors import UserError
 
 INF = math.inf
 METHODS = ("cadabelief", "sgd", "adam", "adabelief", "sgd-ema", "cadabelief-scalar")

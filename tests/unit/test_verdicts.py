@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from dpfl.errors import UserError
-from dpfl.verdicts import Interval, cell_verdict, interval, ordering, privacy
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+
+from dpfl.errors import UserError
+from dpfl.verdicts import Interval, cell_verdict, interval, ordering, privacy
 
 RNG = np.random.default_rng(7)
 values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)

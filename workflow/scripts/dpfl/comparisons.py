@@ -33,7 +33,7 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     if study["claims"] and study["controls"]:
         claim = study["claims"][0]
         controls = _family(study, runs, claim, study["controls"], "control")
-        rows += controls + _belief(controls)
+        rows += controls + (_belief(controls) if controls else [])
     if study["dataset"] in verdicts.DEMONSTRATIONS:
         rows = [row | {"verdict": "demonstration"} for row in rows]
     head = {"study": study["name"], "dataset": study["dataset"]}

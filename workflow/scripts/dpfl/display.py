@@ -35,7 +35,8 @@ def pictures(folder: Folder, study: dict, kinds: Iterable[str] | None = None) ->
     """Show the figures of a study, all of them or those of some kinds."""
     for path in folder.figures(study):
         if kinds is None or path.stem in kinds:
-            display(Image(filename=str(path), width=min(960, _pixels_across(path) * 2 // 3)))
+            width, alt = min(960, _pixels_across(path) * 2 // 3), f"{study['title']}: {path.stem}"
+            display(Image(filename=str(path), width=width, alt=alt))
 
 
 def _pixels_across(png: Path) -> int:

@@ -13,10 +13,10 @@ from dpfl.rendering import known, number
 
 MEANING = {
     "replicated": "the whole interval lies above zero",
-    "not replicated": "the interval rules out an advantage of half the margin, {half:g} points",
+    "not replicated": "the interval rules out an advantage of half the margin, {half}",
     "wins": "the whole interval lies above zero",
-    "does not win": "the interval rules out an advantage of half the margin, {half:g} points",
-    "inconclusive": "the interval holds zero as well as half the margin, {half:g} points",
+    "does not win": "the interval rules out an advantage of half the margin, {half}",
+    "inconclusive": "the interval holds zero as well as half the margin, {half}",
     "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
     "demonstration": "{dataset} only demonstrates the machinery, so no claim is judged",
 }
@@ -33,17 +33,27 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def points(value: float) -> str:
+    """Return a number of percentage points."""
+    return f"{value:g} point{'' if value == 1 else 's'}"
+
+
+def setting(epsilon: float) -> str:
+    """Return a privacy setting in words."""
+    return "without privacy" if np.isinf(epsilon) else f"ε = {epsilon:g}"
+
+
 def rules(margin: float) -> list[str]:
     """State the verdict rules with the numbers in force."""
-    half, n = margin / 2, verdicts.MIN_SEEDS
+    half, n = points(margin / 2), verdicts.MIN_SEEDS
     return [
         f"n is the number of seeds of a cell; an interval is the {verdicts.LEVEL:.0%} Student "
         "interval of their mean, so it speaks of new seeds and not of new data.",
-        f"Against a published accuracy: matches if the interval lies within {margin:g} points of "
+        f"Against a published accuracy: matches if the interval lies within {points(margin)} of "
         "it, differs if it lies wholly outside, else inconclusive.",
         "For a published ordering: paired t-tests on one difference per seed, the mean over the "
         "claim's budgets, with Holm's correction over the claim's comparisons: replicated if the "
-        f"lower end is above zero, not replicated if the upper end is below {half:g} points, else "
+        f"lower end is above zero, not replicated if the upper end is below {half}, else "
         f"inconclusive; too few seeds below n = {n}.",
         "For privacy: refuted if an audit finds more than is claimed, consistent if the claim is "
         "certified, else unproven.",
@@ -94,7 +104,9 @@ def comparison(row: pd.Series, study: dict) -> str:
     if known(row["ci_low"]):
         interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
     p = f", p = {rendering.p_text(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
-    meaning = MEANING[row["verdict"]].format(half=study["margin"] / 2, dataset=study["dataset"])
+    meaning = MEANING[row["verdict"]].format(
+        half=points(study["margin"] / 2), dataset=study["dataset"]
+    )
     budgets = f"over ε = {listed(row['epsilons'].split())}"
     return (
         f"{against}: {row['difference']:+.2f} points{interval} {budgets} (n = {row['n']:g}{p}): "
@@ -110,7 +122,8 @@ def claims(study: dict, compared: pd.DataFrame, kind: str = "claim") -> list[str
 def belief(study: dict, compared: pd.DataFrame) -> list[str]:
     """Say whether "belief" earns a win, which only a win over every control would show."""
     words = {
-        "wins": "Belief earns a win: {better} beats {worse}, by {difference:+.2f} points or more.",
+        "wins": "Belief earns a win: {better} beats {worse}, by {difference:+.2f} points or "
+        "more on average.",
         "does not win": "Belief earns no win: {better} does not beat all of {worse}.",
         "inconclusive": "Whether belief earns a win stays open: {better} against {worse} is "
         "inconclusive.",
@@ -130,7 +143,7 @@ def accuracy(cells: pd.DataFrame) -> list[str]:
     lines = []
     for epsilon, group in cells.groupby("epsilon"):
         if len(group) > 1:
-            lines.append(f"{_setting(epsilon)}: {_extremes(group)}")
+            lines.append(f"{setting(epsilon)}: {_extremes(group)}")
     return lines
 
 
@@ -139,7 +152,7 @@ def variants(cells: pd.DataFrame) -> list[str]:
     lines = []
     for (method, epsilon), group in cells.groupby(["label", "epsilon"], sort=False):
         if len(group) > 1:
-            lines.append(f"{method}, {_setting(epsilon)}: {_extremes(group, 'variant')}")
+            lines.append(f"{method}, {setting(epsilon)}: {_extremes(group, 'variant')}")
     return lines
 
 
@@ -149,7 +162,7 @@ def divergence(cells: pd.DataFrame) -> str:
     if not len(bad):
         return f"The loss stayed finite in all of the {counted(total, 'run')}."
     places = [
-        f"{int(row['diverged'])} of {row['n']:g} {_name(row)} at {_setting(row['epsilon'])}"
+        f"{int(row['diverged'])} of {row['n']:g} {_name(row)} at {setting(row['epsilon'])}"
         for _, row in bad.iterrows()
     ]
     return (
@@ -169,7 +182,7 @@ def regimes(cells: pd.DataFrame) -> list[str]:
             else f"on average {row['clipped_below']:.1%} of the coordinates were raised to the "
             f"lower bound and {row['clipped_above']:.1%} cut to the upper one"
         )
-        lines.append(f"{_name(row)}, {_setting(row['epsilon'])}: {predicted}{clipped}.")
+        lines.append(f"{_name(row)}, {setting(row['epsilon'])}: {predicted}{clipped}.")
     return lines
 
 
@@ -216,91 +229,10 @@ def selection(study: dict) -> str:
         )
     if "tuned_by" in study:
         return (
-            f"Each method runs at the best rate of the study {study['tuned_by']}, chosen on held-"
-            "out private examples. No ε here pays for that choice."
+            f"Each method runs at the rate that the study {study['tuned_by']} has chosen on "
+            "held-out private examples. No ε here pays for that choice."
         )
     return "Each method runs at the rate that the configuration sets; no ε pays for its choice."
-
-
-def robustness(ranges: pd.DataFrame) -> list[str]:
-    """Tell the good range of each optimizer, and what happens at its other rates."""
-    return [
-        f"{_series(row)}: best at {row['best_rate']:g} with "
-        f"{row['best_validation_accuracy']:.1f} %; {_width(row)}; of its "
-        f"{counted(int(row['rates']), 'rate')}, {row['diverging']:g} diverging, "
-        f"{row['unstable']:g} unstable, {row['crawling']:g} crawling."
-        for _, row in ranges.iterrows()
-    ]
-
-
-def widest(ranges: pd.DataFrame) -> str:
-    """Name the optimizers with the widest and the narrowest good range."""
-    width = ranges["width_decades"].round(1)
-    if width.isna().all():
-        return "No optimizer has a good range on this grid."
-
-    def named(value: float) -> str:
-        rows = ranges[width == value]
-        least = "at least " if (rows["edge"] != "").any() else ""
-        return f"{listed(_series(row) for _, row in rows.iterrows())} with {least}{value:.1f}"
-
-    if width.min() == width.max():
-        return f"Width of the good range, in decades: {named(width.max())}."
-    return (
-        f"Widest good range, in decades: {named(width.max())}; "
-        f"narrowest: {named(width.min())}."
-    )
-
-
-def inert(ranges: pd.DataFrame) -> list[str]:
-    """Compare an optimizer's range over its own rate with that over its final rate."""
-    lines = []
-    for (algorithm, epsilon), group in ranges.groupby(["algorithm", "epsilon"], sort=False):
-        width = group.groupby("rate_key")["width_decades"].max()
-        if not {"lr", "final_lr"} <= set(width.index) or width.isna().any():
-            continue
-        own, final = width["lr"], width["final_lr"]
-        meaning = (
-            "the grid over lr alone would flatter it, since a rate at its bound no longer depends "
-            "on lr"
-            if own > final
-            else "the grid over lr alone does not flatter it"
-        )
-        lines.append(
-            f"{algorithm}, {_setting(epsilon)}: {own:.1f} decades over lr, {final:.1f} over "
-            f"final_lr: {meaning}."
-        )
-    return lines
-
-
-def tuned(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> str:
-    """Say whether a study runs every method at its best rate of the grid."""
-    best = {
-        row["method"]: f"{row['rate_key']}={row['best_rate']:g}" for _, row in ranges.iterrows()
-    }
-    pairs = cells[["method", "rate"]].drop_duplicates()
-    pairs = pairs[pairs["method"].isin(best)]
-    others = [
-        f"{method} at {rate} (best: {best[method]})"
-        for method, rate in pairs.itertuples(index=False)
-        if rate != best[method]
-    ]
-    if others:
-        return f"Not at the best rate of this grid in {study['name']}: {listed(others)}."
-    return (
-        f"{counted(pairs['method'].nunique(), 'method')} of {study['name']} "
-        "on this grid: each at its best rate."
-    )
-
-
-def fairness(ranges: pd.DataFrame) -> str:
-    """Say whether every optimizer had the same grid size and number of trials."""
-    same = all(ranges[key].nunique() == 1 for key in ("rates", "trials"))
-    if same and len(ranges):
-        rates, trials = int(ranges["rates"].iloc[0]), int(ranges["trials"].iloc[0])
-        return f"Every line has the same effort: {counted(rates, 'rate')}, {trials} trials."
-    parts = [f"{_series(row)} {row['trials']:g}" for _, row in ranges.iterrows()]
-    return f"The number of trials is not the same for all: {', '.join(parts)}."
 
 
 def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
@@ -321,24 +253,8 @@ def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _setting(epsilon: float) -> str:
-    return "without privacy" if np.isinf(epsilon) else f"ε = {epsilon:g}"
-
-
 def _name(row: pd.Series) -> str:
     return f"{row['label']} ({row['variant']})" if row["variant"] else row["label"]
-
-
-def _series(row: pd.Series) -> str:
-    return f"{row['label']} over {row['rate_key']}"
-
-
-def _width(row: pd.Series) -> str:
-    if not known(row["width_decades"]):
-        return "no good range"
-    bound = " at least, since it touches the end of the grid" if row["edge"] else ""
-    ends = f"from {row['good_low']:g} to {row['good_high']:g}"
-    return f"good {ends}, {row['width_decades']:.1f} decades{bound}"
 
 
 def _extremes(group: pd.DataFrame, name: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files, narrative, plugins, rendering
+from dpfl import files, narrative, plugins, rendering, robustness
 from dpfl.errors import UserError
 from dpfl.reader import Folder
 from dpfl.rendering import known
@@ -115,7 +115,7 @@ def provenance(studies: list[dict], runs_dir: Path) -> dict[str, Any]:
 def _findings(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> list[str]:
     """Return the sentences that the notebooks tell at more length."""
     if study["kind"] == "rates":
-        return [narrative.widest(ranges), *narrative.inert(ranges), narrative.fairness(ranges)]
+        return [robustness.widest(ranges), *robustness.inert(ranges), robustness.fairness(ranges)]
     if study["kind"] == "variants":
         found = [*narrative.variants(cells), *narrative.regimes(cells)]
     else:

@@ -1,0 +1,174 @@
+"""How the per-example gradients of a layer's parameters are held: one route for each shape.
+
+A layer that maps x to outputs at T positions has the gradient G_i = B_i^T A_i, with A_i [T, K]
+the part of x that each position sees and B_i [T, O] the gradient of the loss for the outputs.
+The route is a fixed function of the layer's shape, so that two runs give the same bits:
+
+    Linear, T = 1      the two factors: |G_i| = |a_i| |b_i|
+    K O >= 16 T^2      no G_i at all: |G_i|^2 = sum (A_i A_i^T) * (B_i B_i^T), and the weighted sum
+                       is one ordinary weight gradient (Rochette et al. 2019, arXiv 1912.06015;
+                       Li et al. 2022, arXiv 2110.05679)
+    K O T >= 800,000   G_i written out, by a convolution with one group per example (CPU only)
+    else               G_i written out, as a product of the copied windows A_i with B_i
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.grad import conv2d_weight
+
+GRAM_FROM = 16  # entries of G_i per squared position
+GROUPS_FROM = 800_000  # multiply-adds per example
+EXAMPLES_PER_GROUPED_CALL = 8
+NUMBERS_PER_CHUNK = {"cpu": 2**18, "cuda": 2**26}  # 1 MiB stays in the cache of a core
+
+
+class Piece(Protocol):
+    """The gradients of one parameter, for L examples."""
+
+    def norms(self) -> Tensor: ...  # [L]
+    def weighted_sum(self, weights: Tensor) -> Tensor: ...  # shaped like the parameter
+
+
+@dataclass(frozen=True)
+class Factors:
+    """G_i = b_i a_i^T, from a [L, K] and b [L, O]."""
+
+    a: Tensor
+    b: Tensor
+
+    def norms(self) -> Tensor:
+        return torch.linalg.vector_norm(self.a, dim=1) * torch.linalg.vector_norm(self.b, dim=1)
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        return (self.b * weights.unsqueeze(1)).t() @ self.a
+
+
+@dataclass(frozen=True)
+class Rows:
+    """G_i written out as rows, in chunks [l, K O]; `fold` shapes a row like the parameter."""
+
+    chunks: tuple[Tensor, ...]
+    fold: Callable[[Tensor], Tensor] = lambda row: row
+
+    def norms(self) -> Tensor:
+        return torch.cat([torch.linalg.vector_norm(chunk, dim=1) for chunk in self.chunks])
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        parts = weights.split([len(chunk) for chunk in self.chunks])
+        first, *rest = (w @ chunk for w, chunk in zip(parts, self.chunks, strict=True))
+        return self.fold(sum(rest, start=first))
+
+
+@dataclass(frozen=True)
+class Gram:
+    """G_i never written out, for a convolution of few positions and many weights."""
+
+    conv: nn.Conv2d
+    x: Tensor
+    b: Tensor
+
+    def norms(self) -> Tensor:
+        size = _chunk_size(self.x, self.x[0, 0].numel() ** 2)
+        pairs = zip(self.x.split(size), self.b.split(size), strict=True)
+        return torch.cat([_gram_norms(self.conv, x, b) for x, b in pairs])
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        b = self.b * weights.view(-1, 1, 1, 1)
+        shape, padding = self.conv.weight.shape, _padding(self.conv)
+        return conv2d_weight(self.x, shape, b, self.conv.stride, padding)
+
+
+Pieces = Iterator[tuple[nn.Parameter, Piece]]
+
+
+def linear(layer: nn.Linear, x: Tensor, b: Tensor) -> Pieces:
+    """Yield the pieces of a Linear layer, x [L, ..., K] and b [L, ..., O]."""
+    if x.dim() == 2:
+        yield layer.weight, Factors(x, b)
+    else:
+        x, b = x.flatten(1, -2), b.flatten(1, -2)
+        rows = torch.bmm(b.transpose(1, 2), x).flatten(1)
+        yield layer.weight, Rows((rows,), lambda row: row.view_as(layer.weight))
+        b = b.sum(1)
+    if layer.bias is not None:
+        yield layer.bias, Rows((b,))
+
+
+def conv2d(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Pieces:
+    """Yield the pieces of a Conv2d layer, x [L, C, H, W] and b [L, O, H', W']."""
+    out, channels, height, width = conv.weight.shape
+    entries, positions = conv.weight.numel(), b[0, 0].numel()
+    if entries >= GRAM_FROM * positions**2:
+        yield conv.weight, Gram(conv, x, b)
+    else:
+        if entries * positions >= GROUPS_FROM and x.device.type == "cpu":
+            rows, size = _grouped_rows, EXAMPLES_PER_GROUPED_CALL
+        else:
+            rows, size = _window_rows, _chunk_size(x, positions * entries // out)
+        pairs = zip(x.split(size), b.split(size), strict=True)
+        chunks = tuple(rows(conv, x, b) for x, b in pairs)
+        fold = lambda row: row.view(out, height, width, channels).permute(0, 3, 1, 2)  # noqa: E731
+        yield conv.weight, Rows(chunks, fold)
+    if conv.bias is not None:
+        yield conv.bias, Rows((b.sum((2, 3)),))
+
+
+ROUTES: dict[type[nn.Module], Callable[..., Pieces]] = {nn.Linear: linear, nn.Conv2d: conv2d}
+
+
+def _window_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
+    """Copy the window that each position sees, then one matrix product per example."""
+    x = _padded(conv, x)
+    (n, h, w, c), (sh, sw) = x.stride(), conv.stride
+    shape = (len(x), *b.shape[2:], *conv.kernel_size, x.shape[3])
+    windows = x.as_strided(shape, (n, h * sh, w * sw, h, w, c)).reshape(len(x), b[0, 0].numel(), -1)
+    return torch.bmm(b.flatten(2), windows).flatten(1)
+
+
+def _grouped_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
+    """Take the weight gradient of one convolution in which every example is a group."""
+    groups, channels, out = len(x), x.shape[1], b.shape[1]
+    shape = (groups * out, channels, *conv.kernel_size)
+    x, b = (t.permute(2, 3, 0, 1).flatten(2)[None].permute(0, 3, 1, 2) for t in (x, b))
+    rows = conv2d_weight(x, shape, b, conv.stride, _padding(conv), groups=groups)
+    return rows.permute(0, 2, 3, 1).reshape(groups, -1)
+
+
+def _gram_norms(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
+    """Sum (A A^T) * (B B^T), A A^T being the inner products of pixels summed over the window."""
+    x = _padded(conv, x)
+    width, (sh, sw), (kh, kw) = x.shape[2], conv.stride, conv.kernel_size
+    pixels = x.flatten(1, 2)
+    products = torch.bmm(pixels, pixels.transpose(1, 2))
+    n, p, q = products.stride()
+    shape = (len(x), *b.shape[2:], *b.shape[2:])
+    strides = (n, sh * width * p, sw * p, sh * width * q, sw * q)
+    shifts = [(i * width + j) * (p + q) for i in range(kh) for j in range(kw)]
+    first, *rest = (products.as_strided(shape, strides, shift) for shift in shifts)
+    total = first.clone()
+    for shifted in rest:
+        total += shifted
+    b = b.flatten(2)
+    squares = torch.linalg.vecdot(total.flatten(1), torch.bmm(b.transpose(1, 2), b).flatten(1))
+    return squares.clamp_(min=0).sqrt_()
+
+
+def _padded(conv: nn.Conv2d, x: Tensor) -> Tensor:
+    """Return x stored as [L, H, W, C], with the zeros around it that the layer adds."""
+    height, width = _padding(conv)
+    x = x.permute(0, 2, 3, 1)
+    return functional.pad(x, (0, 0, width, width, height, height)).contiguous()
+
+
+def _padding(conv: nn.Conv2d) -> tuple[int, int]:
+    named = {"valid": (0, 0), "same": tuple(size // 2 for size in conv.kernel_size)}
+    return named.get(conv.padding, conv.padding)
+
+
+def _chunk_size(x: Tensor, numbers_per_example: int) -> int:
+    return max(1, NUMBERS_PER_CHUNK.get(x.device.type, 2**18) // numbers_per_example)
