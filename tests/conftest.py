@@ -18,8 +18,8 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder with MNIST and CIFAR-10; tests that need it are skipped without it."""
-    path = ROOT.parent / "shared" / "datasets"
+    """The folder with MNIST and CIFAR-10 (DATA_DIR, or beside the repository), or a skip."""
+    path = Path(os.environ.get("DATA_DIR") or ROOT.parent / "shared" / "datasets")
     if not path.exists():
         pytest.skip("no folder with MNIST and CIFAR-10")
     return path

@@ -133,7 +133,7 @@ def write_run(
 
 
 def _rates(step: int, quantiles: Callable[[int], tuple] | None) -> tuple:
-    """Return bounds at a step (seed 001, algorithm 2) and five quantiles with clipped shares."""
+    """Return bounds at a step (Meng et al. 2023) and five quantiles with clipped shares."""
     low = (1 - 1 / (0.001 * step + 1)) * 0.1
     high = (1 + 1 / (0.001 * step)) * 0.1
     return low, high, *(quantiles(step) if quantiles else (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.0))

@@ -75,7 +75,7 @@ MISTAKES = [
         ["cadabelif"],
         "no 'cadabelif' in studies, named at select; did you mean 'cadabelief'?",
     ),
-    ("methods/sgd/clipping", "unt", "no 'unt' in clippings, named at methods.sgd.clipping"),
+    ("methods/sgd/clipping", "clip-2", "no 'clip-2' in clippings, named at methods.sgd.clipping"),
     ("optimizers/adam/algorithm", "adamm", "no 'adamm' in optimizers: did you mean 'adam'?"),
     ("optimizers/adam/settings", {"beta": 1}, "unknown setting 'beta' at optimizers.adam"),
     ("optimizers/adam/rate_key", "rate", "unknown setting 'rate' at optimizers.adam"),

@@ -311,8 +311,8 @@ REFUSED = {
     r"'0' \(Conv2d\): padding 'same'": lambda: nn.Sequential(
         nn.Conv2d(2, 2, (3, 4), padding="same")
     ),
-    r"'0' and '1' share": tied,
-    r"'layer' is called twice": Twice,
+    r"'0' \(Linear\) and '1' \(Linear\) share": tied,
+    r"'layer' \(Linear\) is called twice": Twice,
 }
 
 

@@ -177,8 +177,10 @@ def test_regimes_tell_prediction_and_measurement() -> None:
     clipped = {"clipped_below": 0.4, "clipped_above": 0.011, "r": 0.042, "regime": "lower"}
     [text] = narrative.regimes(cells_of({}, clipped))
     assert "r = 0.042, predicted regime: lower" in text and "40.0%" in text and "1.1%" in text
-    [text] = narrative.regimes(cells_of({"clipped_below": 0.0, "clipped_above": 0.0}))
-    assert text == "sgd, ε = 2: no coordinate was clipped at any recorded step."
+    unbounded = {"method": "adam", "clipped_below": 0.0, "clipped_above": 0.0}
+    free = unbounded | {"method": "sgd", "epsilon": INF}
+    _, text = narrative.regimes(cells_of(clipped, free, unbounded))
+    assert text == "sgd, without privacy: no coordinate was clipped at any recorded step."
 
 
 def test_privacy_sets_three_epsilons_side_by_side() -> None:
@@ -256,6 +258,7 @@ def test_widest() -> None:
     same = robustness.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
     assert same == "Width of the good range, in decades: sgd over lr and adam over lr with 1.0."
     assert robustness.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
+    assert "one rate" in robustness.widest(ranges_of({"width_decades": 0.0, "edge": "upper"}))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,16 @@ def test_accuracy_puts_the_non_private_runs_apart_at_the_right(tmp_path: Path) -
     assert all(1.5 < line.get_xdata()[0] < 2.5 for line in apart)
 
 
+def test_a_huge_interval_does_not_stretch_the_accuracy_figure(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 2), cell("adam", 2.0, 2)]
+    values = {"sgd": [0.9, 0.9], "adam": [0.8, 0.96]}
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]][s]})
+    ax = accuracy.draw(study(cells), tmp_path).axes[0]
+    low, high = ax.get_ylim()
+    assert 80 < low < 88 and 90 < high < 100
+    assert any(abs(np.diff(s[:, 1])[0]) > 100 for s in segments(ax))
+
+
 def test_methods_do_not_share_colour_or_marker_and_keep_them() -> None:
     looks = _style.looks([*_style.ORDER, "new"])
     for part in ("colour", "marker"):
@@ -155,6 +165,14 @@ def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Pa
     assert (outer.min(), outer.max()) == pytest.approx((0.01, 0.2))
     titles = [ax.get_title("left") for ax in figure.axes[:3]]
     assert titles == ["ε = 2\nn = 3", "ε = 8\nn = 3", "non-private (ε = ∞)\nn = 1"]
+
+
+def test_huge_rates_do_not_stretch_the_bounds_figure(tmp_path: Path) -> None:
+    cells = [cell("cadabelief", INF, 1)]
+    huge = (0.01, 0.02, 0.05, 0.1, 1e7, 0.0, 0.3)
+    synthetic.write(tmp_path, cells, lambda c, s: {"quantiles": lambda step: huge})
+    upper = bounds.draw(study(cells), tmp_path).axes[0]
+    assert 10.1 < upper.get_ylim()[1] < 1e3
 
 
 def test_bounds_prefer_the_claimed_method(tmp_path: Path) -> None:

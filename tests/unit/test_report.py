@@ -217,7 +217,7 @@ def test_notebooks_tell_the_story(
     assert len(pictures) == {"cadabelief": 2, "rates": 1}[name]
     expected = {
         "cadabelief": ["Is cadabelief more accurate", "Belief", "arXiv 2311.14056", "secret seed"],
-        "rates": ["Width of the good range", "the same effort: 3 rates", "each at its best rate"],
+        "rates": ["No good range spans more", "the same effort: 3 rates", "each at its best rate"],
     }
     assert [words for words in expected[name] if words not in text] == []
     assert " nan" not in text

@@ -11,7 +11,7 @@ from dpfl.files import read_json
 from dpfl.privacy.accounting import epsilon
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for a kill signal."""
 
 
@@ -21,7 +21,7 @@ def train(settings, folder, inputs=None, kill_after=None):
     def report(line):
         lines.append(line)
         if len(lines) == kill_after:
-            raise Killed
+            raise KilledError
 
     inputs = inputs or tiny.inputs_of(settings, folder)
     return run.train(settings, inputs, folder / "run", report)
@@ -43,7 +43,7 @@ def test_a_killed_run_continues_to_the_same_bits(tmp_path, state, kill_after):
     (tmp_path / "whole").mkdir()
     whole = train(settings, tmp_path / "whole")
     inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(settings, tmp_path, inputs, kill_after)
     resumed_lines = []
     continued = run.train(settings, inputs, tmp_path / "run", resumed_lines.append)
@@ -65,7 +65,7 @@ def test_the_same_run_twice_gives_equal_bits(tmp_path):
 def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
     settings = tiny.settings()
     inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(settings, tmp_path, inputs, kill_after=2)
     other = tiny.settings(clipping={"rule": "fixed", "clip_norm": 0.5})
     lines = []
@@ -76,7 +76,7 @@ def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
 def test_a_half_written_checkpoint_is_ignored(tmp_path):
     settings = tiny.settings()
     inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(settings, tmp_path, inputs, kill_after=2)
     stray = tmp_path / "run" / "checkpoint" / "run.3.pt"
     stray.write_bytes(b"half")

@@ -226,6 +226,14 @@ def test_an_optimizer_that_never_trains_has_no_good_range(tmp_path: Path) -> Non
     assert own["diverging"] + own["crawling"] == 6
 
 
+def test_an_optimizer_far_below_the_others_has_no_good_range(tmp_path: Path) -> None:
+    made, runs = rate_study(tmp_path, {"sgd": [16, 17, 17, 16, 16, 16], "adam": [90] * 6})
+    sgd, adam = (row(ranges.ranges(made, runs), method=m) for m in ("sgd", "adam"))
+    assert (sgd["crawling"], sgd["unstable"], sgd["diverging"]) == (6, 0, 0)
+    assert np.isnan(sgd["width_decades"]) and adam["width_decades"] == pytest.approx(5.0)
+    assert adam["edge"] == "lower and upper"
+
+
 def test_rates_need_a_validation_split(tmp_path: Path) -> None:
     made, runs = rate_study(tmp_path, {"sgd": [None] * 6})
     with pytest.raises(UserError, match="held out"):

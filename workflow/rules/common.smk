@@ -9,6 +9,10 @@ NOTEBOOKS = {
     "cadabelief": ({"compare", "variants"}, {"compare", "variants"}),
     "rates": ({"rates"}, {"rates", "compare", "variants"}),
 }
+# The modules that notebooks import, whose imports sources_of follows.
+NOTEBOOK_MODULES = [
+    ("", name) for name in ("display", "ranges", "reader", "robustness")
+]
 
 
 wildcard_constraints:
@@ -83,7 +87,12 @@ def notebook_inputs(wildcards):
     names = studies_of(NOTEBOOKS[wildcards.notebook][1])
     return [
         *expand("results/studies/{study}.json", study=names),
-        *expand("results/tables/{study}{part}.csv", study=names, part=TABLES),
+        *expand(
+            "results/tables/{study}{part}.{form}",
+            study=names,
+            part=TABLES,
+            form=["csv", "md"],
+        ),
         *expand("results/figures/{figure}.png", figure=figures_of(names)),
     ]
 

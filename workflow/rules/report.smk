@@ -32,7 +32,8 @@ rule notebook:
     input:
         template="notebooks/{notebook}.ipynb",
         words=f"{SCRIPTS}/dpfl/narrative.py",
-        sources=sources_of("dpfl/narrative"),
+        sources=sources_of("dpfl/narrative", *NOTEBOOK_MODULES),
+        anchors="workflow/resources/anchors.csv",
         read=notebook_inputs,
     output:
         notebook="results/notebooks/{notebook}.ipynb",
@@ -54,11 +55,12 @@ rule notebook:
     params:
         studies=lambda w: json.dumps(studies_of(NOTEBOOKS[w.notebook][1])),
         scripts=lambda w, input: Path(input.words).parents[1],
+        offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
         " papermill {input.template} {output.notebook} --cwd . -k python3 --no-progress-bar"
         " -p studies {params.studies:q} -p results results &&"
-        " jupyter nbconvert --to html --no-input --output-dir results/reports {output.notebook}"
+        " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
         ") > {log} 2>&1"
 
 

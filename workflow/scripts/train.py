@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpfl import cli, run, summary
 from dpfl.files import read_json
+from dpfl.inputs import Inputs
 
 
 def arguments() -> argparse.Namespace:
@@ -32,7 +33,7 @@ def main() -> None:
     settings = args.settings
     if args.tuned:
         settings["optimizer"]["rate"] = read_json(args.tuned)["rate"]
-    inputs = run.Inputs(args.data, args.assignment, args.calibration)
+    inputs = Inputs(args.data, args.assignment, args.calibration)
     result = run.train(settings, inputs, args.output, progress)
     summary.write(args.run, settings, inputs, result, args.output)
     run.discard_checkpoint(args.output)

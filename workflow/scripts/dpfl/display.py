@@ -1,13 +1,12 @@
 """What the notebooks show: sentences as a list, tables and pictures that the workflow has made."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 from IPython.display import Image, Markdown, display
 
 from dpfl import rendering
-from dpfl.reader import Folder
+from dpfl.reader import Folder, shown_width
 
 
 def heading(text: str, level: int = 2) -> None:
@@ -35,11 +34,5 @@ def pictures(folder: Folder, study: dict, kinds: Iterable[str] | None = None) ->
     """Show the figures of a study, all of them or those of some kinds."""
     for path in folder.figures(study):
         if kinds is None or path.stem in kinds:
-            width, alt = min(960, _pixels_across(path) * 2 // 3), f"{study['title']}: {path.stem}"
-            display(Image(filename=str(path), width=width, alt=alt))
-
-
-def _pixels_across(png: Path) -> int:
-    """Return the width that a PNG's header states."""
-    with png.open("rb") as file:
-        return int.from_bytes(file.read(20)[16:], "big")
+            alt = f"{study['title']}: {path.stem}"
+            display(Image(filename=str(path), width=shown_width(path), alt=alt))

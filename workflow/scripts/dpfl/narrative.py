@@ -174,7 +174,8 @@ def divergence(cells: pd.DataFrame) -> str:
 def regimes(cells: pd.DataFrame) -> list[str]:
     """Say which bound clips the rates of each cell that has bounds, as predicted and measured."""
     lines = []
-    for _, row in cells[cells["clipped_below"].notna()].iterrows():
+    bounded = cells["method"].isin(cells.loc[cells["regime"] != "", "method"])
+    for _, row in cells[bounded & cells["clipped_below"].notna()].iterrows():
         predicted = f"r = {row['r']:.2g}, predicted regime: {row['regime']}; " * bool(row["regime"])
         clipped = (
             "no coordinate was clipped at any recorded step"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpfl import files, narrative, plugins, rendering, robustness
 from dpfl.errors import UserError
-from dpfl.reader import Folder
+from dpfl.reader import Folder, shown_width
 from dpfl.rendering import known
 
 KINDS = {"compare": 0, "rates": 1, "variants": 2}
@@ -70,12 +70,13 @@ def scores(compared: pd.DataFrame, margin: float) -> list[dict[str, Any]]:
     ]
 
 
-def picture(path: Path, home: Path) -> dict[str, str]:
+def picture(path: Path, home: Path) -> dict[str, Any]:
     """Return a figure as data that the page can hold, with its caption and a link to its PDF."""
     data = base64.b64encode(path.read_bytes()).decode()
     pdf = path.with_suffix(".pdf")
     return {
         "name": path.stem,
+        "width": shown_width(path),
         "caption": caption(path.stem),
         "data": f"data:image/png;base64,{data}",
         "pdf": link(pdf, home) if pdf.exists() else "",

@@ -6,11 +6,14 @@ one epsilon. Its best rate has the highest accuracy (of equal ones the lowest ra
 how rates are tuned. Each rate is
 
     diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
-               level at a rate above the best one
-    unstable   not so, but below half of the best accuracy at a rate above the best one
-    crawls     below half of the best accuracy, or at chance level, at a rate below the best one
-    good       within GOOD points of the best accuracy, if its loss was always finite
-    fair       everything between
+               level at a rate above a best one that trains
+    unstable   not so, but it does not train at a rate above a best one that trains
+    crawls     it does not train at any other rate
+    good       it trains, within GOOD points of the best accuracy
+    fair       it trains, and everything else
+
+where "it trains" means an accuracy above chance level that is at least half of the best accuracy of
+any optimizer at that epsilon, so that an optimizer which never gets anywhere has no good range.
 
 Chance level is anything up to 1.5 times the accuracy of guessing, so that a network which always
 answers the most frequent class is at chance. The good range is the unbroken run of good rates
@@ -26,7 +29,7 @@ from dpfl import results
 from dpfl.errors import UserError
 
 GOOD = 2.0
-CRAWL = 0.5
+TRAINS = 0.5
 CHANCE = 1.5
 SERIES = ["method", "label", "rate_key", "epsilon"]
 COLUMNS = [
@@ -52,8 +55,10 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
         .agg(accuracy=("validation", "mean"), trials=("run", "size"), diverged=("diverged", "any"))
         .reset_index()
     )
+    top = rates.groupby("epsilon")["accuracy"].transform("max")
+    rates["trains"] = (rates["accuracy"] >= TRAINS * top) & (rates["accuracy"] > CHANCE * guess)
     parts = [
-        _with_states(group.sort_values("rate", ignore_index=True), guess)
+        _with_states(group.sort_values("rate", ignore_index=True), CHANCE * guess)
         for _, group in rates.groupby(SERIES, sort=False)
     ]
     return pd.concat(parts, ignore_index=True)
@@ -69,15 +74,14 @@ def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _with_states(group: pd.DataFrame, guess: float) -> pd.DataFrame:
+def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:
     """Classify the rates of one series; the first condition that holds decides."""
     accuracy, best = group["accuracy"], group["accuracy"].idxmax()
-    above, at_chance = group.index > best, accuracy <= CHANCE * guess
-    low = accuracy < CRAWL * accuracy[best]
+    beyond = (group.index > best) & group["trains"][best]
     conditions = {
-        "diverges": group["diverged"] | (above & at_chance),
-        "unstable": low & above,
-        "crawls": low | at_chance,
+        "diverges": group["diverged"] | (beyond & (accuracy <= chance)),
+        "unstable": beyond & ~group["trains"],
+        "crawls": ~group["trains"],
         "good": accuracy >= accuracy[best] - GOOD,
     }
     state = np.select(list(conditions.values()), list(conditions), default="fair")

@@ -29,6 +29,13 @@ def table(path: Path | str) -> pd.DataFrame:
     return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()})
 
 
+def shown_width(png: Path, most: int = 960) -> int:
+    """Return the width in CSS pixels at which a picture's text is as large as that of a page."""
+    with png.open("rb") as file:
+        across = int.from_bytes(file.read(20)[16:], "big")
+    return min(most, across * 2 // 3)
+
+
 @dataclass(frozen=True)
 class Folder:
     """The results folder, by study name."""

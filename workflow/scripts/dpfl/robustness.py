@@ -22,6 +22,8 @@ def widest(ranges: pd.DataFrame) -> str:
     width = ranges["width_decades"].round(1)
     if width.isna().all():
         return "No optimizer has a good range on this grid."
+    if not width.max():
+        return "No good range spans more than one rate of this grid."
 
     def named(value: float) -> str:
         rows = ranges[width == value]

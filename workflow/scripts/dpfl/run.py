@@ -1,9 +1,5 @@
 """One training run from its resolved settings to its files in results/runs/{run}."""
 
-import hashlib
-import json
-import math
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +12,10 @@ import torch
 from dpfl import data, models, participation, partition, plugins, streams
 from dpfl.checkpoint import Checkpoints
 from dpfl.evaluation import Score, score
-from dpfl.federated import Client, Round, Trainer, Unlimited
+from dpfl.federated import Client, Round, Trainer
 from dpfl.flat import FlatModel
+from dpfl.inputs import Inputs
 from dpfl.noise import SOURCES
-from dpfl.privacy.ledger import Ledger
 from dpfl.states import STATES
 
 CHECKPOINT = "checkpoint"
@@ -27,15 +23,6 @@ WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.targets)),
     "uniform": lambda client: 1.0,
 }
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The files a run reads; calibration is None for a non-private run."""
-
-    data: Path
-    assignment: Path
-    calibration: Path | None
 
 
 @dataclass(frozen=True)
@@ -65,11 +52,11 @@ class _Run:
         assignment = np.load(inputs.assignment)
         self.clients = partition.clients_of(assignment)
         self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
-        self.ledger, self.noise_multipliers = _accounts(inputs.calibration)
+        self.ledger, self.noise_multipliers = inputs.accounts()
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
         self.trainer = self._trainer()
-        self.checkpoints = Checkpoints(folder / CHECKPOINT, _fingerprint(settings, inputs))
+        self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
         self.metrics: list[dict[str, Any]] = []
         self.rates: list[dict[str, float]] = []
 
@@ -230,35 +217,6 @@ class _Run:
             f"round {number}/{rounds}  test accuracy {100 * row['test_accuracy']:.2f} %  "
             f"epsilon {row['epsilon_spent']:.3f} of {budget}  {seconds:.1f} s  ends {end}"
         )
-
-
-def _accounts(calibration: Path | None) -> tuple[Any, dict[int, float]]:
-    """Return the ledger and every client's noise multiplier."""
-    if calibration is None:
-        return Unlimited(), {}
-    content = json.loads(calibration.read_text(encoding="utf-8"))
-    multipliers = {c["client"]: c["noise_multiplier"] for c in content["clients"]}
-    return Ledger(content), multipliers
-
-
-def _fingerprint(settings: dict, inputs: Inputs) -> str:
-    """Digest all that the run's bits depend on: settings, input files, our source, torch."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-    sources = sorted(
-        Path(module.__file__)
-        for name, module in sys.modules.items()
-        if name.split(".")[0] == "dpfl" and getattr(module, "__file__", None)
-    )
-    files = [inputs.data, inputs.assignment, inputs.calibration, *sources]
-    for path in filter(None, files):
-        digest.update(path.read_bytes())
-    digest.update(torch.__version__.encode())
-    return digest.hexdigest()
-
-
-def is_diverged(metrics: list[dict[str, Any]]) -> bool:
-    """Tell whether the loss stopped being finite in any round."""
-    return any(not math.isfinite(row["train_loss"]) for row in metrics)
 
 
 def discard_checkpoint(folder: Path) -> None:

@@ -13,7 +13,8 @@ from safetensors.torch import save
 
 from dpfl import plugins, regime
 from dpfl.files import atomic, read_json, write_json
-from dpfl.run import Inputs, Result, is_diverged
+from dpfl.inputs import Inputs
+from dpfl.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
 CLIPPED = ("clipped_below", "clipped_above")
@@ -51,7 +52,7 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         **{f"final_{key}": _finite(last[key]) for key in finals},
         "rounds": last["round"],
         "steps": last["steps"],
-        "diverged": is_diverged(result.metrics),
+        "diverged": any(_finite(row["train_loss"]) is None for row in result.metrics),
         **_privacy(settings, inputs),
         "delta": settings["delta"],
         "noise": settings["noise"],

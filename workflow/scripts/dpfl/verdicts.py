@@ -1,6 +1,6 @@
 """Verdicts: what the seeds of a study say about a published number, ordering or epsilon.
 
-The rules are fixed before any result is seen (methods.md, section 9). n is the number of seeds,
+The rules are fixed before any result is seen. n is the number of seeds,
 an interval is Student's over seeds, accuracies and margins are percentage points.
 """
 

@@ -8,8 +8,8 @@ for Linear; routes for Conv2d in dpfl.gradients.routes).
 import torch
 from torch import Tensor, nn
 
-from dpfl.gradients.capture import LossFunction, capture
-from dpfl.gradients.routes import ROUTES, Piece
+from dpfl.gradients.passes import LossFunction, capture, layers_of
+from dpfl.gradients.routes import ROUTES, Piece, Zero
 
 __all__ = ["PerExampleGradients", "clipped_sum"]
 
@@ -42,19 +42,20 @@ class PerExampleGradients:
     def __init__(
         self, model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
     ) -> None:
-        self._parameters = list(model.parameters())
-        self._no_norms = inputs.new_zeros(len(inputs))
-        self._pieces: dict[nn.Parameter, Piece] = {}
-        if len(inputs):
-            for layer, x, grads in capture(model, loss_fn, inputs, targets, tuple(ROUTES)):
-                self._pieces.update(ROUTES[type(layer)](layer, x, grads))
+        layers = layers_of(model, tuple(ROUTES))
+        found = capture(model, layers, loss_fn, inputs, targets) if len(inputs) else {}
+        nothing = inputs.new_zeros(len(inputs))
+        self._pieces: list[Piece] = []  # in the order of model.parameters()
+        for layer in layers:
+            if layer in found:
+                self._pieces += ROUTES[type(layer)](layer, *found.pop(layer))
+            else:
+                self._pieces += [Zero(p, nothing) for p in layer.parameters(recurse=False)]
 
     def norms(self) -> Tensor:
         """Return |g_i| [L], over all parameters together."""
-        rows = [piece.norms() for piece in self._pieces.values()]
-        return torch.linalg.vector_norm(torch.stack(rows), dim=0) if rows else self._no_norms
+        return torch.linalg.vector_norm(torch.stack([p.norms() for p in self._pieces]), dim=0)
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return sum_i w_i g_i for weights [L], shaped like model.parameters()."""
-        sums = {p: piece.weighted_sum(weights) for p, piece in self._pieces.items()}
-        return [sums[p] if p in sums else torch.zeros_like(p) for p in self._parameters]
+        return [piece.weighted_sum(weights) for piece in self._pieces]

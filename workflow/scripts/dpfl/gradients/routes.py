@@ -1,18 +1,17 @@
 """How the per-example gradients of a layer's parameters are held: one route for each shape.
 
-A layer that maps x to outputs at T positions has the gradient G_i = B_i^T A_i, with A_i [T, K]
-the part of x that each position sees and B_i [T, O] the gradient of the loss for the outputs.
+A layer with outputs at T positions has the gradient G_i = B_i^T A_i, with A_i [T, K] the part of
+its input that each position sees and B_i [T, O] the gradient of the loss for its output.
 The route is a fixed function of the layer's shape, so that two runs give the same bits:
 
     Linear, T = 1      the two factors: |G_i| = |a_i| |b_i|
     K O >= 16 T^2      no G_i at all: |G_i|^2 = sum (A_i A_i^T) * (B_i B_i^T), and the weighted sum
-                       is one ordinary weight gradient (Rochette et al. 2019, arXiv 1912.06015;
-                       Li et al. 2022, arXiv 2110.05679)
+                       is one ordinary weight gradient (Rochette et al. 2019, arXiv 1912.06015)
     K O T >= 800,000   G_i written out, by a convolution with one group per example (CPU only)
     else               G_i written out, as a product of the copied windows A_i with B_i
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,10 +20,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.grad import conv2d_weight
 
-GRAM_FROM = 16  # entries of G_i per squared position
+GRAM_FROM = 16  # entries of G_i for each squared position
 GROUPS_FROM = 800_000  # multiply-adds per example
 EXAMPLES_PER_GROUPED_CALL = 8
-NUMBERS_PER_CHUNK = {"cpu": 2**18, "cuda": 2**26}  # 1 MiB stays in the cache of a core
+NUMBERS_PER_CHUNK = {"cpu": 2**20, "cuda": 2**26}
 
 
 class Piece(Protocol):
@@ -32,6 +31,20 @@ class Piece(Protocol):
 
     def norms(self) -> Tensor: ...  # [L]
     def weighted_sum(self, weights: Tensor) -> Tensor: ...  # shaped like the parameter
+
+
+@dataclass(frozen=True)
+class Zero:
+    """The gradients of a parameter that the loss does not depend on."""
+
+    parameter: nn.Parameter
+    zeros: Tensor
+
+    def norms(self) -> Tensor:
+        return self.zeros
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        return torch.zeros_like(self.parameter)
 
 
 @dataclass(frozen=True)
@@ -50,18 +63,31 @@ class Factors:
 
 @dataclass(frozen=True)
 class Rows:
-    """G_i written out as rows, in chunks [l, K O]; `fold` shapes a row like the parameter."""
+    """G_i written out: rows [L, ...], each shaped like the parameter."""
 
-    chunks: tuple[Tensor, ...]
-    fold: Callable[[Tensor], Tensor] = lambda row: row
+    rows: Tensor
 
     def norms(self) -> Tensor:
-        return torch.cat([torch.linalg.vector_norm(chunk, dim=1) for chunk in self.chunks])
+        return torch.linalg.vector_norm(self.rows.flatten(1), dim=1)
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
-        parts = weights.split([len(chunk) for chunk in self.chunks])
-        first, *rest = (w @ chunk for w, chunk in zip(parts, self.chunks, strict=True))
-        return self.fold(sum(rest, start=first))
+        return (weights @ self.rows.flatten(1)).view(self.rows.shape[1:])
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """G_i of a convolution written out in chunks, rows [l, O, kh, kw, C] each."""
+
+    chunks: list[Rows]
+
+    def norms(self) -> Tensor:
+        return torch.cat([chunk.norms() for chunk in self.chunks])
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        parts = weights.split([len(chunk.rows) for chunk in self.chunks])
+        pairs = zip(self.chunks, parts, strict=True)
+        first, *rest = (chunk.weighted_sum(part) for chunk, part in pairs)
+        return sum(rest, start=first).permute(0, 3, 1, 2)
 
 
 @dataclass(frozen=True)
@@ -74,8 +100,7 @@ class Gram:
 
     def norms(self) -> Tensor:
         size = _chunk_size(self.x, self.x[0, 0].numel() ** 2)
-        pairs = zip(self.x.split(size), self.b.split(size), strict=True)
-        return torch.cat([_gram_norms(self.conv, x, b) for x, b in pairs])
+        return torch.cat([_gram_norms(self.conv, *pair) for pair in _split(self.x, self.b, size)])
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
         b = self.b * weights.view(-1, 1, 1, 1)
@@ -83,42 +108,31 @@ class Gram:
         return conv2d_weight(self.x, shape, b, self.conv.stride, padding)
 
 
-Pieces = Iterator[tuple[nn.Parameter, Piece]]
-
-
-def linear(layer: nn.Linear, x: Tensor, b: Tensor) -> Pieces:
-    """Yield the pieces of a Linear layer, x [L, ..., K] and b [L, ..., O]."""
+def linear(layer: nn.Linear, x: Tensor, b: Tensor) -> list[Piece]:
+    """Return the pieces of weight and bias, from x [L, ..., K] and b [L, ..., O]."""
     if x.dim() == 2:
-        yield layer.weight, Factors(x, b)
+        weight, bias = Factors(x, b), b
     else:
         x, b = x.flatten(1, -2), b.flatten(1, -2)
-        rows = torch.bmm(b.transpose(1, 2), x).flatten(1)
-        yield layer.weight, Rows((rows,), lambda row: row.view_as(layer.weight))
-        b = b.sum(1)
-    if layer.bias is not None:
-        yield layer.bias, Rows((b,))
+        weight, bias = Rows(torch.bmm(b.transpose(1, 2), x)), b.sum(1)
+    return [weight] if layer.bias is None else [weight, Rows(bias)]
 
 
-def conv2d(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Pieces:
-    """Yield the pieces of a Conv2d layer, x [L, C, H, W] and b [L, O, H', W']."""
-    out, channels, height, width = conv.weight.shape
+def conv2d(conv: nn.Conv2d, x: Tensor, b: Tensor) -> list[Piece]:
+    """Return the pieces of weight and bias, from x [L, C, H, W] and b [L, O, H', W']."""
     entries, positions = conv.weight.numel(), b[0, 0].numel()
     if entries >= GRAM_FROM * positions**2:
-        yield conv.weight, Gram(conv, x, b)
+        weight: Piece = Gram(conv, x, b)
     else:
         if entries * positions >= GROUPS_FROM and x.device.type == "cpu":
             rows, size = _grouped_rows, EXAMPLES_PER_GROUPED_CALL
         else:
-            rows, size = _window_rows, _chunk_size(x, positions * entries // out)
-        pairs = zip(x.split(size), b.split(size), strict=True)
-        chunks = tuple(rows(conv, x, b) for x, b in pairs)
-        fold = lambda row: row.view(out, height, width, channels).permute(0, 3, 1, 2)  # noqa: E731
-        yield conv.weight, Rows(chunks, fold)
-    if conv.bias is not None:
-        yield conv.bias, Rows((b.sum((2, 3)),))
+            rows, size = _window_rows, _chunk_size(x, positions * conv.weight[0].numel())
+        weight = Chunks([Rows(rows(conv, *pair)) for pair in _split(x, b, size)])
+    return [weight] if conv.bias is None else [weight, Rows(b.sum((2, 3)))]
 
 
-ROUTES: dict[type[nn.Module], Callable[..., Pieces]] = {nn.Linear: linear, nn.Conv2d: conv2d}
+ROUTES: dict[type[nn.Module], Callable[..., list[Piece]]] = {nn.Linear: linear, nn.Conv2d: conv2d}
 
 
 def _window_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
@@ -127,7 +141,7 @@ def _window_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
     (n, h, w, c), (sh, sw) = x.stride(), conv.stride
     shape = (len(x), *b.shape[2:], *conv.kernel_size, x.shape[3])
     windows = x.as_strided(shape, (n, h * sh, w * sw, h, w, c)).reshape(len(x), b[0, 0].numel(), -1)
-    return torch.bmm(b.flatten(2), windows).flatten(1)
+    return torch.bmm(b.flatten(2), windows).view(*b.shape[:2], *shape[3:])
 
 
 def _grouped_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
@@ -136,11 +150,11 @@ def _grouped_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
     shape = (groups * out, channels, *conv.kernel_size)
     x, b = (t.permute(2, 3, 0, 1).flatten(2)[None].permute(0, 3, 1, 2) for t in (x, b))
     rows = conv2d_weight(x, shape, b, conv.stride, _padding(conv), groups=groups)
-    return rows.permute(0, 2, 3, 1).reshape(groups, -1)
+    return rows.permute(0, 2, 3, 1).unflatten(0, (groups, out))
 
 
 def _gram_norms(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
-    """Sum (A A^T) * (B B^T), A A^T being the inner products of pixels summed over the window."""
+    """Sum (A A^T) * (B B^T); A A^T is the inner products of pixels, summed over the window."""
     x = _padded(conv, x)
     width, (sh, sw), (kh, kw) = x.shape[2], conv.stride, conv.kernel_size
     pixels = x.flatten(1, 2)
@@ -162,7 +176,9 @@ def _padded(conv: nn.Conv2d, x: Tensor) -> Tensor:
     """Return x stored as [L, H, W, C], with the zeros around it that the layer adds."""
     height, width = _padding(conv)
     x = x.permute(0, 2, 3, 1)
-    return functional.pad(x, (0, 0, width, width, height, height)).contiguous()
+    if height or width:
+        x = functional.pad(x, (0, 0, width, width, height, height))
+    return x.contiguous()
 
 
 def _padding(conv: nn.Conv2d) -> tuple[int, int]:
@@ -170,5 +186,11 @@ def _padding(conv: nn.Conv2d) -> tuple[int, int]:
     return named.get(conv.padding, conv.padding)
 
 
+def _split(x: Tensor, b: Tensor, size: int) -> list[tuple[Tensor, Tensor]]:
+    if len(x) <= size:
+        return [(x, b)]
+    return list(zip(x.split(size), b.split(size), strict=True))
+
+
 def _chunk_size(x: Tensor, numbers_per_example: int) -> int:
-    return max(1, NUMBERS_PER_CHUNK.get(x.device.type, 2**18) // numbers_per_example)
+    return max(1, NUMBERS_PER_CHUNK.get(x.device.type, 2**20) // numbers_per_example)

@@ -17,14 +17,14 @@ Params = Iterable[Tensor] | Iterable[Group]
 def bounds(t: int, final_lr: float, gamma: float) -> tuple[float, float]:
     """Return the lowest and the highest rate allowed at step t >= 1; both tend to final_lr.
 
-    eta_l(t) = (1 - 1 / (gamma t + 1)) final_lr, eta_h(t) = (1 + 1 / (gamma t)) final_lr: seed 001,
-    section 3.1, where gamma is 1 - beta2, and the code of Luo et al. 2019, where it is its own.
+    eta_l(t) = (1 - 1 / (gamma t + 1)) final_lr, eta_h(t) = (1 + 1 / (gamma t)) final_lr: Meng et
+    al. 2023, section 3.1, where gamma is 1 - beta2; in the code of Luo et al. 2019 it is its own.
     """
     return (1 - 1 / (gamma * t + 1)) * final_lr, (1 + 1 / (gamma * t)) * final_lr
 
 
 def clip_first(lr: float, eps: float, c1: float, c2: float) -> tuple[float, float, float]:
-    """Order of seed 001: the rate lr / (sqrt(s / c2) + eps), clipped, then times m / c1."""
+    """Order of Meng et al. 2023: the rate lr / (sqrt(s / c2) + eps), clipped, then times m / c1."""
     return lr * math.sqrt(c2), eps * math.sqrt(c2), 1 / c1
 
 

@@ -21,7 +21,7 @@ from dpfl.regime import residual_scale
 
 
 class AdaBelief(Elementwise):
-    """AdaBelief: seed 001, algorithm 1; arXiv 2010.07468.
+    """AdaBelief: Zhuang et al. 2020, algorithm 1 of Meng et al. 2023; arXiv 2010.07468.
 
     m_t = beta1 m_{t-1} + (1 - beta1) g_t          s_t = beta2 s_{t-1} + (1 - beta2) (g_t - m_t)^2
     theta -= lr / (sqrt(s_t / (1 - beta2^t)) + eps) * m_t / (1 - beta1^t)

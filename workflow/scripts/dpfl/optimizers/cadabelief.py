@@ -1,4 +1,4 @@
-"""cadabelief: AdaBelief with every coordinate's rate clipped to bounds that close in (seed 001)."""
+"""cadabelief: AdaBelief, every coordinate's rate clipped to closing bounds (Meng et al. 2023)."""
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from dpfl.regime import residual_scale
 
 
 class CAdaBelief(Elementwise):
-    """CAdaBelief: seed 001, algorithm 2, printed up to line 4, completed by analogy.
+    """CAdaBelief: Meng et al. 2023, algorithm 2, printed up to line 4, completed by analogy.
 
     m_t and s_t as in AdaBelief, mhat_t and shat_t without their bias; elementwise
     eta_t = clip(lr / (sqrt(shat_t) + eps), eta_l(t), eta_h(t))              theta -= eta_t mhat_t

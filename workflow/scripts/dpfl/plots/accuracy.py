@@ -1,4 +1,7 @@
-"""Test accuracy against epsilon: a line per method, bars are 95 % Student intervals over seeds."""
+"""Test accuracy against epsilon: a line per method.
+
+Bars are 95 % Student intervals over seeds; the frame cuts those that are very wide.
+"""
 
 from pathlib import Path
 
@@ -74,5 +77,9 @@ def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float]) -> None:
     for edge in np.arange(len(epsilons) - 1) + 0.5:
         ax.axvline(edge, color="0.85", linewidth=0.8, zorder=0)
     ax.grid(visible=False, axis="x")
+    bottom, top = cells["mean"].min(), cells["mean"].max()
+    room = max(2, 0.3 * (top - bottom))  # an interval of two seeds can be wider than all the rest
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, bottom - room), min(high, top + room, 101))
     ax.set_xlabel("privacy budget ε")
     ax.set_ylabel("test accuracy, %")

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from dpfl import results
 from dpfl.plots import _style
@@ -32,6 +33,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     figure, axes = _style.canvas(
         2, len(columns), panel=(max(2.6, 6 / len(columns)), 2.6), sharex="col", sharey="row"
     )
+    axes[0, 0].set_ylim(_limits(own))
     for (upper, lower), ((variant, epsilon), table) in zip(axes.T, columns, strict=True):
         steps = table.groupby(["round", "step"])[QUANTITIES].mean().reset_index()
         _rates(upper, steps)
@@ -39,6 +41,9 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         setting = ", ".join(filter(None, (variant, _style.epsilon_text(epsilon))))
         upper.set_title(f"{setting}\nn = {table['seed'].nunique()}", loc="left", fontsize="small")
         lower.set_xlabel("step of a client")
+        lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        lower.xaxis.set_major_formatter("{x:g}")
+        lower.xaxis.set_minor_locator(NullLocator())
     axes[0, 0].set_ylabel("rate per coordinate")
     axes[1, 0].set_ylabel("clipped, %")
     axes[1, 0].set_ylim(-4, 104)
@@ -53,6 +58,12 @@ def _method(study: dict, bounded: pd.DataFrame) -> str | None:
     found = bounded["method"].unique()
     claimed = [c["better"] for c in study["claims"] if c["better"] in found]
     return next(iter([*claimed, *found]), None)
+
+
+def _limits(rates: pd.DataFrame) -> tuple[float, float]:
+    """Return limits that coordinates without a gradient, whose rate is huge, cannot stretch."""
+    top = rates[["high", "q75"]].to_numpy().max()
+    return rates[["low", "q25"]].to_numpy().min() / 5, 5 * top
 
 
 def _rates(ax: Axes, steps: pd.DataFrame) -> None:

@@ -36,8 +36,8 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         _stretch(axes[0, 0])
     _style.finish(axes, len(epsilons), "round", "test accuracy, %")
     figure.suptitle(
-        f"{study['title']}: convergence on {study['dataset']} "
-        "(mean over seeds, band = lowest to highest seed)",
+        f"{study['title']}\n{study['dataset']}, mean over seeds, "
+        "band from the lowest to the highest seed",
         fontsize="medium",
     )
     fullest = max(axes.flat[: len(epsilons)], key=lambda ax: len(ax.lines))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from dpfl import ranges, results
@@ -33,6 +34,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         if len(epsilons) > 1:
             ax.set_title(f"{ax.get_title('left')}, {_style.epsilon_text(epsilon)}", loc="left")
     _style.finish(axes, len(panels), "rate", "validation accuracy, %")
+    _legend(figure, rates)
     figure.suptitle(
         f"{study['title']}\n{study['dataset']}, {', '.join(map(_style.epsilon_text, epsilons))}, "
         f"{_style.seeds_text(rates['trials'])} per rate; bar: within {ranges.GOOD:g} points of "
@@ -51,23 +53,45 @@ def _panel(ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, algorithm: str)
         ax.plot(other["rate"], other["accuracy"], color=_style.FAINT, linewidth=1, zorder=1)
     own = rates[rates["algorithm"] == algorithm]
     look = _style.looks([algorithm])[algorithm]
-    series = own.groupby(ranges.SERIES, sort=False)
-    keys_differ = own["rate_key"].nunique() == len(series)
-    for index, (key, line) in enumerate(series):
-        _series(ax, line, look, index, key[2] if keys_differ else key[1])
-        _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * index)
+    first = _first_key(rates)
+    for key, line in own.groupby(ranges.SERIES, sort=False):
+        second = key[2] != first
+        _series(ax, line, look, second, key[2])
+        _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * second)
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(numticks=5))
     ax.set_title(own["label"].iloc[0], loc="left")
-    if len(series) > 1:
-        ax.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 0.1), handlelength=2.5)
 
 
-def _series(ax: Axes, line: pd.DataFrame, look: _style.Look, index: int, label: str) -> None:
-    """Draw one line of rates: the first solid, further ones dashed and hollow."""
+def _first_key(rates: pd.DataFrame) -> str:
+    """Return the rate that most optimizers have, drawn solid."""
+    return rates["rate_key"].mode()[0]
+
+
+def _look(look: _style.Look, second: bool) -> dict[str, object]:
+    """Return how a line is drawn: solid, or dashed and hollow for a second rate."""
     hollow = {"markerfacecolor": "white", "markeredgecolor": look.colour, "markeredgewidth": 1.3}
-    style = look.line() | ({"linestyle": (0, (4, 1.5))} | hollow if index else {"linestyle": "-"})
-    ax.plot(line["rate"], line["accuracy"], label=label, **style)
+    return look.line() | ({"linestyle": (0, (4, 1.5))} | hollow if second else {"linestyle": "-"})
+
+
+def _legend(figure: Figure, rates: pd.DataFrame) -> None:
+    """Tell the rates of an optimizer apart, if there is more than one."""
+    keys, first = rates["rate_key"].unique(), _first_key(rates)
+    if len(keys) > 1:
+        grey = _style.Look("0.35", "o", "-")
+        lines = [Line2D([], [], label=f"over {k}", **_look(grey, k != first)) for k in keys]
+        figure.legend(
+            handles=lines,
+            loc="outside lower center",
+            ncols=len(keys),
+            frameon=False,
+            handlelength=3,
+        )
+
+
+def _series(ax: Axes, line: pd.DataFrame, look: _style.Look, second: bool, label: str) -> None:
+    """Draw one line of rates, with crosses on those that diverge."""
+    ax.plot(line["rate"], line["accuracy"], label=label, **_look(look, second))
     diverged = line[line["state"] == "diverges"]
     ax.plot(
         diverged["rate"],
@@ -91,7 +115,9 @@ def _good_range(ax: Axes, summary: pd.Series, look: _style.Look, height: float) 
         transform=ax.get_xaxis_transform(),
         color=look.colour,
         linewidth=5,
-        solid_capstyle="round",
+        marker="o",
+        markersize=5,
+        markeredgewidth=0,
         alpha=0.6,
         label="_good",
         zorder=2,

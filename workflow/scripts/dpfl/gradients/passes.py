@@ -1,0 +1,101 @@
+"""One forward and one backward pass, keeping each layer's input and the gradient of its output."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import get_gradient_edge
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from dpfl.errors import UserError
+from dpfl.layout import channels_last
+
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+SUPPORTED_CONV2D = {"dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
+
+
+def capture(
+    model: nn.Module,
+    layers: list[nn.Module],
+    loss_fn: LossFunction,
+    inputs: Tensor,
+    targets: Tensor,
+) -> dict[nn.Module, tuple[Tensor, Tensor]]:
+    """Return (input, gradient of the summed loss for the output) of each layer that was called.
+
+    Images go through the network channels last. UserError for a layer called twice and for a
+    loss that is neither [L] nor a scalar.
+    """
+    calls: dict[nn.Module, tuple] = {}
+
+    def keep(layer: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        if layer in calls:
+            raise UserError(f"layer {_named(model, layer)} is called twice in one forward pass")
+        if not output.requires_grad:  # frozen parameters, and nothing before them that is not
+            output = output.detach().requires_grad_().view_as(output)
+        # The edge, unlike the tensor, still means this output after an in-place activation.
+        calls[layer] = args[0].detach(), get_gradient_edge(output)
+        return output
+
+    hooks = [layer.register_forward_hook(keep) for layer in layers]
+    try:
+        with torch.enable_grad():
+            loss = _losses(loss_fn, model(channels_last(inputs)), targets).sum()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    grads = torch.autograd.grad(loss, [edge for _, edge in calls.values()], allow_unused=True)
+    pairs = zip(calls.items(), grads, strict=True)
+    return {layer: (x, grad) for (layer, (x, _)), grad in pairs if grad is not None}
+
+
+def _losses(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return one loss per example, from a scalar loss by applying it to each example alone."""
+    losses = loss_fn(outputs, targets)
+    if losses.dim() == 0:
+        pairs = zip(outputs.split(1), targets.split(1), strict=True)
+        return torch.stack([loss_fn(output, target) for output, target in pairs])
+    if losses.shape != outputs.shape[:1]:
+        found = tuple(losses.shape)
+        raise UserError(f"the loss has shape {found}, expected ({len(outputs)},) or a scalar")
+    return losses
+
+
+def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[nn.Module]:
+    """Return the layers with parameters, in the order of model.parameters().
+
+    UserError names the first layer that mixes the examples of a batch, is of a type or has a
+    setting that is not supported, or shares a parameter with another.
+    """
+    layers: list[nn.Module] = []
+    owners: dict[int, nn.Module] = {}
+    for layer in model.modules():
+        if isinstance(layer, _BatchNorm) or getattr(layer, "track_running_stats", False):
+            raise UserError(f"layer {_named(model, layer)} mixes the examples of a batch")
+        parameters = [p for p in layer._parameters.values() if p is not None]
+        if not parameters:
+            continue
+        if type(layer) not in supported:
+            raise UserError(f"no per-example gradient known for layer {_named(model, layer)}")
+        if isinstance(layer, nn.Conv2d):
+            _check_settings(model, layer)
+        for parameter in parameters:
+            if (other := owners.setdefault(id(parameter), layer)) is not layer:
+                both = f"{_named(model, other)} and {_named(model, layer)}"
+                raise UserError(f"layers {both} share a parameter")
+        layers.append(layer)
+    return layers
+
+
+def _check_settings(model: nn.Module, conv: nn.Conv2d) -> None:
+    for key, value in SUPPORTED_CONV2D.items():
+        if (found := getattr(conv, key)) != value:
+            named = _named(model, conv)
+            raise UserError(f"layer {named}: {key} is {found!r}, supported is {value!r}")
+    if conv.padding == "same" and not all(size % 2 for size in conv.kernel_size):
+        raise UserError(f"layer {_named(model, conv)}: padding 'same' needs an odd kernel_size")
+
+
+def _named(model: nn.Module, layer: nn.Module) -> str:
+    path = next(path for path, module in model.named_modules() if module is layer)
+    return f"{path!r} ({type(layer).__name__})"

@@ -1,0 +1,48 @@
+"""The files a run reads, and what they amount to: its accounts and its fingerprint."""
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dpfl.federated import Unlimited
+from dpfl.files import read_json
+from dpfl.privacy.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Paths of the arrays, of the client of every example, and of the noise.
+
+    There is no calibration for a non-private run.
+    """
+
+    data: Path
+    assignment: Path
+    calibration: Path | None
+
+    def accounts(self) -> tuple[Any, dict[int, float | None]]:
+        """Return the ledger, and the noise multiplier of every client that ever takes part."""
+        if self.calibration is None:
+            return Unlimited(), {}
+        content = read_json(self.calibration)
+        return Ledger(content), {c["client"]: c["noise_multiplier"] for c in content["clients"]}
+
+    def fingerprint(self, settings: dict) -> str:
+        """Digest all that a run's bits depend on: settings, input files, our source, torch."""
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        for path in (self.data, self.assignment, self.calibration, *_sources()):
+            if path is not None:
+                digest.update(path.read_bytes())
+        digest.update(torch.__version__.encode())
+        return digest.hexdigest()
+
+
+def _sources() -> list[Path]:
+    """Return the files of the modules of ours that are loaded."""
+    ours = (m for name, m in sys.modules.items() if name.split(".")[0] == "dpfl")
+    return sorted(Path(m.__file__) for m in ours if getattr(m, "__file__", None))
