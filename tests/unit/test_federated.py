@@ -48,8 +48,8 @@ def reference_client(server, client, steps):
     nn.utils.vector_to_parameters(server.clone(), model.parameters())
     expected = client.sample_rate * len(client.targets)
     for step in range(steps):
-        generator = streams.generator("batch", client.number, step)
-        chosen = torch.rand(len(client.targets), generator=generator) < client.sample_rate
+        draws = streams.rng("batch", client.number, step).random(len(client.targets))
+        chosen = torch.from_numpy(draws < client.sample_rate)
         loss = loss_fn(model(client.inputs[chosen]), client.targets[chosen]).sum() / expected
         model.zero_grad()
         loss.backward()
@@ -109,7 +109,7 @@ def test_an_empty_batch_still_releases_noise_and_counts():
     done, _ = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0})).run_round([0])
     assert done.examples == 0 and done.steps == 1
     moved = (server - flat.get()) / 0.1 * (1e-12 * 5) / 6.0  # back to standard normals
-    expected = torch.randn(15, generator=streams.generator("noise", 0, 0))
+    expected = noise.seeded("noise", 0, 0)(15)
     torch.testing.assert_close(moved, expected, rtol=1e-3, atol=1e-3)
 
 

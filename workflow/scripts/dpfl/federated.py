@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch.nn import functional
 
@@ -147,9 +148,9 @@ class Trainer:
 
     def _poisson_batch(self, client: Client, step: int) -> torch.Tensor:
         """Return the indices of a batch in which every example is with the sample rate."""
-        generator = streams.generator(*self.batch_key, client.number, step)
-        chosen = torch.rand(len(client.targets), generator=generator) < client.sample_rate
-        return chosen.nonzero().squeeze(1).to(client.targets.device)
+        draws = streams.rng(*self.batch_key, client.number, step).random(len(client.targets))
+        chosen = np.flatnonzero(draws < client.sample_rate)
+        return torch.from_numpy(chosen).to(client.targets.device)
 
 
 def _rates(optimizer: torch.optim.Optimizer) -> list[dict[str, float]]:

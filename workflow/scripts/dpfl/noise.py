@@ -1,9 +1,9 @@
 """Standard normal draws for the privacy noise: repeatable from a seed, or from system entropy."""
 
-import math
 import os
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
 from dpfl import streams
@@ -14,8 +14,8 @@ Normal = Callable[[int], torch.Tensor]
 
 def seeded(*key: streams.Key, device: str = "cpu") -> Normal:
     """Draw from the stream of a key: whoever knows the key can regenerate the noise."""
-    generator = streams.generator(*key, device=device)
-    return lambda size: torch.randn(size, generator=generator, device=device)
+    rng = streams.rng(*key)
+    return lambda size: torch.from_numpy(rng.standard_normal(size, np.float32)).to(device)
 
 
 def secure(*_key: streams.Key, device: str = "cpu") -> Normal:
@@ -27,12 +27,11 @@ def secure(*_key: streams.Key, device: str = "cpu") -> Normal:
 
     def normal(size: int) -> torch.Tensor:
         pairs = (size + 1) // 2
-        words = torch.frombuffer(bytearray(os.urandom(16 * pairs)), dtype=torch.int64)
-        uniforms = ((words >> 11) & ((1 << 53) - 1)).double().add_(0.5).mul_(2.0**-53)
-        radius = uniforms[:pairs].log().mul_(-2).sqrt_()
-        angle = uniforms[pairs:].mul(2 * math.pi)
-        draws = torch.cat([radius * angle.cos(), radius * angle.sin()])[:size]
-        return draws.to(device, torch.float32)
+        words = np.frombuffer(os.urandom(16 * pairs), np.uint64) >> 11
+        uniforms = (words + 0.5) * 2.0**-53
+        radius, angle = np.sqrt(-2 * np.log(uniforms[:pairs])), 2 * np.pi * uniforms[pairs:]
+        draws = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]
+        return torch.from_numpy(draws).to(device, torch.float32)
 
     return normal
 

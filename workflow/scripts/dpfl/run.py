@@ -52,6 +52,7 @@ class _Run:
         assignment = np.load(inputs.assignment)
         self.clients = partition.clients_of(assignment)
         self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
+        self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
         self.ledger, self.noise_multipliers = inputs.accounts()
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
@@ -173,10 +174,7 @@ class _Run:
     def _scores(self) -> tuple[Score, Score, Score | None]:
         """Score a fixed, evenly spread part of the training set, the test set, the held-out set."""
         d, model = self.dataset, self.flat.model
-        members = torch.from_numpy(np.sort(np.concatenate(self.clients)))
-        wanted = min(self.settings["evaluation_examples"], len(members))
-        seen = members[torch.linspace(0, len(members) - 1, wanted).long()]
-        held_out = self.validation
+        seen, held_out = self.seen, self.validation
         return (
             score(model, d.train_inputs[seen], d.train_targets[seen]),
             score(model, d.test_inputs, d.test_targets),
@@ -217,6 +215,12 @@ class _Run:
             f"round {number}/{rounds}  test accuracy {100 * row['test_accuracy']:.2f} %  "
             f"epsilon {row['epsilon_spent']:.3f} of {budget}  {seconds:.1f} s  ends {end}"
         )
+
+
+def _spread(members: np.ndarray, wanted: int) -> torch.Tensor:
+    """Return at most this many of the members, evenly spread."""
+    picked = np.linspace(0, len(members) - 1, min(wanted, len(members))).astype(int)
+    return torch.from_numpy(members[picked])
 
 
 def discard_checkpoint(folder: Path) -> None:

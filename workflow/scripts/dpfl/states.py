@@ -65,7 +65,7 @@ class Server:
     """Clients upload their state with their weights; the server averages and redistributes it.
 
     Moments are averaged with the weights of the model average, the step count is the largest.
-    The states are functions of what the client releases anyway, so this costs no privacy.
+    The states are functions of privatised gradients alone, so this costs no privacy.
     """
 
     def __init__(self, build: Build):

@@ -5,6 +5,8 @@ made of then gives their norms and any weighted sum of them (Goodfellow 2015, ar
 for Linear; routes for Conv2d in dpfl.gradients.routes).
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -24,8 +26,8 @@ def clipped_sum(
     """
     gradients = PerExampleGradients(model, loss_fn, inputs, targets)
     norms = gradients.norms()
-    finite = norms.isfinite()
-    if not finite.all():
+    if len(norms) and not math.isfinite(norms.max()):
+        finite = norms.isfinite()
         total, _ = clipped_sum(model, loss_fn, inputs[finite], targets[finite], clip_norm)
         return total, norms
     return gradients.weighted_sum((clip_norm / norms).clamp_(max=1)), norms

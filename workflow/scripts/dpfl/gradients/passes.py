@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
-from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.errors import UserError
 from dpfl.layout import channels_last
@@ -70,7 +70,7 @@ def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[
     layers: list[nn.Module] = []
     owners: dict[int, nn.Module] = {}
     for layer in model.modules():
-        if isinstance(layer, _BatchNorm) or getattr(layer, "track_running_stats", False):
+        if isinstance(layer, _NormBase) and _mixes_examples(layer):
             raise UserError(f"layer {_named(model, layer)} mixes the examples of a batch")
         parameters = [p for p in layer._parameters.values() if p is not None]
         if not parameters:
@@ -85,6 +85,10 @@ def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[
                 raise UserError(f"layers {both} share a parameter")
         layers.append(layer)
     return layers
+
+
+def _mixes_examples(layer: _NormBase) -> bool:
+    return isinstance(layer, _BatchNorm) or layer.track_running_stats
 
 
 def _check_settings(model: nn.Module, conv: nn.Conv2d) -> None:

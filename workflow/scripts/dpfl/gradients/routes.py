@@ -13,12 +13,15 @@ The route is a fixed function of the layer's shape, so that two runs give the sa
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.grad import conv2d_weight
+
+Pair = tuple[int, int]
 
 GRAM_FROM = 16  # entries of G_i for each squared position
 GROUPS_FROM = 800_000  # multiply-adds per example
@@ -138,10 +141,17 @@ ROUTES: dict[type[nn.Module], Callable[..., list[Piece]]] = {nn.Linear: linear, 
 def _window_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
     """Copy the window that each position sees, then one matrix product per example."""
     x = _padded(conv, x)
-    (n, h, w, c), (sh, sw) = x.stride(), conv.stride
-    shape = (len(x), *b.shape[2:], *conv.kernel_size, x.shape[3])
-    windows = x.as_strided(shape, (n, h * sh, w * sw, h, w, c)).reshape(len(x), b[0, 0].numel(), -1)
-    return torch.bmm(b.flatten(2), windows).view(*b.shape[:2], *shape[3:])
+    index = _window_index(x.shape[1:3], conv.kernel_size, conv.stride, x.device)
+    windows = x.flatten(1, 2).index_select(1, index).view(len(x), b[0, 0].numel(), -1)
+    shape = (*b.shape[:2], *conv.kernel_size, x.shape[3])
+    return torch.bmm(b.flatten(2), windows).view(shape)
+
+
+@cache
+def _window_index(image: torch.Size, kernel: Pair, stride: Pair, device: torch.device) -> Tensor:
+    """Number the pixels of an image, window by window [T kh kw]."""
+    pixels = torch.arange(image.numel(), device=device).view(image)
+    return pixels.unfold(0, kernel[0], stride[0]).unfold(1, kernel[1], stride[1]).flatten()
 
 
 def _grouped_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
