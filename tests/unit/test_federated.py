@@ -20,7 +20,7 @@ def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=N
         mechanism=mechanism or nonprivate.build({}),
         states=states.STATES[state](build),
         ledger=ledger or Unlimited(),
-        noise=noise.seeded,
+        draws=noise.Seeded,
         batch_key=("batch",),
         noise_key=("noise",),
         weighting=weight or (lambda client: float(len(client.targets))),
@@ -109,7 +109,7 @@ def test_an_empty_batch_still_releases_noise_and_counts():
     done, _ = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0})).run_round([0])
     assert done.examples == 0 and done.steps == 1
     moved = (server - flat.get()) / 0.1 * (1e-12 * 5) / 6.0  # back to standard normals
-    expected = noise.seeded("noise", 0, 0)(15)
+    expected = noise.Seeded("noise", 0, 0).normal(15)
     torch.testing.assert_close(moved, expected, rtol=1e-3, atol=1e-3)
 
 

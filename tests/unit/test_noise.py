@@ -11,22 +11,29 @@ N = 40_000
 
 @pytest.mark.parametrize("source", sorted(noise.SOURCES))
 def test_draws_are_standard_normal(source):
-    draws = noise.SOURCES[source]("key", 1)(N).double().numpy()
+    draws = noise.SOURCES[source]("key", 1).normal(N).double().numpy()
     assert stats.kstest(draws, "norm").pvalue > 1e-4
     assert abs(draws.var() - 1) < 0.05
 
 
 @pytest.mark.parametrize("source", sorted(noise.SOURCES))
+def test_uniform_draws_are_uniform(source):
+    draws = noise.SOURCES[source]("key", 1).uniform(N)
+    assert stats.kstest(draws, "uniform").pvalue > 1e-4
+    assert 0 <= draws.min() and draws.max() < 1
+
+
+@pytest.mark.parametrize("source", sorted(noise.SOURCES))
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_any_number_of_draws(source, size):
-    draws = noise.SOURCES[source]("key")(size)
+    draws = noise.SOURCES[source]("key").normal(size)
     assert draws.shape == (size,) and draws.dtype == torch.float32 and draws.isfinite().all()
 
 
 def test_a_key_repeats_its_draws_and_no_other_keys():
-    assert torch.equal(noise.seeded("a", 1)(9), noise.seeded("a", 1)(9))
-    assert not torch.equal(noise.seeded("a", 1)(9), noise.seeded("a", 2)(9))
-    assert not torch.equal(noise.secure("a", 1)(9), noise.secure("a", 1)(9))
+    assert torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 1).normal(9))
+    assert not torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 2).normal(9))
+    assert not torch.equal(noise.Secure("a", 1).normal(9), noise.Secure("a", 1).normal(9))
 
 
 def test_keys_that_agree_in_the_low_32_bits_of_their_seed_differ(monkeypatch):
@@ -34,12 +41,14 @@ def test_keys_that_agree_in_the_low_32_bits_of_their_seed_differ(monkeypatch):
     draws = []
     for seed in (1, 1 + 2**32, 1 + 2**64):
         monkeypatch.setattr(streams, "seed_of", lambda *key, seed=seed: seed)
-        draws.append(noise.seeded("key")(9))
+        draws.append(noise.Seeded("key").normal(9))
     assert not torch.equal(draws[0], draws[1]) and not torch.equal(draws[0], draws[2])
 
 
 def test_steps_and_clients_do_not_share_noise():
-    draws = torch.stack([noise.seeded("noise", c, t)(500) for c in range(20) for t in range(20)])
+    draws = torch.stack(
+        [noise.Seeded("noise", c, t).normal(500) for c in range(20) for t in range(20)]
+    )
     correlation = torch.corrcoef(draws)
     correlation.fill_diagonal_(0)
     assert correlation.abs().max() < 0.3  # 7 standard deviations

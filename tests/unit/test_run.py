@@ -127,8 +127,9 @@ def test_the_files_of_a_run(tmp_path):
     assert names == {"metrics.csv", "rates.csv", "summary.json", "model.safetensors"}
 
 
-def test_secure_noise_does_not_repeat(tmp_path):
+def test_with_system_entropy_neither_noise_nor_batches_repeat(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     first, second = (train(tiny.settings(noise="secure"), tmp_path / name) for name in ("a", "b"))
     assert not torch.equal(weights(first), weights(second))
+    assert [r["examples"] for r in first.metrics] != [r["examples"] for r in second.metrics]

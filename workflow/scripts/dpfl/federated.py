@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from dpfl import streams
 from dpfl.flat import FlatModel
-from dpfl.noise import Normal
+from dpfl.noise import Draws
 
 loss_fn = partial(functional.cross_entropy, reduction="none")
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
@@ -77,8 +76,8 @@ class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
     `clients` builds the Client of a number on demand, so that a round costs what its
-    participants cost. Batches and noise come from streams of (key, client, step): equal batches
-    for every method, and nothing to store in a checkpoint but the step counts.
+    participants cost. With seeded `draws`, batches and noise come from streams of (key, client,
+    step): equal batches for every method, and nothing to store in a checkpoint but step counts.
     """
 
     def __init__(
@@ -88,13 +87,13 @@ class Trainer:
         mechanism: Any,
         states: Any,
         ledger: Ledger,
-        noise: Callable[..., Normal],
+        draws: type[Draws],
         batch_key: tuple,
         noise_key: tuple,
         weighting: Callable[[Client], float],
     ):
         self.flat, self.clients, self.mechanism = flat, clients, mechanism
-        self.states, self.ledger, self.noise = states, ledger, noise
+        self.states, self.ledger, self.draws = states, ledger, draws
         self.batch_key, self.noise_key, self.weighting = batch_key, noise_key, weighting
         self.steps_taken: dict[int, int] = {}
 
@@ -140,7 +139,7 @@ class Trainer:
                 client.targets[batch],
                 noise_multiplier=client.noise_multiplier,
                 expected_batch=client.sample_rate * len(client.targets),
-                normal=self.noise(*self.noise_key, client.number, step),
+                normal=self.draws(*self.noise_key, client.number, step).normal,
             )
             optimizer.step()
             self.steps_taken[client.number] = step + 1
@@ -148,8 +147,8 @@ class Trainer:
 
     def _poisson_batch(self, client: Client, step: int) -> torch.Tensor:
         """Return the indices of a batch in which every example is with the sample rate."""
-        draws = streams.rng(*self.batch_key, client.number, step).random(len(client.targets))
-        chosen = np.flatnonzero(draws < client.sample_rate)
+        uniform = self.draws(*self.batch_key, client.number, step).uniform(len(client.targets))
+        chosen = np.flatnonzero(uniform < client.sample_rate)
         return torch.from_numpy(chosen).to(client.targets.device)
 
 

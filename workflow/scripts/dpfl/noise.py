@@ -1,7 +1,8 @@
-"""Standard normal draws for the privacy noise: repeatable from a seed, or from system entropy."""
+"""Random draws behind the guarantee, noise and batches: from a seed, or from system entropy."""
 
 import os
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,28 +13,54 @@ Normal = Callable[[int], torch.Tensor]
 """Draws a vector of that many independent standard normals."""
 
 
-def seeded(*key: streams.Key, device: str = "cpu") -> Normal:
-    """Draw from the stream of a key: whoever knows the key can regenerate the noise."""
-    rng = streams.rng(*key)
-    return lambda size: torch.from_numpy(rng.standard_normal(size, np.float32)).to(device)
+class Draws(Protocol):
+    """Independent draws in float64 and float32."""
+
+    def uniform(self, size: int) -> np.ndarray: ...  # float64 in [0, 1)
+    def normal(self, size: int) -> torch.Tensor: ...  # float32
 
 
-def secure(*_key: streams.Key, device: str = "cpu") -> Normal:
-    """Draw from the operating system's entropy by Box and Muller (1958), not repeatable.
+class Seeded:
+    """The stream of a key: repeatable, and whoever knows the key can regenerate it."""
 
-    Computed in float64 from 53-bit uniforms. Like every floating-point Gaussian it is not an
-    ideal one; the certificate names that assumption.
+    def __init__(self, *key: streams.Key):
+        self._rng = streams.rng(*key)
+
+    def uniform(self, size: int) -> np.ndarray:
+        """Return uniforms [size]."""
+        return self._rng.random(size)
+
+    def normal(self, size: int) -> torch.Tensor:
+        """Return standard normals [size]."""
+        return torch.from_numpy(self._rng.standard_normal(size, np.float32))
+
+
+class Secure:
+    """The operating system's entropy, whatever the key: not repeatable.
+
+    Normals are those of Box and Muller (1958), computed in float64 from 53-bit uniforms. Like all
+    floating-point Gaussians they are not ideal ones; the certificate names that assumption.
     """
 
-    def normal(size: int) -> torch.Tensor:
+    def __init__(self, *_key: streams.Key):
+        pass
+
+    def uniform(self, size: int) -> np.ndarray:
+        """Return uniforms [size]."""
+        return _words(size) * 2.0**-53
+
+    def normal(self, size: int) -> torch.Tensor:
+        """Return standard normals [size]."""
         pairs = (size + 1) // 2
-        words = np.frombuffer(os.urandom(16 * pairs), np.uint64) >> 11
-        uniforms = (words + 0.5) * 2.0**-53
-        radius, angle = np.sqrt(-2 * np.log(uniforms[:pairs])), 2 * np.pi * uniforms[pairs:]
+        radius = np.sqrt(-2 * np.log((_words(pairs) + 0.5) * 2.0**-53))
+        angle = 2 * np.pi * self.uniform(pairs)
         draws = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]
-        return torch.from_numpy(draws).to(device, torch.float32)
-
-    return normal
+        return torch.from_numpy(draws).float()
 
 
-SOURCES: dict[str, Callable[..., Normal]] = {"seeded": seeded, "secure": secure}
+def _words(size: int) -> np.ndarray:
+    """Return integers [size] of 53 random bits."""
+    return np.frombuffer(os.urandom(8 * size), np.uint64) >> np.uint64(11)
+
+
+SOURCES: dict[str, type[Draws]] = {"seeded": Seeded, "secure": Secure}

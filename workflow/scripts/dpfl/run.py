@@ -75,14 +75,11 @@ class _Run:
             mechanism=estimator.build(settings["clipping"], **mechanism),
             states=STATES[settings["federation"]["state"]](self._optimizer),
             ledger=self.ledger,
-            noise=self._noise,
+            draws=SOURCES[settings["noise"]],
             batch_key=(*self.key, "batch"),
             noise_key=(*self.key, "noise"),
             weighting=WEIGHTINGS[settings["federation"]["weighting"]],
         )
-
-    def _noise(self, *key: streams.Key) -> Callable[[int], torch.Tensor]:
-        return SOURCES[self.settings["noise"]](*key, device=self.settings["device"])
 
     def _optimizer(self) -> torch.optim.Optimizer:
         optimizer = self.settings["optimizer"]

@@ -34,7 +34,8 @@ class DPSGD:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
         blocks, _ = clipped_sum(model, loss_fn, inputs, targets, self.clip_norm)
         total = torch.cat([block.reshape(-1) for block in blocks])
-        total.add_(normal(total.numel()), alpha=noise_multiplier * self.clip_norm)
+        noise = normal(total.numel()).to(total.device)
+        total.add_(noise, alpha=noise_multiplier * self.clip_norm)
         return total.div_(expected_batch)
 
 
