@@ -36,7 +36,8 @@ lint: $(VENV)/installed
 	$(BIN)/snakemake --lint
 
 clean:
-	rm -rf results/[!r]* results/r[!e]* .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	rm -rf .snakemake
 
 # The marker is written last, so that an interrupted installation is completed, not believed.
 $(VENV)/installed: envs/requirements.txt pyproject.toml

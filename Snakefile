@@ -44,6 +44,9 @@ if workflow.is_main_process:
 
 localrules:
     all,
+    describe,
+    describe_config,
+    tune,
 
 
 rule all:

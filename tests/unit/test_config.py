@@ -86,10 +86,15 @@ MISTAKES = [
     ("federations/default/clients_per_round", 4, "expected at most 3"),
     ("federations/default/local_steps", 5, "expected one of local_epochs and local_steps"),
     (
-        "partitions/iid/labels_per_client",
-        900,
-        "2700 shards (labels_per_client x clients), expected",
+        "partitions/iid",
+        {"scheme": "shards", "labels_per_client": 900},
+        "2700 shards (labels_per_client x clients), expected at most 1437",
     ),
+    ("partitions/iid", {"scheme": "dirichlet"}, "partitions.iid lacks 'alpha'"),
+    ("partitions/iid/alpha", 0.5, "unknown setting 'alpha' at partitions.iid; there are: none"),
+    ("mechanisms/dpsgd/clip", 1, "unknown setting 'clip' at mechanisms.dpsgd"),
+    ("budgets/uniform/sigma", 1, "unknown setting 'sigma' at budgets.uniform"),
+    ("budgets/uniform", {"strategy": "constant"}, "budgets.uniform lacks 'noise_multiplier'"),
 ]
 
 

@@ -27,8 +27,9 @@ wildcard_constraints:
 
 def sources_of(name, *used):
     """The source files of a driver and of the plug-ins it uses: (package, name) pairs."""
+    driver = f"{SCRIPTS}/{name}.py"
     files = [plugins.path_of(package, plugin) for package, plugin in used]
-    return sources.needed_by(f"{SCRIPTS}/{name}.py", *files)
+    return [f for f in sources.needed_by(driver, *files) if f != driver]
 
 
 def runs_of_study(wildcards):

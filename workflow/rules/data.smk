@@ -14,10 +14,8 @@ rule prepare_data:
     resources:
         mem_mb=4000,
         runtime=30,
-    params:
-        data_dir=config["data_dir"],
     shell:
-        "python {input.driver} --dataset {wildcards.dataset} --data-dir {params.data_dir:q}"
+        "python {input.driver} --dataset {wildcards.dataset} --data-dir {config[data_dir]:q}"
         " --output {output} 2>&1 | tee {log}"
 
 

@@ -18,6 +18,13 @@ from dpfl import plugins
 from dpfl.errors import UserError
 from dpfl.plan import COMPONENTS, epsilon_of
 
+# section: package, key that names the file, its function, how many arguments the workflow gives
+TAKERS = {
+    "partitions": ("partitions", "scheme", "assign", 3),
+    "mechanisms": ("mechanisms", "estimator", "build", 1),
+    "budgets": ("privacy/budgets", "strategy", "schedule", 5),
+    "optimizers": ("optimizers", "algorithm", "build", 1),
+}
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 
 
@@ -77,7 +84,7 @@ def _bound(error: jsonschema.ValidationError) -> str:
 def _nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known) or 'none'}"
 
 
 def _unknown_names(config: dict) -> Iterator[str]:
@@ -153,18 +160,34 @@ def _plugin_errors(config: dict) -> Iterator[str]:
         except UserError as error:
             yield f"config: {where}: {error}"
             return
-    for name, optimizer in config["optimizers"].items():
-        known = _arguments("optimizers", optimizer["algorithm"], "build")[1:]
-        for key in [*optimizer["settings"], optimizer["rate_key"]]:
-            if key not in known:
-                yield f"config: unknown setting {key!r} at optimizers.{name}{_nearest(key, known)}"
+    for section in TAKERS:
+        for name, entry in config[section].items():
+            yield from _setting_errors(section, name, entry)
 
 
-def _arguments(package: str, name: str, function: str) -> list[str]:
-    """Read a function's argument names from the source: importing would cost two CPU seconds."""
+def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
+    """Compare the settings of an entry with the arguments of its plug-in's function."""
+    package, key, function, given = TAKERS[section]
+    nested = {*entry["settings"], entry["rate_key"]} if "settings" in entry else None
+    found = set(entry) - {key} if nested is None else nested
+    known, required = _arguments(package, entry[key], function, given)
+    for setting in sorted(found - set(known)):
+        yield f"config: unknown setting {setting!r} at {section}.{name}{_nearest(setting, known)}"
+    for setting in sorted(set(required) - found):
+        yield f"config: {section}.{name} lacks {setting!r}, which {entry[key]} needs"
+
+
+def _arguments(package: str, name: str, function: str, given: int) -> tuple[list[str], list[str]]:
+    """Read a function's argument names, all and required, but for the first `given`.
+
+    They are read from the source: importing it would cost two CPU seconds.
+    """
     tree = ast.parse(plugins.path_of(package, name).read_text(encoding="utf-8"))
     found = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
-    return [a.arg for a in [*found.args.args, *found.args.kwonlyargs]]
+    plain, keyword = found.args.args, found.args.kwonlyargs
+    required = plain[: len(plain) - len(found.args.defaults)][given:]
+    required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]
+    return [a.arg for a in [*plain[given:], *keyword]], [a.arg for a in required]
 
 
 def _impossible(config: dict) -> Iterator[str]:

@@ -19,7 +19,7 @@ from dpfl.run import Result
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
 CLIPPED = ("clipped_below", "clipped_above")
 ASSUMES = {
-    "seeded": "the seed is secret (a printed seed lets anyone regenerate the noise); "
+    "seeded": "the seed is secret (a printed seed lets anyone regenerate noise and batches); "
     "floating-point draws stand for ideal Gaussians",
     "secure": "floating-point draws stand for ideal Gaussians",
 }
