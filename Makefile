@@ -14,13 +14,15 @@ CORES ?= all
 
 VENV := .venv
 BIN := $(VENV)/bin
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete \
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --show-failed-logs \
 	$(if $(PRESET),--configfile workflow/presets/$(PRESET).yaml) \
 	$(if $(DATA_DIR),--config data_dir='$(DATA_DIR)')
 
 .PHONY: replicate test bench lint clean
 
 replicate: $(VENV)/installed
+	@test -z "$(PRESET)" || test -f workflow/presets/$(PRESET).yaml || { \
+	echo "error: no preset '$(PRESET)'; there are: $(basename $(notdir $(wildcard workflow/presets/*.yaml)))"; exit 1; }
 	$(SNAKEMAKE)
 	@echo "report: results/reports/index.html"
 

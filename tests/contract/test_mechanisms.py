@@ -69,5 +69,10 @@ def test_the_denominator_is_the_expected_batch_not_the_realised_one(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_estimator_without_proof_gives_reasons(name):
     unproven = plugins.load("mechanisms", name).build({"clip_norm": 1.0}).unproven
+    assert isinstance(unproven, tuple)
     assert all(isinstance(reason, str) and reason for reason in unproven)
-    assert bool(unproven) == (name == "nonprivate")
+
+
+def test_dp_sgd_is_proven_and_the_plain_gradient_is_not():
+    built = {n: plugins.load("mechanisms", n).build({"clip_norm": 1.0}) for n in NAMES}
+    assert not built["dpsgd"].unproven and built["nonprivate"].unproven

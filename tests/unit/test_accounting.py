@@ -30,7 +30,6 @@ CELLS = [
         steps,
         target,
         printed,
-        marks=[] if steps <= 360 or (steps, target) == (1860, 2) else pytest.mark.slow,
         id=f"K{clients}-eps{target}",
     )
     for clients, steps, row in TABLE

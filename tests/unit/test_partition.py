@@ -266,8 +266,9 @@ def prepared(tmp_path_factory):
 def drive(prepared, root, tmp_path):
     """Return a function that runs the driver and then prints what it imported."""
 
-    def run(settings_, seed=3):
+    def run(settings_, seed=3, min_examples=5):
         arguments = [
+            *("--min-examples", str(min_examples)),
             *("--dataset", "digits", "--data", str(prepared[0]), "--seed", str(seed)),
             *("--settings", json.dumps(settings_)),
             *("--assignment", "out/assignment.npy", "--summary", "out/clients.csv"),
@@ -286,7 +287,7 @@ def drive(prepared, root, tmp_path):
     return run
 
 
-SETTINGS = {"scheme": "iid", "clients": 4, "min_examples": 5, "validation_fraction": 0.1}
+SETTINGS = {"scheme": "iid", "clients": 4, "validation_fraction": 0.1}
 
 
 def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
@@ -313,7 +314,7 @@ def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
 
 
 def test_driver_tells_a_mistake_in_one_line_and_writes_nothing(drive, tmp_path):
-    run = drive({**SETTINGS, "min_examples": 46})
+    run = drive(SETTINGS, min_examples=46)
     assert run.returncode == 1
     assert re.fullmatch(r"error: client \d gets 45 examples, fewer than .*\n", run.stderr)
     assert not list(tmp_path.rglob("*.*"))

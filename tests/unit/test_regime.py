@@ -113,7 +113,7 @@ def test_the_last_step_counts():
             "noise_multiplier is 0.0; it must be finite",
         ),
         (lambda: unclipped_rate(1e-3, 64, 1.0, -1.0, 1.0), "clip_norm is -1.0; it must be finite"),
-        (lambda: residual_scale(0.0), r"beta1 is 0.0; it must be in"),
+        (lambda: residual_scale(1.0), r"beta1 is 1.0; it must be in"),
         (lambda: regime(math.nan, 0.1, 1e-3, 10), "r is nan; it must be finite and above 0"),
         (lambda: regime(0.1, 0.1, 0, 10), "gamma is 0; it must be finite and above 0"),
     ],

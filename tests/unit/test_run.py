@@ -1,13 +1,15 @@
 """Whole runs: repeatable, resumable at any moment, never past the budget."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import tiny
 import torch
 
 from dpfl import run, summary
-from dpfl.files import read_json
+from dpfl.errors import UserError
+from dpfl.files import read_json, write_json
 from dpfl.privacy.accounting import epsilon
 
 
@@ -97,6 +99,34 @@ def test_the_step_that_would_exceed_the_budget_is_not_taken(tmp_path):
             assert epsilon(client["sample_rate"], 1.0, one_more, 1e-5) > 4.0
 
 
+def test_a_finite_epsilon_without_its_calibration_is_refused(tmp_path):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(UserError, match=r"epsilon = 50.0, but the calibration is for .* None"):
+        train(settings, tmp_path, replace(inputs, calibration=None))
+    with pytest.raises(UserError, match=r"epsilon = 2.0, but the calibration is for .* 50.0"):
+        train(tiny.settings(epsilon=2.0), tmp_path, inputs)
+
+
+def test_clients_that_can_still_pay_train_on_after_others_are_exhausted(tmp_path):
+    """Participants of a round without a paid step do not end the training of the others."""
+    settings = tiny.settings(federation=tiny.federation(rounds=6, clients_per_round=1))
+    inputs = tiny.inputs_of(settings, tmp_path)
+    content = read_json(inputs.calibration)
+    first = next(c for c in content["clients"] if 1 in c["rounds"])
+    first["paid_steps"] = 0
+    write_json(inputs.calibration, content)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    others = [c for c in content["clients"] if c is not first]
+    assert result.metrics[1]["steps"] == 0
+    assert result.steps_charged == {c["client"]: c["steps"] for c in others if c["steps"]}
+
+
+def test_a_model_that_does_not_fit_the_data_is_named(tmp_path):
+    with pytest.raises(UserError, match="mnist-cnn does not take inputs of digits"):
+        train(tiny.settings(model="mnist-cnn"), tmp_path)
+
+
 def test_epsilon_infinity_has_neither_noise_nor_clipping(tmp_path):
     nonprivate = {"epsilon": "inf", "mechanism": {"estimator": "nonprivate"}}
     results = []
@@ -116,7 +146,8 @@ def test_the_files_of_a_run(tmp_path):
     summary.write("name", settings, inputs, result, tmp_path / "run")
     found = read_json(tmp_path / "run" / "summary.json")
     assert found["eps_claimed"] == 50.0
-    assert 0 < found["eps_certified"] <= 50.0
+    assert 0 < found["epsilon_spent"] <= found["eps_certified"] <= 50.0
+    assert sum(found["steps_charged"].values()) == found["steps"]
     assert found["eps_audit_lb"] is None and found["audit_status"] == "not audited"
     assert found["adjacency"] == "add-or-remove-one" and found["unit"] == "example"
     assert found["final_test_accuracy"] == result.metrics[-1]["test_accuracy"]

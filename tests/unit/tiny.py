@@ -20,7 +20,6 @@ def settings(**changed) -> dict:
         "partition": {
             "scheme": "iid",
             "clients": CLIENTS,
-            "min_examples": 1,
             "validation_fraction": 0.1,
         },
         "mechanism": {"estimator": "dpsgd"},

@@ -98,6 +98,9 @@ def notebook_inputs(wildcards):
     ]
 
 
+FIGURES = sorted(
+    {figure for study in PLAN.studies.values() for figure in study["figures"]}
+)
 SELECTED_NOTEBOOKS = [
     n for n, (made_for, _) in NOTEBOOKS.items() if studies_of(made_for)
 ]

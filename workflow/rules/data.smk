@@ -14,8 +14,10 @@ rule prepare_data:
     resources:
         mem_mb=4000,
         runtime=30,
+        # Not a parameter: the same files in another folder change nothing downstream.
+        data_dir=config["data_dir"],
     shell:
-        "python {input.driver} --dataset {wildcards.dataset} --data-dir {config[data_dir]:q}"
+        "python {input.driver} --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"
 
 
@@ -48,7 +50,9 @@ rule partition:
         dataset=lambda w: partition_of(w)["dataset"],
         settings=lambda w: json.dumps(partition_of(w)["settings"]),
         seed=lambda w: partition_of(w)["seed"],
+        min_examples=lambda w: partition_of(w)["min_examples"],
     shell:
         "python {input.driver} --dataset {params.dataset} --data {input.data}"
-        " --settings {params.settings:q} --seed {params.seed} --assignment {output.assignment}"
+        " --settings {params.settings:q} --seed {params.seed}"
+        " --min-examples {params.min_examples} --assignment {output.assignment}"
         " --summary {output.summary} --picture {output.picture} 2>&1 | tee {log}"

@@ -76,11 +76,16 @@ rule report:
         figures=expand("results/figures/{figure}.png", figure=figures_of(PLAN.studies)),
         notebooks=expand("results/reports/{notebook}.html", notebook=SELECTED_NOTEBOOKS),
         config="results/config.json",
+        runs=expand(
+            "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
+        ),
+        captions=expand("workflow/scripts/dpfl/plots/{figure}.py", figure=FIGURES),
     output:
         report(
             "results/reports/index.html",
             caption="../report/index.rst",
             category="Overview",
+            labels={"page": "scorecard"},
         ),
     log:
         "results/logs/report.log",

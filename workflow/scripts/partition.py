@@ -18,7 +18,8 @@ def main() -> None:
     settings = args.settings
     targets = data.load_train_targets(args.data)
     key = streams.pairing_key({"dataset": args.dataset, "partition": settings, "seed": args.seed})
-    assignment = partition.assign(targets, rng=streams.rng(*key, "partition"), **settings)
+    rng = streams.rng(*key, "partition")
+    assignment = partition.assign(targets, rng=rng, min_examples=args.min_examples, **settings)
     classes = plugins.load("data", args.dataset).CLASSES
     counts = partition.label_counts(assignment, targets, classes)
     held_out = np.bincount(targets[partition.validation_of(assignment)], minlength=classes)
@@ -40,6 +41,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="what prepare_data.py wrote")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON: scheme, ...")
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--min-examples", type=int, default=1, help="of every client")
     parser.add_argument("--assignment", type=Path, required=True, help="a .npy file")
     parser.add_argument("--summary", type=Path, required=True, help="a .csv file")
     parser.add_argument("--picture", type=Path, required=True, help="a .png file")
@@ -59,7 +61,7 @@ def _write_table(path: Path, counts: np.ndarray, held_out: np.ndarray) -> None:
 
 def _title(args: argparse.Namespace, settings: dict) -> str:
     """Name the data set, the scheme and whatever shapes the picture."""
-    hidden = ("scheme", "clients", "min_examples")
+    hidden = ("scheme", "clients")
     shown = [f"{k.replace('_', ' ')} {v}" for k, v in settings.items() if v and k not in hidden]
     clients = f"{settings['clients']} clients"
     return ", ".join(

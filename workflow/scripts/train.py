@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from dpfl import cli, run, summary
+from dpfl import cli, memory, run, summary
 from dpfl.files import read_json
 from dpfl.inputs import Inputs
 
@@ -29,6 +29,7 @@ def progress(line: str) -> None:
 
 
 def main() -> None:
+    memory.keep_freed_memory()
     args = arguments()
     settings = args.settings
     if args.tuned:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from dpfl.errors import UserError
 from dpfl.federated import Unlimited
 from dpfl.files import read_json
 from dpfl.privacy.ledger import Ledger
@@ -25,12 +26,18 @@ class Inputs:
     assignment: Path
     calibration: Path | None
 
-    def accounts(self) -> tuple[Any, dict[int, float | None]]:
-        """Return the ledger, and the noise multiplier of every client that ever takes part."""
-        if self.calibration is None:
+    def accounts(self, epsilon: float | str) -> tuple[Any, dict[int, dict]]:
+        """Return the ledger, and the calibration of every client (none at epsilon "inf").
+
+        UserError for a finite epsilon without a calibration, or with one of another epsilon.
+        """
+        if epsilon == "inf" and self.calibration is None:
             return Unlimited(), {}
-        content = read_json(self.calibration)
-        return Ledger(content), {c["client"]: c["noise_multiplier"] for c in content["clients"]}
+        content = read_json(self.calibration) if self.calibration else {"epsilon": None}
+        if content["epsilon"] != epsilon:
+            found = content["epsilon"]
+            raise UserError(f"epsilon = {epsilon}, but the calibration is for epsilon = {found}")
+        return Ledger(content), {record["client"]: record for record in content["clients"]}
 
     def fingerprint(self, settings: dict) -> str:
         """Digest all that a run's bits depend on: settings, input files, our source, torch."""

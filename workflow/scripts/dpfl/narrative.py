@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import rendering, verdicts
-from dpfl.rendering import known, number
+from dpfl.rendering import known, rounded_up
 
 MEANING = {
     "replicated": "the whole interval lies above zero",
@@ -52,7 +52,8 @@ def rules(margin: float) -> list[str]:
         f"Against a published accuracy: matches if the interval lies within {points(margin)} of "
         "it, differs if it lies wholly outside, else inconclusive.",
         "For a published ordering: paired t-tests on one difference per seed, the mean over the "
-        "claim's budgets, with Holm's correction over the claim's comparisons: replicated if the "
+        "claim's budgets, tests and intervals at the levels of Holm's procedure over the claim's "
+        "comparisons (95 % for all of them together, wider for each): replicated if the "
         f"lower end is above zero, not replicated if the upper end is below {half}, else "
         f"inconclusive; too few seeds below n = {n}.",
         "For privacy: refuted if an audit finds more than is claimed, consistent if the claim is "
@@ -195,7 +196,7 @@ def privacy(cells: pd.DataFrame) -> list[str]:
         for verdict, own in group.groupby("privacy", sort=False):
             proof = own["eps_certified"].max(skipna=False)
             certified = (
-                f"certified at most {number(proof, '{:.4g}')} ({own['accountant'].iloc[0]}, "
+                f"certified at most {rounded_up(proof)} ({own['accountant'].iloc[0]}, "
                 f"{own['adjacency'].iloc[0]}, unit {own['unit'].iloc[0]})"
                 if known(proof)
                 else f"no certificate ({listed(filter(None, own['reasons'].unique()))})"
@@ -213,8 +214,9 @@ def assumptions(cells: pd.DataFrame) -> list[str]:
     sources = set(cells.loc[np.isfinite(cells["eps_claimed"]), "noise"])
     words = {
         "seeded": "The noise of these runs comes from a seed that the results print: whoever "
-        "knows it can regenerate the noise. ε certified holds for a secret seed and ideal "
-        "Gaussian draws; private data needs the setting noise: secure.",
+        "knows it can regenerate the noise, and runs of one seed share theirs. ε certified holds "
+        "for one run with a secret seed and ideal Gaussian draws; private data needs the setting "
+        "noise: secure.",
         "secure": "The noise of these runs comes from the system's entropy. ε certified holds for "
         "ideal Gaussian draws, for which floating-point numbers stand.",
     }

@@ -20,7 +20,6 @@ COMPONENTS = {
     "budget": "budgets",
     "federation": "federations",
 }
-PARTITION_KEYS = ("clients", "min_examples")
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,12 @@ def _run(
 ) -> str:
     """Add one run, and what it needs, to the plan; return its name."""
     settings = _settings(config, study, method, variant, epsilon, seed)
-    needs = {"partition": _partition(settings, plan)}
-    needs["calibration"] = _calibration(settings, plan) if epsilon != "inf" else None
-    needs["tuning"] = None
+    # A bound on partitions, no part of what they or the runs are.
+    min_examples = settings["federation"].pop("min_examples")
+    partition = _partition(settings, min_examples, plan)
+    needs = {"partition": partition, "calibration": None, "tuning": None}
+    if epsilon != "inf":
+        needs["calibration"] = _calibration(settings, partition, plan)
     if "tuned_by" in study and "rate" not in variant:
         needs["tuning"] = _tuning(config, study["tuned_by"], method, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
@@ -124,7 +126,7 @@ def _settings(
         parts["mechanism"] = {"estimator": "nonprivate"}
     partition = {
         **config["partitions"][federation.pop("partition")],
-        **{k: federation.pop(k) for k in PARTITION_KEYS},
+        "clients": federation.pop("clients"),
         "validation_fraction": study.get("validation_fraction", 0.0),
     }
     return {
@@ -143,17 +145,21 @@ def _settings(
     }
 
 
-def _partition(settings: dict, plan: Plan) -> str:
+def _partition(settings: dict, min_examples: int, plan: Plan) -> str:
     partition, seed = settings["partition"], settings["seed"]
     label = f"{settings['dataset']}-{partition['scheme']}-{partition['clients']}"
     name = f"{label}-s{seed}-{_digest(partition)}"
+    wanted = [min_examples, plan.partitions.get(name, {}).get("min_examples", 1)]
     plan.partitions[name] = {
-        "dataset": settings["dataset"], "settings": partition, "seed": seed
-    }  # fmt: skip
+        "dataset": settings["dataset"],
+        "settings": partition,
+        "seed": seed,
+        "min_examples": max(wanted),
+    }
     return name
 
 
-def _calibration(settings: dict, plan: Plan) -> str:
+def _calibration(settings: dict, partition: str, plan: Plan) -> str:
     """Add the noise calibration of a run: shared by all runs with the same steps and budget."""
     steps = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
     content = {
@@ -165,7 +171,6 @@ def _calibration(settings: dict, plan: Plan) -> str:
         "federation": {key: settings["federation"][key] for key in steps},
         "participation_key": [*streams.pairing_key(settings), "participation"],
     }
-    partition = _partition(settings, plan)
     name = f"{partition}-eps{_short(settings['epsilon'])}-{_digest(content)}"
     plan.calibrations[name] = {"settings": content, "partition": partition}
     return name
@@ -196,7 +201,7 @@ def runs_of(studies: Iterable[dict]) -> list[str]:
 
 
 def _short(epsilon: float | str) -> str:
-    return epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
+    return epsilon if isinstance(epsilon, str) else f"{epsilon:g}".replace("+", "")
 
 
 def _digest(content: object) -> str:

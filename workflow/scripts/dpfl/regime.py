@@ -25,8 +25,8 @@ def residual_scale(beta1: float) -> float:
     g_t - m_t = beta1 (g_t - m_{t-1}) and Var m = (1 - beta1) / (1 + beta1), so that the variance is
     beta1^2 (1 + Var m) = 2 beta1^2 / (1 + beta1): .9234 for the standard deviation at beta1 = .9.
     """
-    if not 0 < beta1 < 1:
-        raise UserError(f"regime: beta1 is {beta1}; it must be in (0, 1)")
+    if not 0 <= beta1 < 1:
+        raise UserError(f"regime: beta1 is {beta1}; it must be in [0, 1)")
     return beta1 * math.sqrt(2 / (1 + beta1))
 
 

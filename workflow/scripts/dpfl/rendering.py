@@ -121,7 +121,15 @@ def p_text(p: float) -> str:
 
 def certified(row: pd.Series) -> str:
     """Return a certified epsilon, `none` without a proof."""
-    return number(row["eps_certified"], "{:.4g}") if known(row["eps_certified"]) else "none"
+    return rounded_up(row["eps_certified"]) if known(row["eps_certified"]) else "none"
+
+
+def rounded_up(epsilon: float) -> str:
+    """Return four digits of a proven bound, rounded up: rounded to nearest it might not hold."""
+    if not math.isfinite(epsilon) or epsilon == 0:
+        return number(epsilon)
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 3)
+    return f"{math.ceil(epsilon / unit - 1e-9) * unit:.4g}"
 
 
 def width(row: pd.Series) -> str:

@@ -11,6 +11,7 @@ import torch
 
 from dpfl import data, models, participation, partition, plugins, streams
 from dpfl.checkpoint import Checkpoints
+from dpfl.errors import UserError
 from dpfl.evaluation import Score, score
 from dpfl.federated import Client, Round, Trainer
 from dpfl.flat import FlatModel
@@ -35,6 +36,7 @@ class Result:
     hyperparameters: dict[str, Any]
     noise_scale: float | None
     steps_since_reset: int
+    steps_charged: dict[int, int]
 
 
 def train(settings: dict, inputs: Inputs, folder: Path, report: Callable[[str], None]) -> Result:
@@ -48,12 +50,12 @@ class _Run:
     def __init__(self, settings: dict, inputs: Inputs, folder: Path, report: Callable):
         self.settings, self.report = settings, report
         self.key = streams.pairing_key(settings)
-        self.dataset = data.load(inputs.data).to(settings["device"])
+        self.dataset = data.load(inputs.data).to(_available(settings["device"]))
         assignment = np.load(inputs.assignment)
         self.clients = partition.clients_of(assignment)
         self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
-        self.ledger, self.noise_multipliers = inputs.accounts()
+        self.ledger, self.records = inputs.accounts(settings["epsilon"])
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
         self.trainer = self._trainer()
@@ -63,7 +65,14 @@ class _Run:
 
     def _model(self) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")
-        return models.build(self.settings["model"], generator).to(self.settings["device"])
+        model = models.build(self.settings["model"], generator).to(self.settings["device"])
+        example = self.dataset.test_inputs[:1]
+        try:
+            model(example)
+        except RuntimeError as error:
+            names = f"{self.settings['model']} does not take inputs of {self.settings['dataset']}"
+            raise UserError(f"{names}, shape {tuple(example.shape[1:])}: {error}") from error
+        return model
 
     def _trainer(self) -> Trainer:
         settings = self.settings
@@ -87,23 +96,27 @@ class _Run:
         return self.build_optimizer([self.flat.flat], **hyperparameters)
 
     def _client(self, number: int) -> Client:
-        federation = self.settings["federation"]
+        """Return a client with the sample rate, steps and noise that it was calibrated for."""
         members = torch.from_numpy(self.clients[number])
-        steps = participation.local_steps(
-            len(members),
-            federation["batch_size"],
-            local_epochs=federation["local_epochs"],
-            local_steps=federation["local_steps"],
-            client=number,
-        )
+        planned = self.records[number] if self.records else self._unpriced(number, len(members))
         return Client(
             number=number,
             inputs=self.dataset.train_inputs[members],
             targets=self.dataset.train_targets[members],
-            sample_rate=federation["batch_size"] / len(members),
-            steps_per_round=steps,
-            noise_multiplier=self.noise_multipliers.get(number) or 0.0,
+            sample_rate=planned["sample_rate"],
+            steps_per_round=planned["steps_per_round"],
+            noise_multiplier=planned["noise_multiplier"],
         )
+
+    def _unpriced(self, number: int, examples: int) -> dict[str, Any]:
+        """Return the same steps for a non-private run, which has no calibration."""
+        federation = self.settings["federation"]
+        batch, work = federation["batch_size"], ("local_epochs", "local_steps")
+        steps = participation.local_steps(
+            examples, batch, **{k: federation[k] for k in work}, client=number
+        )
+        rate = batch / examples
+        return {"sample_rate": rate, "steps_per_round": steps, "noise_multiplier": 0.0}
 
     def complete(self) -> Result:
         """Run every round that is still to do; stop early when the budget or the model is gone."""
@@ -115,16 +128,21 @@ class _Run:
         started, first = time.monotonic(), len(self.metrics)
         for number in range(first, len(rounds) + 1):
             outcome = self.trainer.run_round([int(c) for c in rounds[number - 1]])
-            if outcome is None:
-                self.report(f"round {number}: no participant's budget pays for another step")
+            if outcome is None and not self._can_pay(rounds[number:]):
+                self.report(f"round {number}: no budget pays for another step, training ends")
                 break
-            self._record(outcome[0])
-            self.checkpoints.save(number, self._state(), outcome[1])
+            done, changed = outcome or (Round(0, 0, None), {})
+            self._record(done)
+            self.checkpoints.save(number, self._state(), changed)
             self.report(self._progress(number, len(rounds), started, number - first + 1))
             if not self.flat.flat.isfinite().all():
                 self.report(f"round {number}: the weights are no longer finite, training ends")
                 break
         return self._result()
+
+    def _can_pay(self, rounds: list[np.ndarray]) -> bool:
+        """Tell whether any participant of these rounds has a paid step left."""
+        return any(self.ledger.affordable(int(c), 1) for c in set(np.concatenate([[], *rounds])))
 
     def _result(self) -> Result:
         """Collect the result; optimizer steps are counted since the state was last reset."""
@@ -134,8 +152,17 @@ class _Run:
         scale = optimizer.noise_scale() if hasattr(optimizer, "noise_scale") else None
         steps = max(self.trainer.steps_taken.values(), default=0)
         if self.settings["federation"]["state"] == "reset":
-            steps = max(self._client(c).steps_per_round for c in self.trainer.steps_taken)
-        return Result(self.metrics, self.rates, self.flat.model, hyperparameters, scale, steps)
+            each = (self._client(c).steps_per_round for c in self.trainer.steps_taken)
+            steps = max(each, default=0)
+        return Result(
+            self.metrics,
+            self.rates,
+            self.flat.model,
+            hyperparameters,
+            scale,
+            steps,
+            dict(self.trainer.steps_taken),
+        )
 
     def _participants(self) -> list[np.ndarray]:
         federation = self.settings["federation"]
@@ -212,6 +239,13 @@ class _Run:
             f"round {number}/{rounds}  test accuracy {100 * row['test_accuracy']:.2f} %  "
             f"epsilon {row['epsilon_spent']:.3f} of {budget}  {seconds:.1f} s  ends {end}"
         )
+
+
+def _available(device: str) -> str:
+    """Return the device; UserError if this machine has none."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
+    return device
 
 
 def _spread(members: np.ndarray, wanted: int) -> torch.Tensor:

@@ -16,14 +16,19 @@ SCRIPTS = plugins.ROOT.parent
 
 def needed_by(*files: Path | str) -> list[str]:
     """Return the files themselves and all they import of ours, relative to the working folder."""
+    return sorted({relative for f in files for relative in _needed_by(str(f))})
+
+
+@cache
+def _needed_by(file: str) -> tuple[str, ...]:
     found: dict[Path, None] = {}
-    todo = [Path(f).resolve() for f in files]
+    todo = [Path(file).resolve()]
     while todo:
         path = todo.pop()
         if path not in found:
             found[path] = None
             todo.extend(_imports(path))
-    return sorted(str(_relative(p)) for p in found)
+    return tuple(str(_relative(p)) for p in found)
 
 
 def _relative(path: Path) -> Path:

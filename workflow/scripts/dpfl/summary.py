@@ -18,10 +18,11 @@ from dpfl.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
 CLIPPED = ("clipped_below", "clipped_above")
+IDEAL = "floating-point draws stand for ideal Gaussians"
 ASSUMES = {
-    "seeded": "the seed is secret (a printed seed lets anyone regenerate noise and batches); "
-    "floating-point draws stand for ideal Gaussians",
-    "secure": "floating-point draws stand for ideal Gaussians",
+    "seeded": "the seed is secret: a printed one lets anyone regenerate noise and batches; "
+    f"no other run of this seed is published: they share their noise; {IDEAL}",
+    "secure": IDEAL,
 }
 
 
@@ -37,7 +38,7 @@ def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Pat
 
 def _write_csv(path: Path, columns: list[str], rows: list[dict]) -> None:
     with atomic(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
@@ -52,6 +53,8 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         **{f"final_{key}": _finite(last[key]) for key in finals},
         "rounds": last["round"],
         "steps": last["steps"],
+        "steps_charged": result.steps_charged,
+        "epsilon_spent": last["epsilon_spent"] if settings["epsilon"] != "inf" else "inf",
         "diverged": any(_finite(row["train_loss"]) is None for row in result.metrics),
         **_privacy(settings, inputs),
         "delta": settings["delta"],
@@ -110,7 +113,7 @@ def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | 
 def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]:
     """Predict the unclipped rate r of a coordinate that is all noise, and the bound it meets."""
     group = result.hyperparameters
-    if inputs.calibration is None or result.noise_scale is None:
+    if inputs.calibration is None or not result.noise_scale:
         return {"r": None, "regime": None, "pinned_from_step": None}
     used = [c["noise_multiplier"] for c in read_json(inputs.calibration)["clients"]]
     r = regime.unclipped_rate(
@@ -120,7 +123,7 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
         settings["clipping"]["clip_norm"],
         result.noise_scale,
     )
-    if "final_lr" not in group:
+    if not group.get("bounds", "final_lr" in group):
         return {"r": r, "regime": None, "pinned_from_step": None}
     gamma = group["gamma"] or 1 - group["betas"][1]
     found = regime.regime(r, group["final_lr"], gamma, result.steps_since_reset)

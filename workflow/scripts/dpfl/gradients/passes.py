@@ -1,17 +1,25 @@
 """One forward and one backward pass, keeping each layer's input and the gradient of its output."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import get_gradient_edge
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.errors import UserError
 from dpfl.layout import channels_last
 
 LossFunction = Callable[[Tensor, Tensor], Tensor]
+PARAMETERS = {"weight", "bias"}
 SUPPORTED_CONV2D = {"dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
+
+
+class _Call(NamedTuple):
+    x: Tensor
+    version: int  # changes when x is overwritten
+    edge: GradientEdge
 
 
 def capture(
@@ -23,30 +31,38 @@ def capture(
 ) -> dict[nn.Module, tuple[Tensor, Tensor]]:
     """Return (input, gradient of the summed loss for the output) of each layer that was called.
 
-    Images go through the network channels last. UserError for a layer called twice and for a
-    loss that is neither [L] nor a scalar.
+    Images go through the network channels last. UserError for a layer that is called twice, has
+    other rows than examples, or whose input is overwritten, and for a loss of another shape.
     """
-    calls: dict[nn.Module, tuple] = {}
+    calls: dict[nn.Module, _Call] = {}
 
     def keep(layer: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        x = args[0].detach()
         if layer in calls:
             raise UserError(f"layer {_named(model, layer)} is called twice in one forward pass")
+        if len(x) != len(inputs):
+            rows = f"{len(x)} rows for {len(inputs)} examples"
+            raise UserError(f"layer {_named(model, layer)} is called with {rows}")
         if not output.requires_grad:  # frozen parameters, and nothing before them that is not
             output = output.detach().requires_grad_().view_as(output)
         # The edge, unlike the tensor, still means this output after an in-place activation.
-        calls[layer] = args[0].detach(), get_gradient_edge(output)
+        calls[layer] = _Call(x, x._version, get_gradient_edge(output))
         return output
 
-    hooks = [layer.register_forward_hook(keep) for layer in layers]
+    # First of the hooks, so that what a hook of the user makes of the output is not this layer's.
+    hooks = [layer.register_forward_hook(keep, prepend=True) for layer in layers]
     try:
         with torch.enable_grad():
             loss = _losses(loss_fn, model(channels_last(inputs)), targets).sum()
     finally:
         for hook in hooks:
             hook.remove()
-    grads = torch.autograd.grad(loss, [edge for _, edge in calls.values()], allow_unused=True)
+    for layer, call in calls.items():
+        if call.x._version != call.version:
+            raise UserError(f"the input of layer {_named(model, layer)} is overwritten in place")
+    grads = torch.autograd.grad(loss, [call.edge for call in calls.values()], allow_unused=True)
     pairs = zip(calls.items(), grads, strict=True)
-    return {layer: (x, grad) for (layer, (x, _)), grad in pairs if grad is not None}
+    return {layer: (call.x, grad) for (layer, call), grad in pairs if grad is not None}
 
 
 def _losses(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -77,6 +93,10 @@ def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[
             continue
         if type(layer) not in supported:
             raise UserError(f"no per-example gradient known for layer {_named(model, layer)}")
+        if set(layer._parameters) != PARAMETERS:
+            raise UserError(
+                f"the parameters of layer {_named(model, layer)} are replaced by others"
+            )
         if isinstance(layer, nn.Conv2d):
             _check_settings(model, layer)
         for parameter in parameters:

@@ -1,13 +1,14 @@
 """What the optimizers of this folder share: checks, the loop, moments, rates and their bounds."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from dpfl.errors import UserError
+from dpfl.limits import check
 
 Group = dict[str, Any]
 State = dict[str, Any]
@@ -38,32 +39,6 @@ Order = Callable[[float, float, float, float], tuple[float, float, float]]
 # An order turns lr, eps and the bias corrections c_i = 1 - beta_i^t into (scale, offset, factor):
 # the rate is scale / (sqrt(s) + offset), and theta moves by factor * clip(rate) * m.
 ORDERS: dict[str, Order] = {"clip-first": clip_first, "adabound": adabound}
-
-# What a setting must be, in words and as a test; NaN and text fail every test of a number.
-LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "lr": ("a finite number, at least 0", lambda x: 0 <= x < math.inf),
-    "momentum": ("a number in [0, 1)", lambda x: 0 <= x < 1),
-    "beta1": ("a number in [0, 1)", lambda x: 0 <= x < 1),
-    "betas": ("two numbers in [0, 1)", lambda x: len(x) == 2 and all(0 <= b < 1 for b in x)),
-    "eps": ("a finite number above 0", lambda x: 0 < x < math.inf),
-    "final_lr": ("a finite number above 0", lambda x: 0 < x < math.inf),
-    "gamma": ("null or a finite number above 0", lambda x: x is None or 0 < x < math.inf),
-    "bounds": ("true or false", lambda x: isinstance(x, bool)),
-    "eps_in_second_moment": ("true or false", lambda x: isinstance(x, bool)),
-    "order": (f"one of {', '.join(ORDERS)}", lambda x: x in ORDERS),
-}
-
-
-def check(settings: Mapping[str, Any]) -> None:
-    """Raise UserError with name, value and bound for the first setting outside its LIMITS."""
-    for name in [name for name in LIMITS if name in settings]:
-        expected, holds = LIMITS[name]
-        try:
-            valid = holds(settings[name])
-        except TypeError:
-            valid = False
-        if not valid:
-            raise UserError(f"optimizer: {name} is {settings[name]!r}; it must be {expected}")
 
 
 class Elementwise(torch.optim.Optimizer):

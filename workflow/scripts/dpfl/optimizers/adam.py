@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import Params, check, gather, started
+from dpfl.limits import check
+from dpfl.optimizers._adaptive import Params, gather, started
 
 
 class Adam(torch.optim.Adam):

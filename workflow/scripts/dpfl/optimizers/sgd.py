@@ -2,7 +2,8 @@
 
 import torch
 
-from dpfl.optimizers._adaptive import Params, check
+from dpfl.limits import check
+from dpfl.optimizers._adaptive import Params
 
 
 def build(params: Params, lr: float) -> torch.optim.Optimizer:

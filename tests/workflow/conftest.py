@@ -1,0 +1,25 @@
+"""Trees to run the workflow in: fresh ones, and copies of one where it has run."""
+
+import pytest
+from worktree import MINI, Tree, copied
+
+
+@pytest.fixture
+def sources(root, tmp_path) -> Tree:
+    """A fresh copy of the sources, in which nothing has run."""
+    return copied(root, tmp_path / "sources")
+
+
+@pytest.fixture(scope="session")
+def mini(root, tmp_path_factory) -> Tree:
+    """A tree in which the mini configuration has run; tests must not change it."""
+    tree = copied(root, tmp_path_factory.mktemp("mini") / "tree")
+    tree.configure(MINI)
+    tree.make()
+    return tree
+
+
+@pytest.fixture
+def finished(mini, tmp_path) -> Tree:
+    """A copy of the finished tree, to change."""
+    return mini.copy(tmp_path / "finished")

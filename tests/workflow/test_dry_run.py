@@ -1,0 +1,89 @@
+"""What users see before anything runs: the jobs, their cost, and their mistakes."""
+
+import re
+from pathlib import Path
+
+import pytest
+from worktree import job_counts
+
+PRESETS = sorted((Path(__file__).parents[2] / "workflow" / "presets").glob("*.yaml"))
+RULES = {
+    *("prepare_data", "partition", "calibrate", "train"),
+    *("tabulate", "plot", "notebook", "report"),
+}
+NOTICE = "Config file config.yaml is extended by additional config"
+"""What Snakemake itself prints whenever the command line changes the configuration."""
+
+
+def announced(printed):
+    """The number of runs and the core-hours that are printed before the jobs."""
+    found = re.search(r"^(\d+) training runs.* about (\S+) core-hours", printed, re.M)
+    assert found, printed
+    return int(found[1]), float(found[2])
+
+
+def test_the_default_shows_every_rule_and_writes_nothing(sources):
+    printed = sources.make("--dry-run", configs=())
+    jobs = job_counts(printed)
+    assert jobs.keys() >= RULES
+    assert jobs["train"] <= 80
+    assert announced(printed)[0] == jobs["train"]
+    assert not sources.results.exists()
+
+
+@pytest.mark.parametrize("preset", [path.stem for path in PRESETS])
+def test_a_preset_announces_its_runs_and_its_cost(sources, preset):
+    configs = [f"workflow/presets/{preset}.yaml"]
+    printed = sources.make("--dry-run", "--quiet", "rules", configs=configs)
+    runs, hours = announced(printed)
+    assert runs == job_counts(printed)["train"]
+    assert hours > 0
+    assert not sources.results.exists()
+
+
+def mistake_of(tree, *args):
+    """The one line that a mistake gives."""
+    failed = tree.run(*args)
+    assert failed.returncode != 0
+    lines = (failed.stdout + failed.stderr).splitlines()
+    ours = [line for line in lines if line.strip() and not line.startswith(NOTICE)]
+    assert len(ours) == 1, lines
+    assert not tree.results.exists()
+    return ours[0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("delat=1e-6", ["'delat'", "top level", "'delta'"]),
+        ("margin=wide", ["margin", "'wide'", "number"]),
+        ("select=[cadabeleif]", ["'cadabeleif'", "select", "'cadabelief'"]),
+    ],
+)
+def test_a_typo_on_the_command_line_is_one_line(sources, setting, words):
+    line = mistake_of(sources, "--config", setting)
+    assert all(word in line for word in words), line
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (
+            {"studies": {"rates": {"epsilon": [1]}}},
+            ["'epsilon'", "studies.rates", "'epsilons'"],
+        ),
+        (
+            {"optimizers": {"adam": {"settings": {"beta": 0.9}}}},
+            ["'beta'", "optimizers.adam", "'betas'"],
+        ),
+        (
+            {"federations": {"default": {"clients": 100}}},
+            ["federations.default.clients", "100", "at most"],
+        ),
+    ],
+    ids=["key", "plug-in setting", "impossible"],
+)
+def test_a_mistake_in_a_configuration_file_is_one_line(sources, config, words):
+    sources.configure(config)
+    line = mistake_of(sources, "--configfile", "mini.yaml")
+    assert all(word in line for word in words), line

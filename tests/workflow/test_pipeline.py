@@ -1,0 +1,89 @@
+"""The whole workflow, small: what it makes, and what a change makes again."""
+
+import json
+import os
+import re
+
+import pytest
+
+BEFORE_TRAINING = {"prepare_data", "partition", "calibrate"}
+AFTER_TRAINING = {"tabulate", "plot", "notebook", "report"}
+
+
+def test_every_run_leaves_its_files_and_no_checkpoint(mini):
+    folders = list(mini.results.glob("runs/*"))
+    assert len(folders) == 8
+    for folder in folders:
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"metrics.csv", "rates.csv", "summary.json", "model.safetensors"}
+
+
+def test_the_report_links_what_exists(mini):
+    page = mini.results / "reports" / "index.html"
+    links = re.findall(r'(?:href|src)="([^"#:]+)"', page.read_text(encoding="utf-8"))
+    assert {"cadabelief.html", "rates.html"} <= set(links)
+    assert all((page.parent / link).is_file() for link in links)
+
+
+def test_a_second_call_has_nothing_to_do(mini):
+    before = mini.contents("**/*")
+    assert "Nothing to be done" in mini.make()
+    assert mini.contents("**/*") == before
+
+
+def test_touching_a_file_reruns_nothing(finished):
+    for folder in ("workflow", "notebooks", "results"):
+        for path in (finished.path / folder).rglob("*"):
+            os.utime(path)
+    assert finished.pending() == {}
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "cadabelief"])
+def test_editing_an_optimizer_reruns_only_its_runs(finished, optimizer):
+    path = finished.path / f"workflow/scripts/dpfl/optimizers/{optimizer}.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    pending = finished.pending()
+    mine = {name for name in finished.runs() if f"-{optimizer}-" in name}
+    assert len(mine) == 4
+    assert {file.split("/")[2] for file in pending["train"]} == mine
+    assert [f"digits-{optimizer}-" in file for file in pending["tune"]] == [True]
+    assert pending.keys() == AFTER_TRAINING | {"train", "tune"}
+
+
+def test_a_setting_that_training_does_not_read_retrains_nothing(mini):
+    pending = mini.pending("--config", "margin=2.5")
+    assert "results/tables/cadabelief.csv" in pending["tabulate"]
+    assert not pending.keys() & {*BEFORE_TRAINING, "train", "tune"}
+
+
+def test_snakemakes_report_has_captions_categories_and_labels(finished):
+    finished.make("--report", "report.html")
+    page = (finished.path / "report.html").read_text(encoding="utf-8")
+    assert "beats SGD, Adam and AdaBelief at an equal privacy budget" in page
+    variables = dict(re.findall(r"^ *var (results|categories) = (\{.*\});?$", page, re.M))
+    categories = json.loads(variables["categories"])
+    assert {"Overview", "Tables", "Figures", "Notebooks", "Partitions"} <= categories.keys()
+    for name, result in json.loads(variables["results"]).items():
+        assert result["caption"], name
+        assert result["labels"], name
+
+
+def test_notebooks_are_stored_without_outputs_and_can_be_parametrised(root):
+    paths = list((root / "notebooks").glob("*.ipynb"))
+    assert paths
+    for path in paths:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        assert "parameters" in code[0]["metadata"]["tags"], path.name
+        assert not any(cell["outputs"] or cell["execution_count"] for cell in code), path.name
+
+
+@pytest.mark.parametrize("notebook", ["cadabelief", "rates"])
+def test_executed_notebooks_have_outputs_and_no_error(mini, notebook):
+    executed = json.loads((mini.results / f"notebooks/{notebook}.ipynb").read_text("utf-8"))
+    outputs = [out for cell in executed["cells"] for out in cell.get("outputs", [])]
+    assert outputs
+    assert not [out for out in outputs if out["output_type"] in ("error", "stream")]
+    page = (mini.results / f"reports/{notebook}.html").read_text("utf-8")
+    assert "Traceback" not in page
+    assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', page)

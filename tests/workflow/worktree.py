@@ -1,0 +1,121 @@
+"""A copy of the sources, in which the workflow runs as its users run it: by command, offline."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "2")
+SOURCES = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "notebooks", "envs")
+NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+MINI = {
+    "select": ["cadabelief", "rates"],
+    "federations": {"default": {"rounds": 2}},
+    "studies": {
+        "cadabelief": {
+            "methods": ["sgd", "cadabelief"],
+            "epsilons": [8],
+            "seeds": [0, 1],
+            "claims": [
+                {"source": "001", "better": "cadabelief", "worse": ["sgd"], "published": "better"}
+            ],
+            "controls": [],
+        },
+        "rates": {"methods": ["sgd", "cadabelief"], "vary": {"rate": [0.03, 0.3]}},
+        "state": {"methods": ["cadabelief"]},
+    },
+}
+"""A configuration of eight training runs that still uses every rule."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A copy of the sources, in which Snakemake runs with the configuration of mini.yaml."""
+
+    path: Path
+
+    @property
+    def results(self) -> Path:
+        return self.path / "results"
+
+    def configure(self, config: dict[str, Any]) -> None:
+        """Write mini.yaml."""
+        (self.path / "mini.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+
+    def copy(self, to: Path) -> "Tree":
+        return Tree(shutil.copytree(self.path, to))
+
+    def run(self, *args: str) -> subprocess.CompletedProcess:
+        """Run Snakemake to its end, good or bad."""
+        return subprocess.run(
+            [*SNAKEMAKE, *args], cwd=self.path, env=_environment(), capture_output=True, text=True
+        )
+
+    def start(self, *args: str) -> subprocess.Popen:
+        """Start Snakemake in a process group of its own, so that it can be killed with its jobs."""
+        return subprocess.Popen(
+            [*SNAKEMAKE, *args],
+            cwd=self.path,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def make(self, *args: str, configs: Iterable[str] = ("mini.yaml",)) -> str:
+        """Run Snakemake with files that extend the default; return what it prints on success."""
+        done = self.run(*args, *(("--configfile", *configs) if configs else ()))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def pending(self, *args: str, configs: Iterable[str] = ("mini.yaml",)) -> dict[str, set[str]]:
+        """Return the outputs that would be made, or made again, by rule."""
+        table = self.make("--summary", *args, configs=configs)
+        found: dict[str, set[str]] = {}
+        for line in table.splitlines():
+            if line.endswith("\tupdate pending"):
+                file, _, rule, *_ = line.split("\t")
+                found.setdefault(rule, set()).add(file)
+        return found
+
+    def runs(self) -> set[str]:
+        """Return the names of the training runs that have a folder."""
+        return {path.name for path in self.results.glob("runs/*")}
+
+    def contents(self, pattern: str) -> dict[str, tuple[int, bytes]]:
+        """Return modification time and bytes of the results that match, by path."""
+        files = [path for path in self.results.glob(pattern) if path.is_file()]
+        return {
+            str(f.relative_to(self.results)): (f.stat().st_mtime_ns, f.read_bytes()) for f in files
+        }
+
+
+def job_counts(printed: str) -> dict[str, int]:
+    """Read the table of jobs that Snakemake prints: rule, count."""
+    table = printed.split("Job stats:")[1].split("\n\n")[0]
+    return {rule: int(count) for rule, count in re.findall(r"^([a-z_]+) +(\d+)$", table, re.M)}
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | NO_NETWORK | {"no_proxy": "localhost,127.0.0.1"}
+
+
+def copied(root: Path, to: Path) -> Tree:
+    """Copy what the workflow needs, and never its results."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
+    to.mkdir()
+    for name in SOURCES:
+        source = root / name
+        if source.is_dir():
+            shutil.copytree(source, to / name, ignore=ignore)
+        else:
+            shutil.copy2(source, to / name)
+    return Tree(to)

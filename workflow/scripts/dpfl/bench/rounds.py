@@ -1,0 +1,117 @@
+"""Federated rounds per second: 10 of 100 clients with 600 examples each, local DP, MNIST CNN."""
+
+import math
+import statistics
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+
+import torch
+from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader, TensorDataset
+
+from dpfl import models, noise, streams
+from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
+from dpfl.bench.steps import cpu_seconds
+from dpfl.federated import Client, Trainer, Unlimited
+from dpfl.flat import FlatModel
+from dpfl.mechanisms import dpsgd
+from dpfl.memory import keep_freed_memory
+from dpfl.states import STATES
+
+CLIENTS, PARTICIPANTS, EXAMPLES, BATCH = 100, 10, 600, 32
+STEPS = math.ceil(EXAMPLES / BATCH)
+ROUNDS = 5
+
+Round = Callable[[list[int]], None]
+
+
+def measure() -> Iterator[dict]:
+    """Yield one row per loop: CPU seconds per round, the loops taking turns."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    loops = {name: build() for name, build in LOOPS.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in loops}
+    for number in range(ROUNDS + 1):
+        participants = streams.rng("bench", number).choice(CLIENTS, PARTICIPANTS, replace=False)
+        for name, run in loops.items():
+            seconds[name].append(cpu_seconds(lambda run=run, p=participants: run(p.tolist())))
+    for name, taken in seconds.items():
+        median = statistics.median(taken[1:])  # the first round warms up
+        yield {"loop": name, "rounds": ROUNDS, "cpu_seconds": median, "per_second": 1 / median}
+
+
+def _model() -> torch.nn.Module:
+    return models.build("mnist-cnn", streams.generator("bench"))
+
+
+def _examples(client: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = streams.generator("bench", client)
+    inputs = torch.randn(EXAMPLES, 1, 28, 28, generator=generator)
+    return inputs, torch.randint(10, (EXAMPLES,), generator=generator)
+
+
+def ours() -> Round:
+    """Our own trainer."""
+    flat = FlatModel(_model())
+    trainer = Trainer(
+        flat=flat,
+        clients=lambda n: Client(n, *_examples(n), BATCH / EXAMPLES, STEPS, NOISE_MULTIPLIER),
+        mechanism=dpsgd.build({"clip_norm": CLIP_NORM}),
+        states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=RATE)),
+        ledger=Unlimited(),
+        draws=noise.Seeded,
+        batch_key=("bench", "batch"),
+        noise_key=("bench", "noise"),
+        weighting=lambda client: 1.0,
+    )
+    return trainer.run_round
+
+
+def opacus() -> Round:
+    """A loop that calls make_private for every client, with Poisson batches."""
+    from opacus import PrivacyEngine
+
+    def private(model: torch.nn.Module, loader: DataLoader) -> tuple:
+        return PrivacyEngine().make_private(
+            module=model,
+            optimizer=torch.optim.SGD(model.parameters(), lr=RATE),
+            data_loader=loader,
+            noise_multiplier=NOISE_MULTIPLIER,
+            max_grad_norm=CLIP_NORM,
+        )
+
+    return _loop(private)
+
+
+def plain() -> Round:
+    """The same loop without privacy."""
+    return _loop(lambda m, loader: (m, torch.optim.SGD(m.parameters(), lr=RATE), loader))
+
+
+def _loop(prepare: Callable) -> Round:
+    """Average the models that the participants have trained for one epoch."""
+    server = _model()
+
+    def run(participants: list[int]) -> None:
+        total = [torch.zeros_like(p) for p in server.parameters()]
+        for client in participants:
+            local = deepcopy(server)
+            dataset = TensorDataset(*_examples(client))
+            loader = DataLoader(dataset, batch_size=BATCH, shuffle=True)
+            model, optimizer, batches = prepare(local, loader)
+            for inputs, targets in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(inputs), targets).backward()
+                optimizer.step()
+            torch._foreach_add_(total, [p.detach() for p in local.parameters()])
+        for p, t in zip(server.parameters(), total, strict=True):
+            p.data = t / len(participants)
+
+    return run
+
+
+LOOPS: dict[str, Callable[[], Round]] = {
+    "non-private loop": plain,
+    "ours": ours,
+    "Opacus make_private per client": opacus,
+}

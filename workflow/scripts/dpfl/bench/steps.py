@@ -1,0 +1,77 @@
+"""Measures the steps of one contender: CPU time against the reference, and peak memory."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from dpfl import models, plugins, streams
+from dpfl.bench.contenders import CONTENDERS, Step, plain_channels_last
+from dpfl.memory import keep_freed_memory
+
+SECONDS = 2.0  # of timed steps per cell
+LEAST, MOST = 2, 200  # timed steps per cell
+WARM_BATCH = 8
+
+
+def measure(
+    contender: str, dataset: str, model: str, batches: list[int], kept: bool
+) -> Iterator[dict]:
+    """Yield one row per batch size, smallest first, measured in this process on one core.
+
+    cpu_ms is the median process CPU time; ratio the median over pairs of a step and a step of
+    the reference; peak_mb what a step needs above the process after a step on a tiny batch.
+    `kept`: freed memory stays in the process, as in training.
+    """
+    torch.set_num_threads(1)
+    if kept:
+        keep_freed_memory()
+    build = CONTENDERS[contender]
+    compiled = "compiled" in contender  # whose compilation would be counted as memory
+    if not compiled:
+        build(*_problem(dataset, model, WARM_BATCH))()
+    warm = _memory_mb("VmRSS")
+    for batch in sorted(batches):
+        step = build(*_problem(dataset, model, batch))
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets VmHWM
+        step()
+        peak = None if compiled else _memory_mb("VmHWM") - warm
+        reference = plain_channels_last(*_problem(dataset, model, batch))
+        reference()
+        yield {"batch": batch, **_pairs(step, reference), "peak_mb": peak}
+
+
+def _problem(dataset: str, model: str, batch: int) -> tuple:
+    shape = plugins.load("data", dataset).SHAPE
+    generator = streams.generator("bench", batch)
+    inputs = torch.randn(batch, *shape, generator=generator)
+    targets = torch.randint(10, (batch,), generator=generator)
+    return models.build(model, generator), inputs, targets
+
+
+def _pairs(step: Step, reference: Step) -> dict:
+    ours, theirs = [], []
+    started = time.process_time()
+    while len(ours) < LEAST or (len(ours) < MOST and time.process_time() - started < SECONDS):
+        ours.append(cpu_seconds(step))
+        theirs.append(cpu_seconds(reference))
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return {
+        "steps": len(ours),
+        "cpu_ms": 1e3 * statistics.median(ours),
+        "ratio": statistics.median(ratios),
+    }
+
+
+def cpu_seconds(function: Step) -> float:
+    """Return the CPU time that a call takes in this process, all threads together."""
+    started = time.process_time()
+    function()
+    return time.process_time() - started
+
+
+def _memory_mb(field: str) -> float:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))

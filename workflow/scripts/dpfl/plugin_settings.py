@@ -1,0 +1,104 @@
+"""Checks that every plug-in named in a configuration exists and takes the settings it is given.
+
+Signatures are read from the source: importing a plug-in would cost two CPU seconds.
+"""
+
+import ast
+import difflib
+from collections.abc import Iterable, Iterator
+
+from dpfl import limits, plugins
+from dpfl.errors import UserError
+
+# section: package, key that names the file, its function, how many arguments the workflow gives
+TAKERS = {
+    "partitions": ("partitions", "scheme", "assign", 3),
+    "mechanisms": ("mechanisms", "estimator", "build", 1),
+    "budgets": ("privacy/budgets", "strategy", "schedule", 5),
+    "optimizers": ("optimizers", "algorithm", "build", 1),
+}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known) or 'none'}"
+
+
+def plugin_errors(config: dict) -> Iterator[str]:
+    """Find plug-in files that do not exist, and settings that their `build` does not take."""
+    wanted = [
+        *(("data", d, f"models.{d}") for d in config["models"]),
+        *(("models", m, f"models.{d}") for d, m in config["models"].items()),
+        *(("partitions", p["scheme"], f"partitions.{n}") for n, p in config["partitions"].items()),
+        *(
+            ("mechanisms", m["estimator"], f"mechanisms.{n}")
+            for n, m in config["mechanisms"].items()
+        ),
+        *(("privacy/budgets", b["strategy"], f"budgets.{n}") for n, b in config["budgets"].items()),
+        *(
+            ("optimizers", o["algorithm"], f"optimizers.{n}")
+            for n, o in config["optimizers"].items()
+        ),
+        *(("plots", f, f"studies.{n}") for n, s in config["studies"].items() for f in s["figures"]),
+    ]
+    for package, name, where in wanted:
+        try:
+            plugins.path_of(package, name)
+        except UserError as error:
+            yield f"config: {where}: {error}"
+            return
+    for section in TAKERS:
+        for name, entry in config[section].items():
+            yield from _setting_errors(section, name, entry)
+    for name, optimizer in config["optimizers"].items():
+        yield from _limit_errors(config, name, optimizer)
+
+
+def _limit_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:
+    """Check an optimizer's settings, and the rates of the grids it runs, against their limits."""
+    where, key = f"optimizers.{name}", optimizer["rate_key"]
+    if key in optimizer["settings"]:
+        yield f"config: {where}.settings has {key!r}, which rate_key already gives"
+    for rate in [optimizer["rate"], *_grid_rates(config, name)]:
+        try:
+            limits.check({**optimizer["settings"], key: rate})
+        except UserError as error:
+            yield f"config: {where}: {error}"
+
+
+def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
+    users = {m for m, method in config["methods"].items() if method["optimizer"] == optimizer}
+    for study in config["studies"].values():
+        if users.intersection(study["methods"]):
+            yield from study.get("vary", {}).get("rate", [])
+
+
+def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
+    """Compare the settings of an entry with the arguments of its plug-in's function."""
+    package, key, function, given = TAKERS[section]
+    try:
+        known, required = _arguments(package, entry[key], function, given)
+    except (SyntaxError, StopIteration) as error:
+        found = error if isinstance(error, SyntaxError) else f"no function {function} at top level"
+        yield f"config: {section}.{name}: {plugins.path_of(package, entry[key]).name}: {found}"
+        return
+    nested = {*entry["settings"], entry["rate_key"]} if "settings" in entry else None
+    found = set(entry) - {key} if nested is None else nested
+    for setting in sorted(found - set(known)):
+        yield f"config: unknown setting {setting!r} at {section}.{name}{nearest(setting, known)}"
+    for setting in sorted(set(required) - found):
+        yield f"config: {section}.{name} lacks {setting!r}, which {entry[key]} needs"
+
+
+def _arguments(package: str, name: str, function: str, given: int) -> tuple[list[str], list[str]]:
+    """Read a function's argument names, all and required, but for the first `given`.
+
+    They are read from the source: importing it would cost two CPU seconds.
+    """
+    tree = ast.parse(plugins.path_of(package, name).read_text(encoding="utf-8"))
+    found = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
+    plain, keyword = found.args.args, found.args.kwonlyargs
+    required = plain[: len(plain) - len(found.args.defaults)][given:]
+    required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]
+    return [a.arg for a in [*plain[given:], *keyword]], [a.arg for a in required]
