@@ -1,9 +1,8 @@
 """Paired comparisons of a study: its claims, the controls, and whether "belief" earns a win.
 
 A claim "better > worse at equal budget" is tested on one difference per seed, the mean over the
-claim's epsilons (all finite ones by default, since without a budget there is no equal budget). Only
-seeds that have every one of these epsilons for both methods count. Holm runs over all comparisons
-of a claim. The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what
+study's finite epsilons (without a budget there is no equal budget). Only seeds that have every one
+of these epsilons for both methods count. Holm runs over all comparisons of a claim. The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what
 CAdabelief has but for the per-coordinate belief, so only a win over all of them, and there must be
 two, speaks for belief (an intersection-union test: its p is the largest).
 """
@@ -76,8 +75,7 @@ def _differences(
     runs = runs[runs["variant"] == variant]
     better = _by_seed(runs, claim["better"])
     other = _by_seed(runs, worse)
-    shared = [e for e in better.columns.intersection(other.columns) if np.isfinite(e)]
-    epsilons = [e for e in shared if e in claim.get("epsilons", shared)]
+    epsilons = [e for e in better.columns.intersection(other.columns) if np.isfinite(e)]
     if not epsilons:
         return np.array([]), []
     gaps = (better[epsilons] - other[epsilons]).dropna()
