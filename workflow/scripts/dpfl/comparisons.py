@@ -2,9 +2,11 @@
 
 A claim "better > worse at equal budget" is tested on one difference per seed, the mean over the
 study's finite epsilons (without a budget there is no equal budget). Only seeds that have every one
-of these epsilons for both methods count. Holm runs over all comparisons of a claim. The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what
-CAdabelief has but for the per-coordinate belief, so only a win over all of them, and there must be
-two, speaks for belief (an intersection-union test: its p is the largest).
+of these epsilons for both methods count. Holm runs over all comparisons of a claim.
+
+The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what CAdabelief has
+but for the per-coordinate belief, so only a win over all of them, and there must be two, speaks for
+belief (an intersection-union test: its p is the largest).
 """
 
 from typing import Any
