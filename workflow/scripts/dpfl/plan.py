@@ -31,6 +31,8 @@ class Plan:
     calibrations: dict[str, dict] = field(default_factory=dict)
     tunings: dict[str, dict] = field(default_factory=dict)
     studies: dict[str, dict] = field(default_factory=dict)
+    tuned: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The tuning of each (grid study, method), expanded once however many runs ask for it."""
 
 
 def make(config: dict) -> Plan:
@@ -178,6 +180,8 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
 
 def _tuning(config: dict, study: str, method: str, plan: Plan) -> str:
     """Add the choice of a method's rate from a grid, whose runs are added too."""
+    if (study, method) in plan.tuned:
+        return plan.tuned[study, method]
     grid = config["studies"][study]
     trials = [
         {
@@ -192,6 +196,7 @@ def _tuning(config: dict, study: str, method: str, plan: Plan) -> str:
     ]
     name = f"{grid['dataset']}-{method}-{_digest(trials)}"
     plan.tunings[name] = {"method": method, "trials": trials}
+    plan.tuned[study, method] = name
     return name
 
 
