@@ -64,6 +64,18 @@ def test_the_same_run_twice_gives_equal_bits(tmp_path):
     assert torch.equal(weights(first), weights(second))
 
 
+def test_a_diverged_run_killed_after_its_last_round_ends_there(tmp_path):
+    optimizer = {"algorithm": "sgd", "rate_key": "lr", "rate": 3e38, "settings": {}}
+    settings = tiny.settings(optimizer=optimizer)
+    (tmp_path / "whole").mkdir()
+    whole = train(settings, tmp_path / "whole")
+    assert len(whole.metrics) == 2  # round 0, and the one that diverged
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(KilledError):
+        train(settings, tmp_path, inputs, kill_after=1)
+    assert rows(train(settings, tmp_path, inputs)) == rows(whole)
+
+
 def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
     settings = tiny.settings()
     inputs = tiny.inputs_of(settings, tmp_path)

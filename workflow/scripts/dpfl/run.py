@@ -127,6 +127,10 @@ class _Run:
             self.checkpoints.save(0, self._state(), {})
         started, first = time.monotonic(), len(self.metrics)
         for number in range(first, len(rounds) + 1):
+            # Asked before a round, so that a run killed after its last one ends there as well.
+            if not self.flat.flat.isfinite().all():
+                self.report(f"round {number}: the weights are no longer finite, training ends")
+                break
             outcome = self.trainer.run_round([int(c) for c in rounds[number - 1]])
             if outcome is None and not self._can_pay(rounds[number:]):
                 self.report(f"round {number}: no budget pays for another step, training ends")
@@ -135,9 +139,6 @@ class _Run:
             self._record(done)
             self.checkpoints.save(number, self._state(), changed)
             self.report(self._progress(number, len(rounds), started, number - first + 1))
-            if not self.flat.flat.isfinite().all():
-                self.report(f"round {number}: the weights are no longer finite, training ends")
-                break
         return self._result()
 
     def _can_pay(self, rounds: list[np.ndarray]) -> bool:
