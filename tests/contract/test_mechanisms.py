@@ -7,7 +7,11 @@ from torch import nn
 from dpfl import plugins
 from dpfl.federated import loss_fn
 
-NAMES = plugins.names("mechanisms")
+NAMES = [
+    name
+    for name in plugins.names("mechanisms")
+    if plugins.constant("mechanisms", name, "UNIT", "example") == "example"
+]
 PRIVATE = [name for name in NAMES if name != "nonprivate"]
 CLIP = 0.7
 

@@ -9,7 +9,7 @@ from typing import Any
 BOUNDED = {"cadabelief", "adabound", "cadabelief-scalar"}
 METRICS = (
     "round,steps,examples,train_accuracy,train_loss,test_accuracy,test_loss,"
-    "validation_accuracy,validation_loss,epsilon_spent"
+    "validation_accuracy,validation_loss,epsilon_spent,noise_multiplier,clip_norm"
 )
 RATES = "round,step,low,high,q05,q25,q50,q75,q95,clipped_below,clipped_above"
 ROUNDS, STEPS = 4, 10
@@ -42,6 +42,7 @@ def study(cells: list[dict], name: str = "main", dataset: str = "mnist", **extra
         "seeds": seeds,
         "claims": [],
         "controls": [],
+        "baseline": {},
         "cells": cells,
     } | extra
 
@@ -70,6 +71,7 @@ def write_run(
     curve: Callable[[int], float] | None = None,
     rounds: int = ROUNDS,
     steps: int = STEPS,
+    noise: Callable[[int], float] = lambda t: 1.0,
     quantiles: Callable[[int], tuple] | None = None,
     algorithm: str | None = None,
     **changes: Any,
@@ -81,7 +83,9 @@ def write_run(
     for t in range(rounds + 1):
         at = curve(t) if curve else (accuracy or 0.1) * (t + 1) / (rounds + 1)
         spent = "inf" if own["epsilon"] == "inf" else own["epsilon"] * t / rounds
-        metrics.append(f"{t},{t * steps},{t * steps * 64},{at},{1 - at},{at},{1 - at},,,{spent}")
+        z = noise(t) if t and own["epsilon"] != "inf" else ""
+        row = (t, t * steps, t * steps * 64, at, 1 - at, at, 1 - at, "", "", spent, z, "")
+        metrics.append(",".join(map(str, row)))
     (folder / "metrics.csv").write_text("\n".join(metrics) + "\n")
     rates = [RATES]
     if algorithm in BOUNDED:
@@ -92,13 +96,14 @@ def write_run(
     private = own["epsilon"] != "inf"
     summary = {
         "run": run,
-        "settings": {
+        "settings": _settings(own, changes.pop("dataset", "mnist"))
+        | {
             "optimizer": {
                 "algorithm": algorithm,
                 "rate_key": changes.pop("rate_key", "lr"),
                 "rate": rate,
                 "settings": {},
-            }
+            },
         },
         "seed": seed,
         "final_test_accuracy": accuracy,
@@ -120,7 +125,11 @@ def write_run(
         "certificate_assumes": "a secret seed and ideal Gaussian draws",
         "eps_audit_lb": None,
         "audit_status": "not audited",
-        "noise_multipliers": {"min": 1.0, "max": 1.0, "clients": {"0": 1.0}},
+        "noise_multipliers": {
+            "min": noise(1),
+            "max": noise(1),
+            "clients": {"0": [noise(t) for t in range(1, _rounds(own) + 1)] if private else []},
+        },
         "belief": (
             {"r": 0.05, "regime": "lower", "clipped_below": 0.4, "clipped_above": 0.0}
             if algorithm in BOUNDED
@@ -130,6 +139,28 @@ def write_run(
         "hardware": {"cpu": "some", "threads": 1},
     } | changes
     (folder / "summary.json").write_text(json.dumps(summary, allow_nan=False))
+
+
+def _rounds(own: dict) -> int:
+    """Return the planned rounds of a cell."""
+    return own["variant"].get("rounds", ROUNDS)
+
+
+def _settings(own: dict, dataset: str) -> dict[str, Any]:
+    """Return the settings that a summary repeats, with the numbers of a cell's variant."""
+    variant, clients = own["variant"], own["variant"].get("clients", 10)
+    return {
+        "dataset": dataset,
+        "unit": own["unit"],
+        "partition": {"scheme": "iid", "clients": clients, "validation_fraction": 0.0},
+        "federation": {
+            "rounds": _rounds(own),
+            "clients_per_round": clients // 2 if own["unit"] == "client" else None,
+            "batch_size": variant.get("batch_size", 64),
+            "local_epochs": 1,
+            "local_steps": None,
+        },
+    }
 
 
 def _rates(step: int, quantiles: Callable[[int], tuple] | None) -> tuple:

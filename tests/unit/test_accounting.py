@@ -1,9 +1,11 @@
 """The accountant against closed forms, independent accountants and printed numbers."""
 
 import math
+from itertools import pairwise
 
 import dp_accounting
 import pytest
+from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
 from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,17 +151,22 @@ def test_no_step_is_free_and_no_noise_is_not():
     assert epsilon(0.1, 0.0, 1, DELTA) == math.inf
 
 
+def _grown(noise, counts):
+    """Turn numbers of steps into what each adds."""
+    return [(noise, b - a) for a, b in pairwise([0, *counts])]
+
+
 @pytest.mark.parametrize("q", [0.05, 1.0])
 def test_curve_is_the_epsilon_of_every_count(q):
     counts = [0, 7, 14, 14, 21, 25]
-    curve = spent(q, 3.0, counts, DELTA)
+    curve = spent(q, _grown(3.0, counts), DELTA)
     assert curve == sorted(curve)
     assert curve[-1] == epsilon(q, 3.0, counts[-1], DELTA)
     assert curve == pytest.approx([epsilon(q, 3.0, n, DELTA) for n in counts], abs=1e-4)
 
 
 def test_long_curve_bounds_epsilon_from_above():
-    curve = spent(0.05, 2.0, range(1, 251), DELTA)
+    curve = spent(0.05, [(2.0, 1)] * 250, DELTA)
     assert curve == sorted(curve)
     for steps in (1, 125, 250):
         exact = epsilon(0.05, 2.0, steps, DELTA)
@@ -167,9 +174,22 @@ def test_long_curve_bounds_epsilon_from_above():
 
 
 def test_curves_without_steps_or_noise():
-    assert spent(0.05, 2.0, [], DELTA) == []
-    assert spent(0.05, 2.0, [0, 0], DELTA) == [0, 0]
-    assert spent(0.05, 0.0, [0, 3], DELTA) == [0, math.inf]
+    assert spent(0.05, [], DELTA) == []
+    assert spent(0.05, [(2.0, 0), (2.0, 0)], DELTA) == [0, 0]
+    with pytest.raises(UserError, match=r"noise_multiplier is 0\.0, must be > 0"):
+        spent(0.05, [(0.0, 3)], DELTA)
+
+
+def test_curve_of_changing_noise_is_dp_accountings_own():
+    """Against the library's accountant on the same composed event, in any order."""
+    noise = [1.5, 2.5, 4.0]
+    curve = spent(0.05, [(z, 4) for z in noise], DELTA)
+    for last in range(1, 4):
+        accountant = PLDAccountant()
+        for z in noise[:last]:
+            step = PoissonSampledDpEvent(0.05, GaussianDpEvent(z))
+            accountant.compose(SelfComposedDpEvent(step, 4))
+        assert curve[last - 1] == pytest.approx(accountant.get_epsilon(DELTA), abs=2e-4)
 
 
 @pytest.mark.parametrize(("q", "z", "budget"), [(0.05, 2.0, 1.0), (0.2, 2.0, 2.0), (1.0, 9.0, 1.0)])
@@ -220,7 +240,7 @@ def test_refuses_to_sample_a_composition():
         (lambda: noise_multiplier(0.1, 0, 1.0, DELTA), r"steps is 0"),
         (lambda: noise_multiplier(0.1, 1, 0.0, DELTA), r"epsilon is 0.0, must be > 0"),
         (lambda: noise_multiplier(0.1, 1, math.inf, DELTA), r"epsilon is inf"),
-        (lambda: spent(0.1, 1.0, [3, 2], DELTA), r"step_counts is \[3, 2\], must be nondecreasing"),
+        (lambda: spent(0.1, [(1.0, -2)], DELTA), r"steps is -2, must be a whole number >= 0"),
         (lambda: affordable_steps(0.1, 0.0, 1.0, DELTA, 5), r"noise_multiplier is 0.0"),
         (lambda: events.poisson_gaussian(0.1, 0.0, 1), r"noise_multiplier is 0.0, must be > 0"),
     ],

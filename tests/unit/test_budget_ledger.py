@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.privacy import calibration
+from dpfl.privacy import planned
 from dpfl.privacy.accounting import epsilon
+from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.ledger import Ledger
+from dpfl.privacy.schedule import Budget, Work
 
 SETTINGS = {
     "epsilon": 0.5,
@@ -49,15 +51,17 @@ def constant() -> dict:
 
 
 def test_uniform_budget_pays_every_planned_step():
-    schedule = plugins.load("privacy/budgets", "uniform").schedule(0.1, 40, 2.0, 1e-5, "pld")
+    strategy = plugins.load("privacy/budgets", "uniform")
+    schedule = strategy.schedule(Work(0.1, 8, 5), Budget(2.0, 1e-5))
     assert schedule.paid_steps == 40
-    assert 1.998 <= epsilon(0.1, schedule.noise_multiplier, 40, 1e-5) <= 2
+    assert len(set(schedule.noise_multipliers)) == 1 and len(schedule.noise_multipliers) == 5
+    assert 1.998 <= epsilon(0.1, schedule.noise_multipliers[0], 40, 1e-5) <= 2
 
 
 def test_constant_budget_stops_before_the_step_that_would_exceed_it():
     strategy = plugins.load("privacy/budgets", "constant")
-    schedule = strategy.schedule(0.1, 400, 2.0, 1e-5, "pld", noise_multiplier=1.0)
-    assert schedule.noise_multiplier == 1.0
+    schedule = strategy.schedule(Work(0.1, 40, 10), Budget(2.0, 1e-5), noise_multiplier=1.0)
+    assert schedule.noise_multipliers == (1.0,) * 10
     assert epsilon(0.1, 1.0, schedule.paid_steps, 1e-5) <= 2
     assert epsilon(0.1, 1.0, schedule.paid_steps + 1, 1e-5) > 2
 
@@ -83,14 +87,12 @@ def test_a_client_that_never_takes_part_spends_nothing():
     assert len(idle) == 4
     for record in idle:
         assert record["steps"] == record["paid_steps"] == record["epsilon"] == 0
-        assert record["noise_multiplier"] is None and record["spent"] == []
+        assert record["noise_multipliers"] == record["spent"] == []
 
 
 def test_equal_clients_are_priced_once(monkeypatch):
     calls = []
-    monkeypatch.setattr(
-        calibration, "spent", lambda *arguments: calls.append(arguments) or [1.0] * 4
-    )
+    monkeypatch.setattr(planned, "spent", lambda *arguments: calls.append(arguments) or [1.0] * 4)
     federation = {"batch_size": 10, "rounds": 4, "local_epochs": 1}
     assignment = np.repeat(np.arange(1000, dtype=np.int32), 60)
     assert len(calibrate(changed(federation=federation), assignment)["clients"]) == 1000
@@ -114,12 +116,26 @@ def test_mistakes_are_named_with_their_bound(values, message):
         calibrate(changed(**values), ASSIGNMENT)
 
 
+def test_kept_calibrations_are_priced_again(tmp_path, calibrated, monkeypatch):
+    cache = NoiseCache(tmp_path)
+    assert calibrate(changed(), ASSIGNMENT, cache) == calibrated
+    strategy = plugins.load("privacy/budgets", "uniform")
+    with monkeypatch.context() as patch:  # nothing is calibrated a second time
+        patch.delattr(strategy, "schedule")
+        assert calibrate(changed(), ASSIGNMENT, cache) == calibrated
+    for path in tmp_path.iterdir():  # too little noise is found out, and replaced
+        entry = json.loads(path.read_text())
+        entry["content"]["noise"] = [0.9 * z for z in entry["content"]["noise"]]
+        path.write_text(json.dumps(entry))
+    assert calibrate(changed(), ASSIGNMENT, cache) == calibrated
+
+
 def test_ledger_reads_the_exact_epsilon_after_every_participation(constant):
     ledger, record = Ledger(constant), constant["clients"][0]
     assert ledger.epsilon_spent() == 0
     for steps, taken in [(6, 6), (12, 6), (15, 3), (15, 0)]:
         assert ledger.affordable(0, 6) == taken
-        ledger.charge(0, taken)
+        ledger.charge(0, taken, ledger.noise_multiplier(0))
         exact = epsilon(1 / 6, 2.5, steps, 1e-3)
         assert ledger.epsilon_spent() == pytest.approx(exact, abs=1e-6)
     assert ledger.epsilon_spent() == record["epsilon"] <= constant["epsilon"]
@@ -127,14 +143,15 @@ def test_ledger_reads_the_exact_epsilon_after_every_participation(constant):
 
 def test_ledger_bounds_an_unfinished_participation_by_the_finished_one(constant):
     ledger, record = Ledger(constant), constant["clients"][0]
-    ledger.charge(0, 2)
+    ledger.charge(0, 2, 2.5)
     assert ledger.epsilon_spent() == record["spent"][0]
 
 
 def test_ledger_tells_the_most_exposed_client(constant):
     ledger = Ledger(constant)
     for record in constant["clients"]:
-        ledger.charge(record["client"], ledger.affordable(record["client"], record["steps"]))
+        paid = ledger.affordable(record["client"], record["steps"])
+        ledger.charge(record["client"], paid, 2.5)
     assert ledger.epsilon_spent() == constant["eps_certified"]
 
 
@@ -146,24 +163,39 @@ def test_ledger_tells_the_most_exposed_client(constant):
 def test_ledger_never_overspends(paid, per_round, requests):
     spent = [min(per_round * n, paid) / 10 for n in range(1, 32)]
     record = {"client": 3, "paid_steps": paid, "steps_per_round": per_round, "spent": spent}
+    record["noise_multipliers"] = [1.0] * 31
     ledger, total, before = Ledger({"clients": [record]}), 0, 0.0
     for request in requests:
         granted = ledger.affordable(3, request)
         assert granted == min(request, paid - total)
         if granted < request:
             with pytest.raises(UserError, match=f"client 3 is {request}, must be in"):
-                ledger.charge(3, request)
-        ledger.charge(3, granted)
+                ledger.charge(3, request, 1.0)
+        ledger.charge(3, granted, 1.0)
         total += granted
         assert before <= ledger.epsilon_spent() <= paid / 10
         assert ledger.epsilon_spent() >= total / 10
         before = ledger.epsilon_spent()
 
 
+def test_ledger_refuses_less_noise_than_was_calibrated():
+    record = {"client": 0, "paid_steps": 6, "steps_per_round": 2, "spent": [0.1, 0.2, 0.3]}
+    ledger = Ledger({"clients": [{**record, "noise_multipliers": [1.0, 3.0, 2.0]}]})
+    ledger.charge(0, 2, 1.0)
+    assert ledger.noise_multiplier(0) == 3.0
+    with pytest.raises(UserError, match=r"client 0 is 2\.9, must be >= 3\.0"):
+        ledger.charge(0, 1, 2.9)
+    ledger.charge(0, 1, 3.0)
+    with pytest.raises(UserError, match=r"must be >= 3\.0"):
+        ledger.charge(0, 2, 2.0)  # reaches back into the round of more noise
+    ledger.charge(0, 3, 3.0)
+    assert ledger.noise_multiplier(0) == 2.0 and ledger.affordable(0, 5) == 0
+
+
 def test_ledger_resumes_from_its_state(constant):
     ledger, resumed = Ledger(constant), Ledger(constant)
-    ledger.charge(0, 6)
-    ledger.charge(2, 3)
+    ledger.charge(0, 6, 2.5)
+    ledger.charge(2, 3, 2.5)
     resumed.restore(json.loads(json.dumps(ledger.state())))
     assert resumed.state() == ledger.state() == {"0": 6, "2": 3}
     assert resumed.epsilon_spent() == ledger.epsilon_spent()

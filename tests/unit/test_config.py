@@ -101,6 +101,41 @@ MISTAKES = [
     ("mechanisms/dpsgd/clip", 1, "unknown setting 'clip' at mechanisms.dpsgd"),
     ("budgets/uniform/sigma", 1, "unknown setting 'sigma' at budgets.uniform"),
     ("budgets/uniform", {"strategy": "constant"}, "budgets.uniform lacks 'noise_multiplier'"),
+    ("budgets/decay/ratios", 2, "unknown setting 'ratios' at budgets.decay; did you mean 'ratio'?"),
+    ("clippings/clip-1/rule", "fixd", "no 'fixd' in clippings: did you mean 'fixed'?"),
+    ("clippings/clip-1/quantile", 0.5, "unknown setting 'quantile' at clippings.clip-1"),
+    (
+        "methods/sgd/clipping",
+        "update-median",
+        "sgd clips by rule 'quantile', expected fixed with dpsgd",
+    ),
+    (
+        "studies/budgets/baseline",
+        {"budget": "given"},
+        "studies.budgets.baseline.budget = given, expected one of vary.budget: uniform, decay",
+    ),
+    ("studies/clip-noise/methods", ["sgd"], "vary.noise_multiplier: budget 'uniform' of sgd has"),
+    (
+        "studies/client-level/methods",
+        ["dp-fedavg", "sgd"],
+        "studies.client-level.methods protect client (dp-fedavg), example (sgd), expected one unit",
+    ),
+    (
+        "federations/cohorts/weighting",
+        "examples",
+        "dp-fedavg has weighting 'examples', expected 'uniform' with unit client",
+    ),
+    (
+        "federations/cohorts/state",
+        "persist",
+        "dp-fedavg has state 'persist', expected 'reset' with unit client",
+    ),
+    ("studies/client-level/vary", {"clients": [5]}, "clients_per_round = 40, expected at most 5"),
+    ("studies/client-level/vary", {"clients": [2000]}, "clients = 2000, expected at most 1437"),
+    ("select", ["compositoin"], "no 'compositoin' in studies"),
+    ("accounting/composition/analysis", "compose", "no 'compose' in analyses: did you mean"),
+    ("accounting/composition/settings/slack", 2, "accounting.composition.settings: settings.slack"),
+    ("accounting/rates", {}, "required property at accounting.rates"),
 ]
 
 
@@ -111,6 +146,12 @@ def test_a_mistake_is_named_with_its_place_and_bound(default, path, value, expec
     lines = lines_of(changed(default, path, value))
     assert any(expected in line for line in lines), lines
     assert all(line.startswith("config: ") for line in lines)
+
+
+def test_delta_must_be_small_for_the_unit(default):
+    config = changed(default, "delta", 1 / 400)
+    config = changed(config, "select", ["client-level"])
+    assert lines_of(config) == ["config: delta = 0.0025, expected less than 1/400, 1/(clients)"]
 
 
 def test_several_mistakes_are_told_at_once(default):

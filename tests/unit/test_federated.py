@@ -1,7 +1,5 @@
 """Federated rounds against a plain loop, and the streams that pair the methods."""
 
-import math
-
 import pytest
 import torch
 from torch import nn
@@ -27,11 +25,27 @@ def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=N
     )
 
 
-def make_client(number, examples, rate=0.5, steps=3, z=0.0):
+def make_client(number, examples, rate=0.5, steps=3):
     generator = streams.generator("data", number)
     inputs = torch.randn(examples, 4, generator=generator)
     targets = torch.randint(0, 3, (examples,), generator=generator)
-    return Client(number, inputs, targets, rate, steps, z)
+    return Client(number, inputs, targets, rate, steps)
+
+
+class Noisy(Unlimited):
+    """A ledger that pays for everything, at a noise of its own for every round."""
+
+    def __init__(self, *noise):
+        self.noise, self.charged, self.seen = noise, [], []
+
+    def noise_multiplier(self, client):
+        return self.noise[min(len(self.seen), len(self.noise) - 1)]
+
+    def charge(self, client, steps, noise_multiplier):
+        self.charged.append((client, steps, noise_multiplier))
+
+    def observe(self, update):
+        self.seen.append(update.clone())
 
 
 def flat_linear():
@@ -88,9 +102,9 @@ def test_zero_noise_and_a_wide_clip_are_the_plain_gradient():
 def test_batches_and_noise_depend_on_client_and_step_alone():
     """A client's second round continues its streams, whoever else took part before."""
     alone, crowded = flat_linear(), flat_linear()
-    clients = {c: make_client(c, 10, z=1.0) for c in (0, 1)}
+    clients = {c: make_client(c, 10) for c in (0, 1)}
     sgd = dpsgd.build({"clip_norm": 1.0})
-    first, second = (trainer(flat, clients, sgd) for flat in (alone, crowded))
+    first, second = (trainer(flat, clients, sgd, ledger=Noisy(1.0)) for flat in (alone, crowded))
     first.run_round([0])
     second.run_round([1])
     second.run_round([0, 1])
@@ -104,16 +118,28 @@ def test_batches_and_noise_depend_on_client_and_step_alone():
 
 def test_an_empty_batch_still_releases_noise_and_counts():
     flat = flat_linear()
-    client = make_client(0, 5, rate=1e-12, steps=1, z=2.0)
+    client = make_client(0, 5, rate=1e-12, steps=1)
     server = flat.get()
-    done, _ = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0})).run_round([0])
+    run = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0}), ledger=Noisy(2.0))
+    done, _ = run.run_round([0])
+    assert done.noise_multiplier == 2.0
     assert done.examples == 0 and done.steps == 1
     moved = (server - flat.get()) / 0.1 * (1e-12 * 5) / 6.0  # back to standard normals
     expected = noise.Seeded("noise", 0, 0).normal(15)
     torch.testing.assert_close(moved, expected, rtol=1e-3, atol=1e-3)
 
 
-class Purse:
+def test_every_round_asks_for_its_noise_and_shows_the_released_update():
+    flat = flat_linear()
+    ledger, before = Noisy(0.5, 3.0), flat.get()
+    run = trainer(flat, {0: make_client(0, 20)}, dpsgd.build({"clip_norm": 1.0}), ledger=ledger)
+    rounds = [run.run_round([0])[0] for _ in range(2)]
+    assert [r.noise_multiplier for r in rounds] == [0.5, 3.0]
+    assert ledger.charged == [(0, 1, 0.5)] * 3 + [(0, 1, 3.0)] * 3
+    torch.testing.assert_close(sum(ledger.seen), flat.get() - before)
+
+
+class Purse(Unlimited):
     """A ledger that pays for a fixed number of steps per client."""
 
     def __init__(self, steps):
@@ -122,12 +148,9 @@ class Purse:
     def affordable(self, client, steps):
         return min(steps, self.left[client])
 
-    def charge(self, client, steps):
+    def charge(self, client, steps, noise_multiplier):
         self.left[client] -= steps
         assert self.left[client] >= 0
-
-    def epsilon_spent(self):
-        return math.nan
 
 
 def test_training_stops_at_the_last_paid_step():

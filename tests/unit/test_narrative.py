@@ -103,6 +103,8 @@ def test_a_comparison_carries_interval_n_and_p() -> None:
         "cadabelief against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
         "after Holm): replicated, for the whole interval lies above zero."
     )
+    [text] = narrative.claims(main(), compared_of({"p_holm": 1e-9}))
+    assert "(n = 5, p < 0.0001 after Holm)" in text
 
 
 @pytest.mark.parametrize(
@@ -197,6 +199,22 @@ def test_privacy_sets_three_epsilons_side_by_side() -> None:
         "audit: not audited; consistent in 1 cell."
     )
     assert "no certificate (clips after the noise); audit: 4.3; unproven" in not_proven
+
+
+def test_each_unit_says_whom_it_protects() -> None:
+    [example] = narrative.units(cells_of({}))
+    assert "one training example of one client" in example
+    assert "1/(examples of a client)" in example and "no privacy for a whole client" in example
+    [client] = narrative.units(cells_of({"unit": "client"}))
+    assert "a whole client, added or removed" in client and "1/clients" in client
+    assert "trusted" in client and "share no column" in client
+    assert narrative.units(cells_of({"eps_claimed": INF})) == []
+
+
+def test_scope_tells_epsilons_of_whole_clients() -> None:
+    made = study([cell("sgd", 2.0, 5)])
+    assert "at ε = 2: 1 cell" in narrative.scope(made, cells_of({}))
+    assert "at ε = 2 per client: 1 cell" in narrative.scope(made, cells_of({"unit": "client"}))
 
 
 def test_assumptions_follow_the_noise() -> None:
@@ -313,8 +331,10 @@ def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
         "ε = 2: CNN 96.10 % (a paper); best mean here 95.60 % (adam, n = 5), 0.50 points below."
     )
     assert narrative.anchors(cells.assign(delta=1e-6), published) == []
+    assert narrative.anchors(cells.assign(unit="client"), published) == []
 
 
 def test_the_rules_name_the_margin_in_force() -> None:
     text = " ".join(narrative.rules(2.0))
     assert "within 2 points" in text and "below 1 point," in text and "n = 5" in text
+    assert "no difference if the whole interval lies within 1 point of zero" in text

@@ -66,6 +66,16 @@ def test_every_example_has_one_place(case):
         assert members.tolist() == [i for i, c in enumerate(assignment) if c == number]
 
 
+def test_clients_are_looked_up_in_one_array_when_they_are_asked_for():
+    clients = partition.clients_of(np.int32([2, -1, 0, 2, 0, 3]))
+    assert len(clients) == 4
+    assert [clients[c].tolist() for c in range(4)] == [[2, 4], [], [0, 3], [5]]
+    assert np.shares_memory(clients[0], clients[2].base)
+    for outside in (-1, 4):
+        with pytest.raises(IndexError, match=re.escape(f"client is {outside}, must be in [0, 3]")):
+            clients[outside]
+
+
 @settings(deadline=None)
 @given(partitions())
 def test_label_counts_equal_a_naive_count(case):

@@ -18,9 +18,10 @@ def made(default):
     return plan.make(default)
 
 
-def test_the_default_is_a_demonstration_of_at_most_80_runs(made, default):
-    assert len(made.runs) <= 80
-    assert set(made.studies) == set(default["select"])
+def test_the_default_is_a_demonstration_of_at_most_110_runs(made, default):
+    assert len(made.runs) <= 110
+    assert set(made.studies) | set(made.analyses) == set(default["select"])
+    assert set(made.analyses) == set(default["accounting"])
     used = {m for s in made.studies.values() for m in (c["method"] for c in s["cells"])}
     assert used == set(default["methods"])
 
@@ -40,7 +41,8 @@ def test_seeds_pair_across_methods_and_budgets(made):
     for run in made.runs.values():
         if run["settings"]["partition"]["validation_fraction"]:
             continue
-        if run["settings"]["partition"]["scheme"] == "iid":
+        partition = run["settings"]["partition"]
+        if partition["scheme"] == "iid" and partition["clients"] == 3:
             by_seed.setdefault(run["settings"]["seed"], set()).add(
                 streams.pairing_key(run["settings"])
             )
@@ -89,3 +91,36 @@ def test_method_and_study_names_do_not_name_runs(default):
     reference["select"] = ["rates"]
     reference["studies"]["rates"]["methods"] = ["sgd"]
     assert set(plan.make(config).runs) == set(plan.make(reference).runs)
+
+
+def test_numbers_vary_within_a_component(made):
+    surface = made.studies["clip-noise"]["cells"]
+    assert len(surface) == 6
+    for cell in surface:
+        settings = made.runs[cell["runs"][0]]["settings"]
+        assert settings["clipping"]["clip_norm"] == cell["variant"]["clip_norm"]
+        assert settings["budget"]["noise_multiplier"] == cell["variant"]["noise_multiplier"]
+    for cell in made.studies["rounds-batch"]["cells"]:
+        settings = made.runs[cell["runs"][0]]["settings"]
+        assert settings["federation"]["rounds"] == cell["variant"]["rounds"]
+        calibrated = made.calibrations[made.runs[cell["runs"][0]]["calibration"]]["settings"]
+        assert calibrated["federation"]["batch_size"] == cell["variant"]["batch_size"]
+
+
+def test_the_baseline_of_the_budgets_is_shared_with_the_main_study(made):
+    uniform = next(
+        c for c in made.studies["budgets"]["cells"] if c["variant"] == {"budget": "uniform"}
+    )
+    main = [c for c in made.studies["cadabelief"]["cells"] if c["method"] == "sgd"]
+    assert any(cell["runs"] == uniform["runs"] for cell in main)
+    assert made.studies["budgets"]["baseline"] == {"budget": "uniform"}
+
+
+def test_the_unit_is_that_of_the_mechanism(made):
+    units = {name: {c["unit"] for c in s["cells"]} for name, s in made.studies.items()}
+    assert units.pop("client-level") == {"client"}
+    assert set().union(*units.values()) == {"example"}
+    for run in made.runs.values():
+        if run["calibration"]:
+            calibrated = made.calibrations[run["calibration"]]["settings"]
+            assert calibrated["unit"] == run["settings"]["unit"]

@@ -15,7 +15,20 @@ from matplotlib.lines import Line2D
 from scipy import stats
 from synthetic import CLAIM, cell, study
 
-from dpfl.plots import _style, accuracy, bounds, convergence, rates, variants
+from dpfl.plots import (
+    _cost,
+    _series,
+    _style,
+    accuracy,
+    bounds,
+    clients,
+    convergence,
+    rates,
+    schedule,
+    surface,
+    variants,
+)
+from dpfl.privacy import accounting
 
 INF = math.inf
 HEADER = bytes([137]) + b"PNG"
@@ -207,6 +220,242 @@ def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:
     assert segments(left)[0][:, 0] == pytest.approx([limits.low, limits.high])
     assert len(segments(left)) == 3
     assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
+
+
+NOISE = {"uniform": lambda t: 1.0, "decay": lambda t: 0.5 + 0.2 * t}
+
+
+def budgets(tmp_path: Path, epsilons: tuple = (2.0, 8.0)):
+    """Write two strategies, the second of which runs out of budget after three of four rounds."""
+    cells = [cell("sgd", e, 2, budget=b) for b in NOISE for e in epsilons]
+
+    def outcome(own: dict, seed: int) -> dict:
+        budget = own["variant"]["budget"]
+        return {
+            "noise": NOISE[budget],
+            "rounds": 4 if budget == "uniform" else 3,
+            "curve": lambda t: 0.1 + 0.2 * t + 0.02 * seed,
+        }
+
+    synthetic.write(tmp_path, cells, outcome)
+    return study(cells, kind="variants", baseline={"budget": "uniform"})
+
+
+def test_schedule_shows_noise_epsilon_and_accuracy_by_round(tmp_path: Path) -> None:
+    figure = schedule.draw(budgets(tmp_path), tmp_path)
+    noise, spent, reached = figure.axes[:3]
+    assert len(figure.axes) == 6
+    assert [ax.get_title("left") for ax in figure.axes[::3]] == ["ε = 2", "ε = 8"]
+    decay = lines(noise)["budget=decay"]
+    assert decay.get_xdata().tolist() == [1, 2, 3]  # round 0 has no noise, round 4 no budget
+    assert decay.get_ydata() == pytest.approx([0.7, 0.9, 1.1])
+    assert lines(noise)["budget=uniform"].get_ydata().tolist() == [1, 1, 1, 1]
+    assert lines(spent)["budget=uniform"].get_ydata() == pytest.approx([0, 0.5, 1, 1.5, 2])
+    assert lines(spent)["_budget"].get_ydata()[0] == 2
+    assert lines(figure.axes[4])["_budget"].get_ydata()[0] == 8
+    assert lines(reached)["budget=decay"].get_ydata() == pytest.approx([11, 31, 51, 71])
+    band = reached.collections[0].get_paths()[0].vertices
+    assert sorted(set(band[band[:, 0] == 2][:, 1])) == pytest.approx([50, 52])
+
+
+def test_schedule_shows_training_without_privacy_once(tmp_path: Path) -> None:
+    made = budgets(tmp_path, (2.0, INF))
+    figure = schedule.draw(made, tmp_path)
+    assert len(figure.axes) == 3
+    assert lines(figure.axes[2])["without privacy"].get_xdata().tolist() == [0, 1, 2, 3, 4]
+    assert "without privacy" not in lines(figure.axes[1])
+
+
+def test_schedule_without_noise_says_so(tmp_path: Path) -> None:
+    [ax] = schedule.draw(budgets(tmp_path, (INF,)), tmp_path).axes
+    assert "no run recorded its noise" in ax.texts[0].get_text()
+
+
+def clip_and_noise(tmp_path: Path, epsilons: tuple = (8.0,), **outcome):
+    """Write a surface of clip norm and noise; the noisier, the longer the budget lasts."""
+    pairs = [(c, z) for c in (0.1, 1.0, 10.0) for z in (0.5, 2)]
+    cells = [cell("sgd", e, 2, clip_norm=c, noise_multiplier=z) for c, z in pairs for e in epsilons]
+
+    def default(own: dict, seed: int) -> dict:
+        variant = own["variant"]
+        short = variant["noise_multiplier"] == 0.5
+        return {
+            "accuracy": 0.8 + 0.01 * math.log10(variant["clip_norm"]) + 0.002 * seed + 0.1 * short,
+            "rounds": 1 + seed if short else 4,
+            "diverged": variant == {"clip_norm": 10.0, "noise_multiplier": 2},
+        } | outcome
+
+    synthetic.write(tmp_path, cells, default)
+    return study(cells, kind="variants", title="A surface")
+
+
+def notes(ax: Axes) -> dict[tuple, list[str]]:
+    """The texts of an axes by the place they belong to, labels of lines left out."""
+    found: dict[tuple, list[str]] = {}
+    for text in ax.texts:
+        if hasattr(text, "xy"):
+            found.setdefault(tuple(text.xy), []).append(text.get_text())
+    return found
+
+
+def contours(ax: Axes) -> dict[float, np.ndarray]:
+    """The lines of equal epsilon: level, points [n, 2]."""
+    [drawn] = [c for c in ax.collections if hasattr(c, "levels")]
+    return {
+        level: np.concatenate(lines)
+        for level, lines in zip(drawn.levels, drawn.allsegs, strict=True)
+        if lines
+    }
+
+
+def test_surface_shows_means_and_how_far_the_budget_went(tmp_path: Path) -> None:
+    figure = surface.draw(clip_and_noise(tmp_path), tmp_path)
+    ax = figure.axes[0]
+    found = notes(ax)
+    assert found[0.1, 0.5] == ["89.1", "■ 1–2/4"]
+    assert found[1.0, 2.0] == ["80.1", ""]
+    assert found[10.0, 2.0] == ["81.1", "× 2 diverged"]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.1", "1", "10"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("clip norm", "noise multiplier")
+    mesh = ax.collections[0]
+    assert mesh.get_array().shape == (2, 3)
+    assert np.asarray(mesh.get_array()).ravel() == pytest.approx(
+        [89.1, 90.1, 91.1, 79.1, 80.1, 81.1]
+    )
+
+
+def test_lines_of_a_noise_surface_price_all_planned_rounds(tmp_path: Path) -> None:
+    ax = surface.draw(clip_and_noise(tmp_path), tmp_path).axes[0]
+    # mnist over ten clients: 6000 examples each, 93 steps a round, four rounds.
+    ends = np.log([accounting.epsilon(64 / 6000, z, 4 * 93, 1e-5) for z in (0.5, 2)])
+    found = contours(ax)
+    assert len(found) >= 2
+    for level, points in found.items():
+        assert points[:, 0].min() == pytest.approx(0.1) and points[:, 0].max() == pytest.approx(10)
+        share = (math.log(level) - ends[0]) / (ends[1] - ends[0])
+        height = 0.5 * 4**share  # where log epsilon is straight in log z
+        assert points[:, 1] == pytest.approx(np.full(len(points), height), rel=0.02)
+
+
+def test_lines_of_another_surface_price_plans_at_the_noise_of_the_middle(tmp_path: Path) -> None:
+    pairs = [(r, b) for r in (2, 4) for b in (300, 600)]
+    cells = [cell("sgd", 8.0, 1, rounds=r, batch_size=b) for r, b in pairs]
+    noise = {(4, 600): 2.0}
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {
+            "rounds": c["variant"]["rounds"],
+            "noise": lambda t: noise.get(tuple(c["variant"].values()), 9.0),
+        },
+    )
+    made = study(cells, kind="variants")
+    ax = surface.draw(made, tmp_path).axes[0]
+    low = accounting.epsilon(300 / 6000, 2.0, 2 * 20, 1e-5)
+    high = accounting.epsilon(600 / 6000, 2.0, 4 * 10, 1e-5)
+    found = contours(ax)
+    assert found and all(low < level < high for level in found)
+    assert {text for own in notes(ax).values() for text in own[1:]} == {""}
+
+
+def test_a_surface_of_whole_clients_prices_the_servers_rounds(tmp_path: Path) -> None:
+    summary = {
+        "settings": {
+            "unit": "client",
+            "partition": {"clients": 400},
+            "federation": {"clients_per_round": 20, "rounds": 30},
+        },
+        "noise_multipliers": {"clients": {"server": [1.5] * 30}},
+    }
+    plan = _cost.plan_of(summary)
+    assert (plan.sample_rate, plan.steps, plan.noise_multiplier) == (0.05, 30, 1.5)
+    assert plan.epsilon(1.5, 1e-5) == accounting.epsilon(0.05, 1.5, 30, 1e-5)
+
+
+def test_a_surface_without_privacy_has_no_lines(tmp_path: Path) -> None:
+    [ax, _] = surface.draw(clip_and_noise(tmp_path, (INF,)), tmp_path).axes
+    assert ax.get_title("left") == "non-private (ε = ∞)"
+    assert not [c for c in ax.collections if hasattr(c, "levels")]
+
+
+def test_a_surface_needs_two_numbers(tmp_path: Path) -> None:
+    [ax] = surface.draw(compare(tmp_path, seeds=1), tmp_path).axes
+    assert "a surface needs two numbers" in ax.texts[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "budget", "expected"),
+    [
+        (1.0, 10.0, 8.0, [1.5, 2, 3, 5, 7, 8]),
+        (0.1, 1000, 8.0, [0.15, 0.7, 3, 8, 15, 70, 300]),
+        (2.1, 2.9, 8.0, [2.47]),
+        (4.0, 4.8, 4.4, [4.4]),
+        (1.0, 2.0, 1.01, [1.5]),  # a line that cuts off a corner is left out
+    ],
+)
+def test_levels_are_few_and_round(low: float, high: float, budget: float, expected: list) -> None:
+    assert _cost.levels(low, high, budget) == expected
+
+
+def by_clients(tmp_path: Path, epsilons: tuple = (2.0, 8.0, INF), methods: tuple = ("a", "b")):
+    cells = [
+        cell(m, e, 3, clients=n) | {"unit": "client"}
+        for m in methods
+        for e in epsilons
+        for n in (20, 400)
+    ]
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {"accuracy": 0.5 + 0.001 * c["variant"]["clients"] + 0.01 * s},
+    )
+    return study(cells, kind="variants")
+
+
+def test_clients_show_means_and_intervals_beside_training_without_privacy(tmp_path: Path) -> None:
+    figure = clients.draw(by_clients(tmp_path), tmp_path)
+    left, right = figure.axes
+    assert [ax.get_title("left") for ax in (left, right)] == ["ε = 2, n = 3", "ε = 8, n = 3"]
+    own = lines(left)["a"]
+    assert own.get_ydata() == pytest.approx([53, 91])
+    assert own.get_xdata() == pytest.approx([20, 400], rel=0.03)
+    limits = stats.ttest_1samp([52, 53, 54], 0).confidence_interval(0.95)
+    first = min(segments(left), key=lambda s: s[0, 0])
+    assert sorted(first[:, 1]) == pytest.approx([limits.low, limits.high])
+    assert len(segments(left)) == 4
+    assert left.get_xscale() == "log"
+    assert [tick.get_text() for tick in left.get_xticklabels()] == ["20", "400"]
+    assert lines(right)["_a"].get_linestyle() == "--"
+    assert lines(right)["_a"].get_ydata() == pytest.approx([53, 91])
+    assert "whole clients protected" in figure.get_suptitle()
+
+
+def test_clients_without_non_private_runs_or_with_nothing_else(tmp_path: Path) -> None:
+    [ax] = clients.draw(by_clients(tmp_path / "private", (8.0,)), tmp_path / "private").axes
+    assert [label for label in lines(ax) if label[0] != "_"] == ["a", "b"]
+    [ax] = clients.draw(by_clients(tmp_path / "free", (INF,)), tmp_path / "free").axes
+    assert lines(ax)["a"].get_ydata() == pytest.approx([53, 91])
+
+
+def test_clients_draw_a_line_per_value_of_what_else_is_varied(tmp_path: Path) -> None:
+    cells = [cell("a", 8.0, 1, clipping=c, clients=n) for c in ("one", "two") for n in (20, 400)]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    [ax] = clients.draw(study(cells), tmp_path).axes
+    one, two = lines(ax)["a, clipping=one"], lines(ax)["a, clipping=two"]
+    assert one.get_color() != two.get_color() and one.get_marker() != two.get_marker()
+
+
+def test_clients_need_a_study_of_their_number(tmp_path: Path) -> None:
+    [ax] = clients.draw(compare(tmp_path, seeds=1), tmp_path).axes
+    assert "no study of the number of clients" in ax.texts[0].get_text()
+
+
+def test_values_do_not_share_colour_or_marker() -> None:
+    looks = _series.looks("abcdefghij")
+    for part in ("colour", "marker"):
+        assert len({getattr(look, part) for look in looks.values()}) == 10
+    assert list(_series.looks(["b", "a", "b"])) == ["b", "a"]
 
 
 @pytest.mark.parametrize("figure", [accuracy, convergence, bounds, variants])

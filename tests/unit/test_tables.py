@@ -325,3 +325,189 @@ def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
         written.append((tmp_path / part / "main.csv").read_bytes())
     assert written[0] == written[1] and b"\r" not in written[0]
     assert len(pd.read_csv(io.BytesIO(written[0]))) == 18
+
+
+BUDGETS = {"uniform": 0.0, "decay": 0.02, "growth": -0.02, "adaptive": 0.0}
+
+
+def budget_study(tmp_path: Path, seeds: int = 6, dataset: str = "mnist", **extra):
+    """Write a study of strategies by method and clip norm; return all as `compare` does."""
+    cells = [
+        cell(m, e, seeds, budget=b, clip_norm=c)
+        for m in ("sgd", "adam")
+        for b in BUDGETS
+        for c in (0.5, 1.0)
+        for e in (2.0, 8.0, INF)
+    ]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": spending(c, s)})
+    made = study(
+        cells, dataset=dataset, kind="variants", **{"baseline": {"budget": "uniform"}} | extra
+    )
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    return made, runs, compared, tables.cells(made, runs, compared)
+
+
+def spending(own: dict, seed: int) -> float:
+    """A seed shifts all alike; a strategy has an advantage and a little noise of its own."""
+    variant = own["variant"]
+    key = [seed, list(BUDGETS).index(variant["budget"]), int(10 * variant["clip_norm"])]
+    noise = np.random.default_rng([*key, own["method"] == "sgd"]).normal(0, 0.0005)
+    bonus = 0.02 if own["epsilon"] == 8.0 else 0.0
+    return 0.9 + BUDGETS[variant["budget"]] + 0.01 * seed + bonus + noise
+
+
+def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path)
+    assert len(compared) == 2 * 3 * 2
+    assert set(compared["worse"]) == {"sgd, budget=uniform", "adam, budget=uniform"}
+    assert set(compared["variant"]) == {"clip_norm=0.5", "clip_norm=1.0"}
+    assert (set(compared["kind"]), set(compared["source"])) == ({"baseline"}, {""})
+
+    def means(budget: str) -> np.ndarray:
+        own = [cell("adam", e, 6, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
+        return 100 * np.mean([[spending(c, s) for c in own] for s in range(6)], axis=1)
+
+    own = row(compared, better="adam, budget=decay", variant="clip_norm=1.0")
+    expected = stats.ttest_rel(means("decay"), means("uniform"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("decay") - means("uniform")))
+    assert (own["epsilons"], own["n"]) == ("2 8", 6)
+    assert list(compared.columns) == comparisons.COLUMNS
+
+
+def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path)
+    own = compared.sort_values("p")
+    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
+def test_a_change_gains_loses_or_makes_no_difference(tmp_path: Path) -> None:
+    _, _, compared, table = budget_study(tmp_path)
+    words = {"decay": "gains", "growth": "loses", "adaptive": "no difference"}
+    for budget, word in words.items():
+        own = compared[compared["better"].str.endswith(f"={budget}")]
+        assert set(own["verdict"]) == {word}
+        shown = row(table, method="sgd", variant=f"budget={budget}, clip_norm=0.5", epsilon=2.0)
+        assert (shown["published"], shown["verdict"]) == ("", f"against budget=uniform: {word}")
+    base = row(table, method="sgd", variant="budget=uniform, clip_norm=0.5", epsilon=2.0)
+    free = row(table, method="sgd", variant="budget=decay, clip_norm=0.5", epsilon=INF)
+    assert (base["verdict"], free["verdict"]) == ("baseline", "")
+
+
+def test_a_baseline_with_few_seeds_or_on_digits_is_not_judged(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path / "few", seeds=2)
+    assert set(compared["verdict"]) == {"too few seeds"}
+    _, _, compared, table = budget_study(tmp_path / "digits", dataset="digits")
+    assert set(compared["verdict"]) == set(table["verdict"]) == {"demonstration"}
+
+
+def test_a_study_without_a_baseline_compares_nothing(tmp_path: Path) -> None:
+    made, runs, _, _ = budget_study(tmp_path, seeds=1)
+    missing = {key: value for key, value in made.items() if key != "baseline"}
+    for asked in (made | {"baseline": {}}, missing):
+        compared = comparisons.comparisons(asked, runs)
+        assert len(compared) == 0
+        assert set(tables.cells(asked, runs, compared)["verdict"]) == {""}
+
+
+def test_a_baseline_that_is_not_run_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"budget=uniforn, expected one of uniform, decay, growth"):
+        budget_study(tmp_path, seeds=1, baseline={"budget": "uniforn"})
+
+
+def test_a_baseline_may_be_a_number(tmp_path: Path) -> None:
+    _, _, compared, table = budget_study(tmp_path, baseline={"clip_norm": 1})
+    assert set(compared["worse"]) == {"sgd, clip_norm=1.0", "adam, clip_norm=1.0"}
+    assert len(compared) == 2 * 4 and (compared["n"] == 6).all()
+    own = table[table["verdict"] == "baseline"]
+    assert set(own["variant"].str[-3:]) == {"1.0"}
+
+
+def test_claims_and_a_baseline_stand_side_by_side(tmp_path: Path) -> None:
+    claim = CLAIM | {"better": "adam", "worse": ["sgd"]}
+    _, _, compared, table = budget_study(tmp_path, claims=[claim])
+    assert compared["kind"].value_counts().to_dict() == {"baseline": 12, "claim": 8}
+    own = row(table, method="adam", variant="budget=decay, clip_norm=1.0", epsilon=2.0)
+    assert own["verdict"].startswith("adam > sgd: ")
+    assert own["verdict"].endswith("; against budget=uniform: gains")
+
+
+def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the cells and comparisons of a study that protects whole clients."""
+    cells = [
+        cell("sgd", e, 2, clients=n) | {"unit": "client"} for n in (20, 400) for e in (2.0, INF)
+    ]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    made = study(cells, baseline={"clients": 20})
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    return tables.cells(made, runs, compared), compared
+
+
+def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
+    table, compared = client_cells(tmp_path / "runs")
+    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "compared", compared, rendering.COMPARISONS, "client")
+    heads = (tmp_path / "main.md").read_text().splitlines()[0]
+    assert [h.strip() for h in heads.strip("|").split("|") if "ε" in h] == [
+        *("ε (client)", "ε claimed (client)", "ε certified (client)", "ε audited (client)")
+    ]
+    tex = (tmp_path / "main.tex").read_text()
+    assert r"$\varepsilon$ certified (client)" in tex
+    assert "| ε (client) |" in (tmp_path / "compared.md").read_text()
+    assert rendering.grid(table)[0] == ["method", "ε = 2 (client)", "non-private"]
+
+
+def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
+    cells = [cell("sgd", 8.0, 2, budget=b) for b in ("uniform", "adaptive")]
+    filtered = {"accountant": "rdp-filter", "eps_certified": 7.8}
+    synthetic.write(
+        tmp_path, cells, lambda c, s: filtered if c["variant"]["budget"] == "adaptive" else {}
+    )
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    table = tables.cells(made, runs, comparisons.comparisons(made, runs))
+    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    lines = (tmp_path / "main.md").read_text().splitlines()
+    shown = [[text.strip() for text in line.split("|")] for line in lines]
+    at = shown[0].index("ε certified")
+    assert [line[at : at + 2] for line in (shown[0], *shown[2:])] == [
+        ["ε certified", "certified by"],
+        ["7.992", "pld"],
+        ["7.8", "rdp-filter"],
+    ]
+
+
+def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
+    table, compared = client_cells(tmp_path / "runs")
+    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    back = reader.table(tmp_path / "main.csv")
+    assert list(back.columns) == tables.COLUMNS and set(back["unit"]) == {"client"}
+    assert list(compared.columns) == comparisons.COLUMNS
+
+
+def test_two_units_never_share_a_table(tmp_path: Path) -> None:
+    table, _ = client_cells(tmp_path / "runs")
+    mixed = pd.concat([table, table.assign(unit="example")])
+    for shown in (lambda: rendering.grid(mixed), lambda: rendering.write(tmp_path, mixed, {})):
+        with pytest.raises(UserError, match="units client and example"):
+            shown()
+
+
+def test_a_variant_is_read_back() -> None:
+    for variant in ({}, {"budget": "decay"}, {"clip_norm": 0.1, "state": "reset"}):
+        text = results.variant_text(variant)
+        assert results.variant_of(text) == {key: str(value) for key, value in variant.items()}
+    assert results.variant_text({"a": 1, "b": 2}, without="a") == "b=2"
+
+
+def test_numeric_keys_are_those_that_vary_in_numbers() -> None:
+    variants = [
+        {"clip_norm": c, "rounds": r, "budget": "uniform", "batch_size": 64}
+        for c in (0.1, 1)
+        for r in (5, 10)
+    ]
+    made = study([cell("sgd", 2.0, 1, **variant) for variant in variants])
+    assert results.numeric_keys(made) == ["clip_norm", "rounds"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.errors import UserError
-from dpfl.verdicts import Interval, cell_verdict, interval, ordering, privacy
+from dpfl.verdicts import Interval, cell_verdict, family, interval, of_change, privacy
 
 RNG = np.random.default_rng(7)
 values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)
@@ -65,7 +65,7 @@ def test_a_cell_of_one_seed_decides_nothing() -> None:
 
 def test_p_is_that_of_the_paired_t_test() -> None:
     better, worse = RNG.normal(97, 0.3, 5), RNG.normal(96.8, 0.3, 5)
-    found = ordering({"sgd": better - worse}, margin=1.0)["sgd"]
+    found = family({"sgd": better - worse}, margin=1.0)["sgd"]
     expected = stats.ttest_rel(better, worse)
     assert found.p == found.p_holm == pytest.approx(expected.pvalue)
     limits = expected.confidence_interval(0.95)
@@ -84,7 +84,7 @@ def half_width(found: Interval, level: float) -> float:
 
 
 def test_holm_by_hand_when_all_reject() -> None:
-    found = ordering({"a": with_p(0.03), "b": with_p(0.001), "c": with_p(0.02)}, margin=1.0)
+    found = family({"a": with_p(0.03), "b": with_p(0.001), "c": with_p(0.02)}, margin=1.0)
     adjusted = {name: c.p_holm for name, c in found.items()}
     assert adjusted == pytest.approx({"b": 0.003, "c": 0.04, "a": 0.04})
     assert [c.verdict for c in found.values()] == ["replicated"] * 3
@@ -95,7 +95,7 @@ def test_holm_by_hand_when_all_reject() -> None:
 
 def test_holm_stops_at_the_first_that_does_not_reject() -> None:
     # .03 > .05/2 stops the procedure, so .04 must not reject although .04 < .05/1.
-    found = ordering({"a": with_p(0.04), "b": with_p(0.001), "c": with_p(0.03)}, margin=1.0)
+    found = family({"a": with_p(0.04), "b": with_p(0.001), "c": with_p(0.03)}, margin=1.0)
     adjusted = {name: c.p_holm for name, c in found.items()}
     assert adjusted == pytest.approx({"b": 0.003, "c": 0.06, "a": 0.06})
     assert found["b"].verdict == "replicated"
@@ -105,7 +105,7 @@ def test_holm_stops_at_the_first_that_does_not_reject() -> None:
 
 @given(st.lists(values, min_size=1, max_size=4))
 def test_an_interval_excludes_zero_exactly_if_holm_rejects(families: list[list[float]]) -> None:
-    found = ordering(dict(enumerate(families)), margin=1.0)
+    found = family(dict(enumerate(families)), margin=1.0)
     for one in found.values():
         excludes = one.interval.low > 0 or one.interval.high < 0
         if abs(one.p_holm - 0.05) > 1e-9:
@@ -114,8 +114,8 @@ def test_an_interval_excludes_zero_exactly_if_holm_rejects(families: list[list[f
 
 @given(values)
 def test_more_comparisons_never_narrow_an_interval(own: list[float]) -> None:
-    alone = ordering({"a": own}, margin=1.0)["a"].interval
-    among = ordering({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, margin=1.0)["a"].interval
+    alone = family({"a": own}, margin=1.0)["a"].interval
+    among = family({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, margin=1.0)["a"].interval
     assert among.low <= alone.low + 1e-12 and among.high >= alone.high - 1e-12
 
 
@@ -133,23 +133,23 @@ def test_more_comparisons_never_narrow_an_interval(own: list[float]) -> None:
 )
 def test_ordering_verdicts(mean: float, spread: float, n: int, verdict: str) -> None:
     differences = mean + spread * np.linspace(-1, 1, n) * (n > 1)
-    assert ordering({"sgd": differences}, margin=1.0)["sgd"].verdict == verdict
+    assert family({"sgd": differences}, margin=1.0)["sgd"].verdict == verdict
 
 
 def test_half_the_margin_decides_what_is_not_replicated() -> None:
     differences = 0.1 + 0.2 * np.linspace(-1, 1, 5)
-    assert ordering({"sgd": differences}, margin=1.0)["sgd"].verdict == "not replicated"
-    assert ordering({"sgd": differences}, margin=0.3)["sgd"].verdict == "inconclusive"
+    assert family({"sgd": differences}, margin=1.0)["sgd"].verdict == "not replicated"
+    assert family({"sgd": differences}, margin=0.3)["sgd"].verdict == "inconclusive"
 
 
 def test_a_comparison_without_two_seeds_has_no_p_but_counts_for_holm() -> None:
-    found = ordering({"a": [1.0], "b": with_p(0.03), "c": []}, margin=1.0)
+    found = family({"a": [1.0], "b": with_p(0.03), "c": []}, margin=1.0)
     assert (found["a"].p, found["a"].p_holm, found["c"].interval.n) == (None, None, 0)
     assert found["b"].p_holm == pytest.approx(0.09)
 
 
 def test_differences_without_spread() -> None:
-    found = ordering({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
+    found = family({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
     assert (found["a"].p, found["a"].verdict) == (0.0, "replicated")
     assert (found["b"].p, found["b"].verdict) == (1.0, "not replicated")
 
@@ -168,3 +168,36 @@ def test_differences_without_spread() -> None:
 )
 def test_privacy(claimed: float, certified: float, audited: float, verdict: str) -> None:
     assert privacy(claimed, certified, audited) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n", "verdict"),
+    [
+        (0.1, 0.3, 5, "gains"),
+        (-2.0, -0.1, 5, "loses"),
+        (-0.5, 0.5, 5, "no difference"),
+        (-0.4, 0.1, 5, "no difference"),
+        (-0.6, 0.1, 5, "inconclusive"),
+        (-0.1, 0.6, 5, "inconclusive"),
+        (0.1, 0.3, 4, "too few seeds"),
+    ],
+)
+def test_a_change_is_a_question_with_two_sides(
+    low: float, high: float, n: int, verdict: str
+) -> None:
+    assert of_change(at(low, high, n), margin=1.0) == verdict
+    mirrored = {"gains": "loses", "loses": "gains"}.get(verdict, verdict)
+    assert of_change(at(-high, -low, n), margin=1.0) == mirrored
+
+
+@given(values)
+def test_a_change_gains_or_loses_exactly_if_holm_rejects(own: list[float]) -> None:
+    found = family({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, 1.0, of_change)["a"]
+    if abs(found.p_holm - 0.05) > 1e-9:
+        assert (found.verdict in ("gains", "loses")) == (found.p_holm < 0.05)
+
+
+def test_a_change_without_two_seeds_is_not_judged() -> None:
+    found = family({"a": [1.0], "b": [], "c": [0.0] * 5}, 1.0, of_change)
+    verdicts = [one.verdict for one in found.values()]
+    assert verdicts == ["too few seeds", "too few seeds", "no difference"]

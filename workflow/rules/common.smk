@@ -1,17 +1,23 @@
 # What several stages share: paths by name, and the source files that a job depends on.
 
+import shlex
+
 from dpfl import plugins, sources
 
 SCRIPTS = "workflow/scripts"
 TABLES = ["", "_comparisons", "_ranges"]
-# notebook: (the kinds of study it is made for, the kinds it reads)
-NOTEBOOKS = {
-    "cadabelief": ({"compare", "variants"}, {"compare", "variants"}),
-    "rates": ({"rates"}, {"rates", "compare", "variants"}),
-}
 # The modules that notebooks import, whose imports sources_of follows.
 NOTEBOOK_MODULES = [
-    ("", name) for name in ("display", "ranges", "reader", "robustness")
+    ("", name)
+    for name in (
+        "composition-words",
+        "display",
+        "ranges",
+        "reader",
+        "results",
+        "robustness",
+        "spending",
+    )
 ]
 
 
@@ -56,6 +62,7 @@ def run_sources(wildcards):
         "train",
         ("models", settings["model"]),
         ("mechanisms", settings["mechanism"]["estimator"]),
+        ("clippings", settings["clipping"]["rule"]),
         ("optimizers", settings["optimizer"]["algorithm"]),
     )
 
@@ -72,8 +79,56 @@ def trials_of(wildcards):
     ]
 
 
-def studies_of(kinds):
-    return [name for name, study in PLAN.studies.items() if study["kind"] in kinds]
+def studies_in(notebook):
+    """The studies that a notebook reads: its own, and those that one of its own has tuned."""
+    own = [
+        name for name, study in PLAN.studies.items() if study["notebook"] == notebook
+    ]
+    tuned = [n for n, study in PLAN.studies.items() if study.get("tuned_by") in own]
+    return list(dict.fromkeys([*own, *tuned]))
+
+
+def analyses_in(notebook):
+    """The studies without training that a notebook reads."""
+    return [n for n, found in PLAN.analyses.items() if found["notebook"] == notebook]
+
+
+def notebook_parameters(notebook):
+    """What papermill tells a notebook: which studies to read, those without training by plug-in."""
+    found = {
+        "studies": studies_in(notebook),
+        "analyses": {n: PLAN.analyses[n]["analysis"] for n in analyses_in(notebook)},
+    }
+    given = {name: json.dumps(value) for name, value in found.items() if value}
+    return " ".join(f"-p {name} {shlex.quote(text)}" for name, text in given.items())
+
+
+def tables_of(analysis):
+    """The tables of a study without training, as its plug-in declares them."""
+    plugin = PLAN.analyses[analysis]["analysis"]
+    return plugins.constant("analyses", plugin, "TABLES", ("",))
+
+
+def analysis_outputs(names, form):
+    return [
+        f"results/tables/{name}{suffix and '_'}{suffix}.{form}"
+        for name in names
+        for suffix in tables_of(name)
+    ]
+
+
+def analysis_files(names):
+    return [
+        *(f for form in ("csv", "md", "tex") for f in analysis_outputs(names, form)),
+        *(f for form in ("png", "pdf") for f in analysis_figures(names, form)),
+    ]
+
+
+def analysis_figures(names, form="png"):
+    return [
+        f"results/figures/{name}/{PLAN.analyses[name]['analysis']}.{form}"
+        for name in names
+    ]
 
 
 def figures_of(names):
@@ -85,7 +140,7 @@ def figures_of(names):
 
 def notebook_inputs(wildcards):
     """The tables and figures that a notebook reads, and the code that words them."""
-    names = studies_of(NOTEBOOKS[wildcards.notebook][1])
+    names, analyses = studies_in(wildcards.notebook), analyses_in(wildcards.notebook)
     return [
         *expand("results/studies/{study}.json", study=names),
         *expand(
@@ -95,12 +150,15 @@ def notebook_inputs(wildcards):
             form=["csv", "md"],
         ),
         *expand("results/figures/{figure}.png", figure=figures_of(names)),
+        *analysis_outputs(analyses, "csv"),
+        *analysis_outputs(analyses, "md"),
+        *analysis_figures(analyses),
     ]
 
 
 FIGURES = sorted(
     {figure for study in PLAN.studies.values() for figure in study["figures"]}
 )
-SELECTED_NOTEBOOKS = [
-    n for n, (made_for, _) in NOTEBOOKS.items() if studies_of(made_for)
-]
+SELECTED_NOTEBOOKS = sorted(
+    {found["notebook"] for found in [*PLAN.studies.values(), *PLAN.analyses.values()]}
+)

@@ -1,4 +1,5 @@
-# Noise calibration: every client's multiplier for its sampling rate, steps and budget.
+# Noise calibration: every client's multipliers for its sampling rate, steps and budget; and the
+# studies that price plans without training anything.
 
 
 rule calibrate:
@@ -8,6 +9,7 @@ rule calibrate:
             "calibrate",
             ("privacy/budgets", calibration_of(w)["settings"]["budget"]["strategy"]),
             ("privacy/accountants", calibration_of(w)["settings"]["accountant"]),
+            ("privacy/accountants", "rdp"),  # the adaptive budget's
         ),
         assignment=lambda w: f"results/partitions/{calibration_of(w)['partition']}/assignment.npy",
     output:
@@ -21,6 +23,57 @@ rule calibrate:
         runtime=60,
     params:
         settings=lambda w: json.dumps(calibration_of(w)["settings"]),
+        cache="results/cache",
     shell:
         "python {input.driver} --partition {input.assignment} --settings {params.settings:q}"
-        " --output {output} 2>&1 | tee {log}"
+        " --cache {params.cache} --output {output} 2>&1 | tee {log}"
+
+
+for analysis in PLAN.analyses:
+
+    rule:
+        name:
+            f"analyse_{analysis.replace('-', '_')}"
+        input:
+            driver=f"{SCRIPTS}/analyse.py",
+            sources=sources_of(
+                "analyse",
+                ("analyses", PLAN.analyses[analysis]["analysis"]),
+                *(
+                    ("privacy/accountants", a)
+                    for a in plugins.names("privacy/accountants")
+                ),
+            ),
+        output:
+            tables=[
+                *analysis_outputs([analysis], "csv"),
+                *analysis_outputs([analysis], "tex"),
+            ],
+            read=report(
+                analysis_outputs([analysis], "md"),
+                caption="../report/analysis.rst",
+                category="Accounting",
+                labels={"study": analysis},
+            ),
+            figure=report(
+                analysis_figures([analysis]),
+                caption="../report/analysis.rst",
+                category="Accounting",
+                labels={"study": analysis},
+            ),
+            pdf=analysis_figures([analysis], "pdf"),
+        log:
+            f"results/logs/analyse/{analysis}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            name=analysis,
+            plugin=PLAN.analyses[analysis]["analysis"],
+            settings=json.dumps(PLAN.analyses[analysis]["settings"]),
+        shell:
+            "python {input.driver} --name {params.name} --analysis {params.plugin}"
+            " --settings {params.settings:q} --tables results/tables --figures results/figures"
+            " 2>&1 | tee {log}"

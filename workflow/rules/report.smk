@@ -46,20 +46,20 @@ rule notebook:
     log:
         "results/logs/notebook/{notebook}.log",
     wildcard_constraints:
-        notebook="|".join(NOTEBOOKS),
+        notebook="|".join(SELECTED_NOTEBOOKS),
     conda:
         "../../envs/dpfl.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
     params:
-        studies=lambda w: json.dumps(studies_of(NOTEBOOKS[w.notebook][1])),
+        read=lambda w: notebook_parameters(w.notebook),
         scripts=lambda w, input: Path(input.words).parents[1],
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
         " papermill {input.template} {output.notebook} --cwd . -k python3 --no-progress-bar"
-        " -p studies {params.studies:q} -p results results &&"
+        " {params.read} -p results results &&"
         " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
         ") > {log} 2>&1"
 
@@ -74,12 +74,19 @@ rule report:
             "results/tables/{study}{part}.csv", study=PLAN.studies, part=TABLES
         ),
         figures=expand("results/figures/{figure}.png", figure=figures_of(PLAN.studies)),
+        analyses=analysis_files(PLAN.analyses),
         notebooks=expand("results/reports/{notebook}.html", notebook=SELECTED_NOTEBOOKS),
         config="results/config.json",
         runs=expand(
             "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
         ),
-        captions=expand("workflow/scripts/dpfl/plots/{figure}.py", figure=FIGURES),
+        captions=[
+            *(f"{SCRIPTS}/dpfl/plots/{f.replace('-', '_')}.py" for f in FIGURES),
+            *(
+                f"{SCRIPTS}/dpfl/analyses/{found['analysis'].replace('-', '_')}.py"
+                for found in PLAN.analyses.values()
+            ),
+        ],
     output:
         report(
             "results/reports/index.html",
@@ -96,8 +103,10 @@ rule report:
         runtime=10,
     params:
         notebooks=[f"{n}=results/reports/{n}.html" for n in SELECTED_NOTEBOOKS],
+        analyses=[f"{n}={found['title']}" for n, found in PLAN.analyses.items()],
     shell:
         "python {input.driver} --studies {input.studies} --tables results/tables"
         " --figures {input.figures} --notebooks {params.notebooks}"
+        " --analyses {params.analyses:q}"
         " --runs results/runs --config {input.config} --output {output}"
         " 2>&1 | tee {log}"

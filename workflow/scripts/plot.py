@@ -3,13 +3,8 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, files, plugins, results
-
-# Dates and the names of tools would change the bytes of equal figures.
-FORMATS = {
-    ".png": {"dpi": 160, "metadata": {"Software": None}},
-    ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
-}
+from dpfl import cli, plugins, results
+from dpfl.plots import _save
 
 
 def main() -> None:
@@ -23,9 +18,7 @@ def main() -> None:
 
     study = results.study_of(arguments.study)
     figure = plugins.load("plots", arguments.figure).draw(study, arguments.runs)
-    for ending, keywords in FORMATS.items():
-        with files.atomic(f"{arguments.output}{ending}") as path:
-            figure.savefig(path, **keywords)
+    _save.save(figure, arguments.output)
 
 
 if __name__ == "__main__":

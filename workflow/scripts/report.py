@@ -15,7 +15,8 @@ def main() -> None:
     """Write the page whole or not at all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
-    parser.add_argument("--studies", type=Path, nargs="+", required=True, help="JSON files")
+    parser.add_argument("--studies", type=Path, nargs="*", default=[], help="JSON files")
+    parser.add_argument("--analyses", nargs="*", default=[], help="NAME=TITLE, trains nothing")
     parser.add_argument("--notebooks", nargs="*", default=[], help="[name=]HTML")
     parser.add_argument("--figures", type=Path, nargs="*", default=[], help="{study}/{figure}.png")
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
@@ -29,7 +30,9 @@ def main() -> None:
     folder = Folder(arguments.tables.parent)
     sections = [page.section(s, folder, _figures_of(s, arguments.figures), home) for s in studies]
     context = {
+        "overview": page.overview(studies),
         "sections": sections,
+        "analyses": [_analysis(text, folder, home) for text in arguments.analyses],
         "notebooks": [_notebook(text, home) for text in arguments.notebooks],
         "provenance": page.provenance(studies, arguments.runs),
         "config": arguments.config.read_text(encoding="utf-8") if arguments.config else "",
@@ -42,6 +45,12 @@ def _figures_of(study: dict, figures: list[Path]) -> list[Path]:
     order = study.get("figures", [])
     own = [path for path in figures if path.parent.name == study["name"]]
     return sorted(own, key=lambda p: order.index(p.stem) if p.stem in order else len(order))
+
+
+def _analysis(text: str, folder: Folder, home: Path) -> dict:
+    name, _, title = text.partition("=")
+    figures = sorted((folder.path / "figures" / name).glob("*.png"))
+    return page.analysis(name, title or name, folder, figures, home)
 
 
 def _notebook(text: str, home: Path) -> dict[str, str]:

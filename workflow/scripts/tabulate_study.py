@@ -9,7 +9,8 @@ from dpfl import cli, comparisons, ranges, rendering, results, tables
 def main() -> None:
     """Write {study}, {study}_comparisons and {study}_ranges as csv, md and tex.
 
-    Without claims the comparisons, and without a grid of rates the ranges, have only their header.
+    Without claims or a baseline the comparisons, and without a grid of rates the ranges, have
+    only their header.
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True, help="JSON of the study, or @file of it")
@@ -22,9 +23,10 @@ def main() -> None:
     compared = comparisons.comparisons(study, runs)
     stem = arguments.output_dir / study["name"]
     rendering.write(stem, tables.cells(study, runs, compared), rendering.CELLS)
-    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
+    unit = results.unit_of(study)
+    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS, unit)
     rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE
-    rendering.write(Path(f"{stem}_ranges"), rates, rendering.RANGES)
+    rendering.write(Path(f"{stem}_ranges"), rates, rendering.RANGES, unit)
 
 
 if __name__ == "__main__":

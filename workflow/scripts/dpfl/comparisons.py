@@ -1,20 +1,25 @@
-"""Paired comparisons of a study: its claims, the controls, and whether "belief" earns a win.
+"""Paired comparisons of a study: its claims, the controls, its baseline, and whether "belief" wins.
 
-A claim "better > worse at equal budget" is tested on one difference per seed, the mean over the
-study's finite epsilons (without a budget there is no equal budget). Only seeds that have every one
-of these epsilons for both methods count. Holm runs over all comparisons of a claim.
+Every comparison is of one difference per seed, the mean over the study's finite epsilons (without a
+budget there is no equal budget). Only seeds that have every one of these epsilons on both sides
+count. Holm runs over each family: a claim "better > worse", the controls, the baseline.
 
 The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what CAdabelief has
 but for the per-coordinate belief, so only a win over all of them, and there must be two, speaks for
 belief (an intersection-union test: its p is the largest).
+
+A baseline is one value of what a study varies; every other value is compared with it, with the same
+method and otherwise the same variant. Nobody claims an outcome, so the question has two sides.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpfl import results, verdicts
+from dpfl.errors import UserError
 
 COLUMNS = [
     *("study", "dataset", "source", "kind", "better", "worse", "variant", "epsilons", "n"),
@@ -24,70 +29,131 @@ CONTROL_VERDICTS = {"replicated": "wins", "not replicated": "does not win"}
 """A control is nobody's published claim, so its verdicts have their own words."""
 
 Row = dict[str, Any]
+Pair = tuple[Row, pd.DataFrame, pd.DataFrame]
+"""What is compared, in words, and the runs of both sides."""
 
 
 def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per comparison; differences in percentage points, better minus worse."""
+    """Return one row per comparison; differences in percentage points, better minus worse.
+
+    In a baseline's rows `better` is what was changed, whether it is better or not. Raises UserError
+    for a baseline that the study does not run.
+    """
     rows: list[Row] = []
     for claim in study["claims"]:
-        rows += _family(study, runs, claim, claim["worse"], "claim")
+        rows += _family(study, _against(runs, claim, claim["worse"], "claim"), verdicts.of_ordering)
     if study["claims"] and study["controls"]:
-        claim = study["claims"][0]
-        controls = _family(study, runs, claim, study["controls"], "control")
+        pairs = _against(runs, study["claims"][0], study["controls"], "control")
+        controls = _family(study, pairs, _of_control)
         rows += controls + (_belief(controls) if controls else [])
+    rows += _family(study, list(_changes(study, runs)), verdicts.of_change)
     if study["dataset"] in verdicts.DEMONSTRATIONS:
         rows = [row | {"verdict": "demonstration"} for row in rows]
     head = {"study": study["name"], "dataset": study["dataset"]}
     return pd.DataFrame([head | row for row in rows], columns=COLUMNS)
 
 
-def _family(
-    study: results.Study, runs: pd.DataFrame, claim: dict, worse: list[str], kind: str
-) -> list[Row]:
-    """Compare the claim's better method with every worse one, in every variant of it."""
+def side(method: str, key: str, value: object) -> str:
+    """Name one side of a comparison with a baseline, such as `sgd, budget=decay`."""
+    return f"{method}, {key}={value}"
+
+
+def _against(runs: pd.DataFrame, claim: dict, worse: list[str], kind: str) -> list[Pair]:
+    """Pair the claim's better method with every worse one, in every variant of it."""
     variants = runs.loc[runs["method"] == claim["better"], "variant"].unique()
-    pairs = [(method, variant) for variant in variants for method in worse]
-    paired = {pair: _differences(runs, claim, *pair) for pair in pairs}
-    judged = verdicts.ordering({pair: paired[pair][0] for pair in pairs}, study["margin"])
-    words = CONTROL_VERDICTS if kind == "control" else {}
     return [
-        {
-            "source": claim["source"],
-            "kind": kind,
-            "better": claim["better"],
-            "worse": method,
-            "variant": variant,
-            "epsilons": " ".join(f"{e:g}" for e in paired[method, variant][1]),
-            "n": judged[method, variant].interval.n,
-            "difference": judged[method, variant].interval.mean,
-            "ci_low": judged[method, variant].interval.low,
-            "ci_high": judged[method, variant].interval.high,
-            "p": judged[method, variant].p,
-            "p_holm": judged[method, variant].p_holm,
-            "verdict": words.get(judged[method, variant].verdict, judged[method, variant].verdict),
-        }
-        for method, variant in pairs
+        (
+            {
+                "source": claim["source"],
+                "kind": kind,
+                "better": claim["better"],
+                "worse": method,
+                "variant": variant,
+            },
+            _runs_of(runs, claim["better"], variant),
+            _runs_of(runs, method, variant),
+        )
+        for variant in variants
+        for method in worse
     ]
 
 
-def _differences(
-    runs: pd.DataFrame, claim: dict, worse: str, variant: str
-) -> tuple[np.ndarray, list[float]]:
+def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
+    """Pair every other value of a baseline's key with the baseline."""
+    variants = {(c["method"], results.variant_text(c["variant"])): c for c in study["cells"]}
+    for key, wanted in study.get("baseline", {}).items():
+        base = _base(study, key, wanted)
+        for (method, text), cell in variants.items():
+            variant = cell["variant"]
+            if variant[key] == base:
+                continue
+            head = {
+                "source": "",
+                "kind": "baseline",
+                "better": side(method, key, variant[key]),
+                "worse": side(method, key, base),
+                "variant": results.variant_text(variant, without=key),
+            }
+            beside = results.variant_text(variant | {key: base})
+            yield head, _runs_of(runs, method, text), _runs_of(runs, method, beside)
+
+
+def _base(study: results.Study, key: str, wanted: object) -> object:
+    """Return a baseline's value as the cells have it: 1 and 1.0 are equal, but not their texts."""
+    values = list(dict.fromkeys(cell["variant"].get(key) for cell in study["cells"]))
+    if wanted in values:
+        return values[values.index(wanted)]
+    found = f"study {study['name']}: baseline {key}={wanted}"
+    raise UserError(f"{found}, expected one of {', '.join(map(str, values))}")
+
+
+def _runs_of(runs: pd.DataFrame, method: str, variant: str) -> pd.DataFrame:
+    return runs[(runs["method"] == method) & (runs["variant"] == variant)]
+
+
+def _family(
+    study: results.Study,
+    pairs: list[Pair],
+    judge: Callable[[verdicts.Interval, float], str],
+) -> list[Row]:
+    """Test and judge the comparisons of one family."""
+    paired = [_differences(better, worse) for _, better, worse in pairs]
+    gaps = {number: gap for number, (gap, _) in enumerate(paired)}
+    judged = verdicts.family(gaps, study["margin"], judge)
+    return [
+        head
+        | {
+            "epsilons": " ".join(f"{e:g}" for e in paired[number][1]),
+            "n": judged[number].interval.n,
+            "difference": judged[number].interval.mean,
+            "ci_low": judged[number].interval.low,
+            "ci_high": judged[number].interval.high,
+            "p": judged[number].p,
+            "p_holm": judged[number].p_holm,
+            "verdict": judged[number].verdict,
+        }
+        for number, (head, _, _) in enumerate(pairs)
+    ]
+
+
+def _of_control(measured: verdicts.Interval, margin: float) -> str:
+    verdict = verdicts.of_ordering(measured, margin)
+    return CONTROL_VERDICTS.get(verdict, verdict)
+
+
+def _differences(better: pd.DataFrame, worse: pd.DataFrame) -> tuple[np.ndarray, list[float]]:
     """Return one difference per seed, and the epsilons it is the mean of."""
-    runs = runs[runs["variant"] == variant]
-    better = _by_seed(runs, claim["better"])
-    other = _by_seed(runs, worse)
-    epsilons = [e for e in better.columns.intersection(other.columns) if np.isfinite(e)]
+    ours, theirs = _by_seed(better), _by_seed(worse)
+    epsilons = [e for e in ours.columns.intersection(theirs.columns) if np.isfinite(e)]
     if not epsilons:
         return np.array([]), []
-    gaps = (better[epsilons] - other[epsilons]).dropna()
+    gaps = (ours[epsilons] - theirs[epsilons]).dropna()
     return gaps.mean(axis=1).to_numpy(), epsilons
 
 
-def _by_seed(runs: pd.DataFrame, method: str) -> pd.DataFrame:
+def _by_seed(runs: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies, one row per seed and one column per epsilon."""
-    own = runs[runs["method"] == method]
-    return own.pivot(index="seed", columns="epsilon", values="accuracy")
+    return runs.pivot(index="seed", columns="epsilon", values="accuracy")
 
 
 def _belief(controls: list[Row]) -> list[Row]:

@@ -1,5 +1,6 @@
 """How long the runs of a plan will take, for the line printed before they start."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -17,22 +18,40 @@ EXAMPLE_SECONDS = {
 }
 UNKNOWN_MODEL = 1.0e-4
 EVALUATION = 0.35  # of a training example
+PLAIN = 0.6  # a step without privacy, of one with it
 MARGIN = 5
 
 
 def seconds(settings: dict) -> float:
     """Estimate the single-core seconds of a run."""
     dataset = plugins.load("data", settings["dataset"])
-    federation = settings["federation"]
-    clients = settings["partition"]["clients"]
-    share = (federation["clients_per_round"] or clients) / clients
-    examples = dataset.TRAIN_EXAMPLES * share * (federation["local_epochs"] or 0)
-    steps = examples / federation["batch_size"] + share * clients * (federation["local_steps"] or 0)
-    examples = steps * federation["batch_size"]
+    steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
     cost = EXAMPLE_SECONDS.get(settings["model"], UNKNOWN_MODEL)
-    a_round = steps * STEP_SECONDS + (examples + EVALUATION * evaluated) * cost
-    return STARTUP_SECONDS + federation["rounds"] * a_round
+    a_round = steps * a_step + (examples + EVALUATION * evaluated) * cost
+    return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
+
+
+def _example_level(settings: dict, total: int) -> tuple[float, float, float]:
+    """Return steps and examples of a round, and the seconds that a private step costs by itself."""
+    federation, clients = settings["federation"], settings["partition"]["clients"]
+    share = (federation["clients_per_round"] or clients) / clients
+    examples = total * share * (federation["local_epochs"] or 0)
+    steps = examples / federation["batch_size"] + share * clients * (federation["local_steps"] or 0)
+    return steps, steps * federation["batch_size"], STEP_SECONDS
+
+
+def _client_level(settings: dict, total: int) -> tuple[float, float, float]:
+    """Return the same where clients train without noise, in batches of at most what they hold."""
+    federation, clients = settings["federation"], settings["partition"]["clients"]
+    batch = min(federation["batch_size"], max(1, total // clients))
+    each = math.ceil(total / clients / batch)
+    steps = federation["local_steps"] or federation["local_epochs"] * each
+    steps *= federation["clients_per_round"] or clients
+    return steps, steps * batch * PLAIN, PLAIN * STEP_SECONDS
+
+
+WORK = {"example": _example_level, "client": _client_level}
 
 
 def minutes(settings: dict) -> int:

@@ -22,22 +22,31 @@ QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
 
 
 class Ledger(Protocol):
-    """What training asks of the accounts: dpfl.privacy.ledger.Ledger, or Unlimited."""
+    """What training asks of the accounts: dpfl.privacy's Ledger and Filter, or Unlimited."""
 
-    def affordable(self, client: int, steps: int) -> int: ...
-    def charge(self, client: int, steps: int) -> None: ...
+    def affordable(self, client: int | str, steps: int) -> int: ...
+    def noise_multiplier(self, client: int | str) -> float: ...
+    def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None: ...
+    def observe(self, update: torch.Tensor) -> None: ...
     def epsilon_spent(self) -> float: ...
 
 
 class Unlimited:
     """The ledger of a non-private run."""
 
-    def affordable(self, client: int, steps: int) -> int:
+    def affordable(self, client: int | str, steps: int) -> int:
         """Return all the steps asked for."""
         return steps
 
-    def charge(self, client: int, steps: int) -> None:
+    def noise_multiplier(self, client: int | str) -> float:
+        """Return no noise."""
+        return 0.0
+
+    def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None:
         """Nothing to charge."""
+
+    def observe(self, update: torch.Tensor) -> None:
+        """Nothing to learn from a released update."""
 
     def epsilon_spent(self) -> float:
         """Return infinity."""
@@ -60,16 +69,21 @@ class Client:
     targets: torch.Tensor
     sample_rate: float
     steps_per_round: int
-    noise_multiplier: float
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a round did: counts over all participants, and their per-coordinate rates if any."""
+    """What a round did: counts over all participants, and their per-coordinate rates if any.
+
+    `noise_multiplier` is the mean over the participants, `clip_norm` that of a mechanism which
+    adapts it.
+    """
 
     steps: int
     examples: int
-    rates: dict[str, float] | None
+    rates: dict[str, float] | None = None
+    noise_multiplier: float | None = None
+    clip_norm: float | None = None
 
 
 class Trainer:
@@ -106,6 +120,7 @@ class Trainer:
         server = self.flat.get()
         total, weights, steps, examples = torch.zeros_like(server), 0.0, 0, 0
         rates: list[dict[str, float]] = []
+        noise = []
         trained = []
         for number in participants:
             client = self.clients(number)
@@ -114,7 +129,8 @@ class Trainer:
                 continue
             self.flat.set(server)
             optimizer = self.states.begin(number)
-            examples += sum(self._steps(client, optimizer, paid))
+            noise.append(self.ledger.noise_multiplier(number))
+            examples += sum(self._steps(client, optimizer, paid, noise[-1]))
             weight = self.weighting(client)
             total.add_(self.flat.flat.data, alpha=weight)
             self.states.end(number, optimizer, weight)
@@ -124,20 +140,43 @@ class Trainer:
         if not trained:
             return None
         self.flat.set(total.div_(weights))
-        return Round(steps, examples, _mean(rates)), self.states.finish_round(trained)
+        self.ledger.observe(total - server)
+        done = Round(steps, examples, _mean(rates), sum(noise) / len(noise))
+        return done, self.states.finish_round(trained)
 
-    def _steps(self, client: Client, optimizer: torch.optim.Optimizer, steps: int) -> Iterator[int]:
+    def can_pay(self, rounds: list[np.ndarray]) -> bool:
+        """Tell whether any participant of these rounds has a paid step left."""
+        return any(self.ledger.affordable(int(c), 1) for c in set(np.concatenate([[], *rounds])))
+
+    def steps_since_reset(self) -> int:
+        """Return the most steps that any client's optimizer has taken since its state was reset."""
+        taken = self.steps_taken
+        return max(
+            (
+                min(taken[c], self.clients(c).steps_per_round) if self.states.forgets else taken[c]
+                for c in taken
+            ),
+            default=0,
+        )
+
+    def restore(self, states: dict[str, Any]) -> None:
+        """Continue from the optimizer states of a checkpoint."""
+        self.states.restore(states)
+
+    def _steps(
+        self, client: Client, optimizer: torch.optim.Optimizer, steps: int, noise: float
+    ) -> Iterator[int]:
         """Take local steps, each charged before it is released; yield the batch sizes."""
         first = self.steps_taken.get(client.number, 0)
         for step in range(first, first + steps):
             batch = self._poisson_batch(client, step)
-            self.ledger.charge(client.number, 1)
+            self.ledger.charge(client.number, 1, noise)
             self.flat.flat.grad = self.mechanism.estimate(
                 self.flat.model,
                 loss_fn,
                 client.inputs[batch],
                 client.targets[batch],
-                noise_multiplier=client.noise_multiplier,
+                noise_multiplier=noise,
                 expected_batch=client.sample_rate * len(client.targets),
                 normal=self.draws(*self.noise_key, client.number, step).normal,
             )

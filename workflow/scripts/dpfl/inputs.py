@@ -12,6 +12,7 @@ import torch
 from dpfl.errors import UserError
 from dpfl.federated import Unlimited
 from dpfl.files import read_json
+from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 
 
@@ -26,8 +27,8 @@ class Inputs:
     assignment: Path
     calibration: Path | None
 
-    def accounts(self, epsilon: float | str) -> tuple[Any, dict[int, dict]]:
-        """Return the ledger, and the calibration of every client (none at epsilon "inf").
+    def accounts(self, epsilon: float | str) -> tuple[Any, dict[int | str, dict]]:
+        """Return the ledger, and the calibration of everyone who adds noise (none at "inf").
 
         UserError for a finite epsilon without a calibration, or with one of another epsilon.
         """
@@ -37,7 +38,9 @@ class Inputs:
         if content["epsilon"] != epsilon:
             found = content["epsilon"]
             raise UserError(f"epsilon = {epsilon}, but the calibration is for epsilon = {found}")
-        return Ledger(content), {record["client"]: record for record in content["clients"]}
+        filtered = any("filter" in record for record in content["clients"])
+        ledger = Filter(content) if filtered else Ledger(content)
+        return ledger, {record["client"]: record for record in content["clients"]}
 
     def fingerprint(self, settings: dict) -> str:
         """Digest all that a run's bits depend on: settings, input files, our source, torch."""

@@ -19,6 +19,19 @@ MEANING = {
     "inconclusive": "the interval holds zero as well as half the margin, {half}",
     "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
     "demonstration": "{dataset} only demonstrates the machinery, so no claim is judged",
+    "gains": "the whole interval lies above zero",
+    "loses": "the whole interval lies below zero",
+    "no difference": "the whole interval lies within half the margin, {half}, of zero",
+}
+OPEN = "the interval holds zero and reaches further than half the margin, {half}"
+"""What `inconclusive` means where the question has two sides."""
+UNITS = {
+    "example": "Unit example: ε covers one training example of one client, added or removed, "
+    "against an observer of everything that the client sends; δ is below 1/(examples of a client). "
+    "It is no privacy for a whole client.",
+    "client": "Unit client: ε covers a whole client, added or removed with all its examples, "
+    "against an observer of every model that the server releases; δ is below 1/clients. The server "
+    "adds the noise and is trusted. The two units measure different things and share no column.",
 }
 
 
@@ -56,6 +69,10 @@ def rules(margin: float) -> list[str]:
         "comparisons (95 % for all of them together, wider for each): replicated if the "
         f"lower end is above zero, not replicated if the upper end is below {half}, else "
         f"inconclusive; too few seeds below n = {n}.",
+        "For a change against a baseline: the same tests over all changes of the study, and a "
+        f"question with two sides: gains if the lower end is above zero, loses if the upper end is "
+        f"below zero, no difference if the whole interval lies within {half} of zero, else "
+        "inconclusive.",
         "For privacy: refuted if an audit finds more than is claimed, consistent if the claim is "
         "certified, else unproven.",
     ]
@@ -66,7 +83,8 @@ def scope(study: dict, cells: pd.DataFrame) -> str:
     runs = len({run for cell in study["cells"] for run in cell["runs"]})
     settings = sorted(cells["epsilon"].unique())
     private = [f"{e:g}" for e in settings if np.isfinite(e)]
-    where = [f"at ε = {listed(private)}"] if private else []
+    unit = " per client" * (set(cells["unit"]) == {"client"})
+    where = [f"at ε = {listed(private)}{unit}"] if private else []
     where += ["without privacy"] if np.isinf(settings).any() else []
     low, high = cells["n"].min(), cells["n"].max()
     seeds = f"n = {low:g}" if low == high else f"n = {low:g} to {high:g}"
@@ -83,16 +101,21 @@ def headline(study: dict, compared: pd.DataFrame) -> str:
     if not len(claims):
         return "This study judges no claim."
     if study["dataset"] in verdicts.DEMONSTRATIONS:
-        return (
-            f"A demonstration on {study['dataset']}: the numbers show the machinery at work, "
-            "no published claim is judged on them."
-        )
+        return demonstration(study)
     parts = []
     for verdict, group in claims.groupby("verdict", sort=False):
         versus = listed(dict.fromkeys(group["worse"]))
         parts.append(f"against {versus}: {verdict}")
     better = claims["better"].iloc[0]
     return f"Is {better} more accurate at equal privacy budget? {'; '.join(parts)}."
+
+
+def demonstration(study: dict) -> str:
+    """Say that the numbers of a study judge nothing."""
+    return (
+        f"A demonstration on {study['dataset']}: the numbers show the machinery at work, "
+        "no published claim is judged on them."
+    )
 
 
 def comparison(row: pd.Series, study: dict) -> str:
@@ -104,8 +127,9 @@ def comparison(row: pd.Series, study: dict) -> str:
     interval = ""
     if known(row["ci_low"]):
         interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
-    p = f", p = {rendering.p_text(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
-    meaning = MEANING[row["verdict"]].format(
+    p = f", {rendering.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    open_sided = row["kind"] == "baseline" and row["verdict"] == "inconclusive"
+    meaning = (OPEN if open_sided else MEANING[row["verdict"]]).format(
         half=points(study["margin"] / 2), dataset=study["dataset"]
     )
     budgets = f"over ε = {listed(row['epsilons'].split())}"
@@ -116,7 +140,7 @@ def comparison(row: pd.Series, study: dict) -> str:
 
 
 def claims(study: dict, compared: pd.DataFrame, kind: str = "claim") -> list[str]:
-    """Tell every comparison of a kind, `claim` or `control`."""
+    """Tell every comparison of a kind, `claim`, `control` or `baseline`."""
     return [comparison(row, study) for _, row in compared[compared["kind"] == kind].iterrows()]
 
 
@@ -163,7 +187,7 @@ def divergence(cells: pd.DataFrame) -> str:
     if not len(bad):
         return f"The loss stayed finite in all of the {counted(total, 'run')}."
     places = [
-        f"{int(row['diverged'])} of {row['n']:g} {_name(row)} at {setting(row['epsilon'])}"
+        f"{int(row['diverged'])} of {row['n']:g} {name_of(row)} at {setting(row['epsilon'])}"
         for _, row in bad.iterrows()
     ]
     return (
@@ -184,7 +208,7 @@ def regimes(cells: pd.DataFrame) -> list[str]:
             else f"on average {row['clipped_below']:.1%} of the coordinates were raised to the "
             f"lower bound and {row['clipped_above']:.1%} cut to the upper one"
         )
-        lines.append(f"{_name(row)}, {setting(row['epsilon'])}: {predicted}{clipped}.")
+        lines.append(f"{name_of(row)}, {setting(row['epsilon'])}: {predicted}{clipped}.")
     return lines
 
 
@@ -193,10 +217,10 @@ def privacy(cells: pd.DataFrame) -> list[str]:
     lines = []
     private = cells[np.isfinite(cells["eps_claimed"])]
     for claimed, group in private.groupby("eps_claimed"):
-        for verdict, own in group.groupby("privacy", sort=False):
+        for (verdict, accountant), own in group.groupby(["privacy", "accountant"], sort=False):
             proof = own["eps_certified"].max(skipna=False)
             certified = (
-                f"certified at most {rounded_up(proof)} ({own['accountant'].iloc[0]}, "
+                f"certified at most {rounded_up(proof)} ({accountant}, "
                 f"{own['adjacency'].iloc[0]}, unit {own['unit'].iloc[0]})"
                 if known(proof)
                 else f"no certificate ({listed(filter(None, own['reasons'].unique()))})"
@@ -207,6 +231,12 @@ def privacy(cells: pd.DataFrame) -> list[str]:
                 f"{verdict} in {counted(len(own), 'cell')}."
             )
     return lines
+
+
+def units(cells: pd.DataFrame) -> list[str]:
+    """Say whom the epsilons of these cells protect, if any is finite."""
+    private = cells.loc[np.isfinite(cells["eps_claimed"]), "unit"]
+    return [UNITS[unit] for unit in sorted(set(private))]
 
 
 def assumptions(cells: pd.DataFrame) -> list[str]:
@@ -239,9 +269,13 @@ def selection(study: dict) -> str:
 
 
 def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
-    """Set the best private mean beside published accuracies of one central model."""
+    """Set the best private mean beside published accuracies of one central model.
+
+    They protect an example, so cells that protect whole clients are left out.
+    """
     lines = []
-    best = cells.sort_values("accuracy_mean").groupby(["dataset", "epsilon", "delta"]).tail(1)
+    best = cells[cells["unit"] == "example"].sort_values("accuracy_mean")
+    best = best.groupby(["dataset", "epsilon", "delta"]).tail(1)
     for _, anchor in published.iterrows():
         keys = ["dataset", "epsilon", "delta"]
         same = best[(best[keys] == anchor[keys]).all(axis=1)]
@@ -251,12 +285,13 @@ def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
             lines.append(
                 f"ε = {row['epsilon']:g}: {anchor['model']} {anchor['accuracy']:.2f} % "
                 f"({anchor['source']}); best mean here {row['accuracy_mean']:.2f} % "
-                f"({_name(row)}, n = {row['n']:g}), {abs(gap):.2f} points {word}."
+                f"({name_of(row)}, n = {row['n']:g}), {abs(gap):.2f} points {word}."
             )
     return lines
 
 
-def _name(row: pd.Series) -> str:
+def name_of(row: pd.Series) -> str:
+    """Return the name of a cell: its method, and its variant if it has one."""
     return f"{row['label']} ({row['variant']})" if row["variant"] else row["label"]
 
 
@@ -264,19 +299,21 @@ def _extremes(group: pd.DataFrame, name: str = "") -> str:
     """Compare the highest with the lowest mean of some cells."""
     ranked = group.sort_values("accuracy_mean", kind="stable")
     low, high = ranked.iloc[0], ranked.iloc[-1]
-    called = (lambda row: row[name] or "default") if name else _name
+    called = (lambda row: row[name] or "default") if name else name_of
     gap = high["accuracy_mean"] - low["accuracy_mean"]
     return (
-        f"highest mean {called(high)}, {_percent(high)}; lowest {called(low)}, {_percent(low)}; "
-        f"{gap:.1f} points apart, {_overlap(low, high)}."
+        f"highest mean {called(high)}, {percent(high)}; lowest {called(low)}, {percent(low)}; "
+        f"{gap:.1f} points apart, {overlap(low, high)}."
     )
 
 
-def _percent(row: pd.Series) -> str:
+def percent(row: pd.Series) -> str:
+    """Return a cell's accuracy in running text."""
     return rendering.mean_and_interval(row).replace(" (n=", " % (n = ")
 
 
-def _overlap(low: pd.Series, high: pd.Series) -> str:
+def overlap(low: pd.Series, high: pd.Series) -> str:
+    """Say whether the intervals of a lower and a higher mean overlap."""
     if not (known(low["ci_high"]) and known(high["ci_low"])):
         return "without two intervals to compare"
     return "intervals overlap" if low["ci_high"] >= high["ci_low"] else "intervals do not overlap"

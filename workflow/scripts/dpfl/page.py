@@ -9,17 +9,20 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files, narrative, plugins, rendering, robustness
+from dpfl import files, narrative, plugins, rendering, results, robustness, spending
 from dpfl.errors import UserError
 from dpfl.reader import Folder, shown_width
 from dpfl.rendering import known
 
 KINDS = {"compare": 0, "rates": 1, "variants": 2}
 TONES = {
-    **dict.fromkeys(("replicated", "wins", "matches", "consistent"), "good"),
-    **dict.fromkeys(("not replicated", "does not win", "differs", "refuted"), "bad"),
+    **dict.fromkeys(("replicated", "wins", "matches", "consistent", "gains"), "good"),
+    **dict.fromkeys(("not replicated", "does not win", "differs", "refuted", "loses"), "bad"),
+    "no difference": "even",
 }
-"""Every verdict that is neither good nor bad news is drawn as open."""
+"""Every verdict that decides nothing is drawn as open."""
+SIDES = {"baseline": (-1, 1)}
+"""Half the margin matters on one side of zero, but for questions with two."""
 
 
 def section(study: dict, folder: Folder, figures: list[Path], home: Path) -> dict[str, Any]:
@@ -29,17 +32,50 @@ def section(study: dict, folder: Folder, figures: list[Path], home: Path) -> dic
     heads, lines = rendering.grid(cells)
     return {
         "study": study,
-        "headline": narrative.headline(study, compared) if len(compared) else "",
+        "headline": _headline(study, compared),
+        "unit": results.unit_of(study),
         "scope": narrative.scope(study, cells),
         "scores": scores(compared, study["margin"]),
         "belief": narrative.belief(study, compared),
         "privacy": narrative.privacy(cells),
-        "notes": [*narrative.assumptions(cells), narrative.selection(study)],
+        "notes": [
+            *narrative.units(cells),
+            *narrative.assumptions(cells),
+            narrative.selection(study),
+        ],
         "grid": {"heads": heads, "lines": lines} if study["kind"] != "rates" else None,
         "findings": _findings(study, cells, ranges),
         "figures": [picture(path, home) for path in figures],
         "tables": _tables(folder, name, home),
     }
+
+
+def analysis(
+    name: str, title: str, folder: Folder, figures: list[Path], home: Path
+) -> dict[str, Any]:
+    """Return everything the page shows of a study that trains nothing."""
+    tables = folder.analyses(name)
+    heads, lines = folder.grid(tables[0]) if tables else ([], [])
+    return {
+        "name": name,
+        "title": title,
+        "grid": {"heads": heads, "lines": lines},
+        "figures": [picture(path, home, "analyses") for path in figures],
+        "tables": [_links(folder, stem, stem.removeprefix(f"{name}_"), home) for stem in tables],
+    }
+
+
+def overview(studies: list[dict]) -> dict[str, list]:
+    """Return one line per study; the epsilons of each unit have a column of their own."""
+    units = [u for u in narrative.UNITS if any(results.unit_of(s) == u for s in studies)]
+    heads = ["study", "data set", "seeds", *(rendering.head_of("ε", unit) for unit in units)]
+    lines = []
+    for study in studies:
+        budgets = sorted({results.number(cell["epsilon"]) for cell in study["cells"]})
+        shown, own = ", ".join(rendering.number(e, "{:g}") for e in budgets), results.unit_of(study)
+        columns = [shown if unit == own else "" for unit in units]
+        lines.append([study["title"], study["dataset"], str(len(study["seeds"])), *columns])
+    return {"heads": heads, "lines": lines}
 
 
 def scores(compared: pd.DataFrame, margin: float) -> list[dict[str, Any]]:
@@ -58,35 +94,35 @@ def scores(compared: pd.DataFrame, margin: float) -> list[dict[str, Any]]:
             "variant": row["variant"],
             "epsilons": narrative.listed(row["epsilons"].split()),
             "text": rendering.difference(row),
-            "p": rendering.p_text(row["p_holm"]) if known(row["p_holm"]) else "",
+            "p": rendering.p_equation(row["p_holm"]) if known(row["p_holm"]) else "",
             "verdict": row["verdict"],
             "tone": TONES.get(row["verdict"], "open"),
             "at": place(row["difference"]),
             "low": place(row["ci_low"]),
             "high": place(row["ci_high"]),
-            "half_margin": place(margin / 2),
+            "marks": [place(side * margin / 2) for side in SIDES.get(row["kind"], (1,))],
         }
         for _, row in compared.iterrows()
     ]
 
 
-def picture(path: Path, home: Path) -> dict[str, Any]:
+def picture(path: Path, home: Path, package: str = "plots") -> dict[str, Any]:
     """Return a figure as data that the page can hold, with its caption and a link to its PDF."""
     data = base64.b64encode(path.read_bytes()).decode()
     pdf = path.with_suffix(".pdf")
     return {
         "name": path.stem,
         "width": shown_width(path),
-        "caption": caption(path.stem),
+        "caption": caption(path.stem, package),
         "data": f"data:image/png;base64,{data}",
         "pdf": link(pdf, home) if pdf.exists() else "",
     }
 
 
-def caption(figure: str) -> str:
+def caption(figure: str, package: str = "plots") -> str:
     """Return what a figure's own file says that it shows."""
     try:
-        source = plugins.path_of("plots", figure).read_text(encoding="utf-8")
+        source = plugins.path_of(package, figure).read_text(encoding="utf-8")
     except UserError:
         return ""
     return (ast.get_docstring(ast.parse(source)) or "").replace("\n", " ")
@@ -121,19 +157,31 @@ def _findings(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> list[st
         found = [*narrative.variants(cells), *narrative.regimes(cells)]
     else:
         found = narrative.accuracy(cells)
-    return [*found, narrative.divergence(cells)]
+    return [*found, *spending.findings(study, cells), narrative.divergence(cells)]
 
 
 def _tables(folder: Folder, name: str, home: Path) -> list[dict[str, Any]]:
     """Return links to the tables of a study that are not empty."""
     result = []
     for suffix, title in (("", "cells"), ("_comparisons", "comparisons"), ("_ranges", "ranges")):
-        stem = folder.path / "tables" / f"{name}{suffix}"
-        paths = [stem.with_name(f"{stem.name}.{ending}") for ending in ("csv", "md", "tex")]
-        if len(paths[0].read_text(encoding="utf-8").splitlines()) > 1:
-            links = [{"text": p.suffix[1:], "href": link(p, home)} for p in paths]
-            result.append({"title": title, "links": links})
+        path = folder.path / "tables" / f"{name}{suffix}.csv"
+        if len(path.read_text(encoding="utf-8").splitlines()) > 1:
+            result.append(_links(folder, path.stem, title, home))
     return result
+
+
+def _links(folder: Folder, stem: str, title: str, home: Path) -> dict[str, Any]:
+    """Return links to the three forms of a table."""
+    paths = [folder.path / "tables" / f"{stem}.{ending}" for ending in ("csv", "md", "tex")]
+    links = [{"text": path.suffix[1:], "href": link(path, home)} for path in paths]
+    return {"title": title, "links": links}
+
+
+def _headline(study: dict, compared: pd.DataFrame) -> str:
+    """Return the questions of a study with their answers, nothing for one that asks none."""
+    claims = (compared["kind"] == "claim").any()
+    asked = [narrative.headline(study, compared)] if claims else []
+    return " ".join(dict.fromkeys([*asked, *spending.headline(study, compared)]))
 
 
 def _distinct(records: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -73,11 +73,25 @@ def _check_sizes(scheme: str, sizes: np.ndarray, min_examples: int) -> None:
         )
 
 
-def clients_of(assignment: np.ndarray) -> list[np.ndarray]:
-    """Return the ascending indices of each client's examples, in client order."""
-    order = np.argsort(assignment, kind="stable")
-    starts = np.searchsorted(assignment[order], np.arange(assignment.max() + 2))
-    return np.split(order, starts)[1:-1]
+class Members:
+    """The ascending indices of each client's examples, by its number, in slices of one array."""
+
+    def __init__(self, assignment: np.ndarray):
+        self._order = np.argsort(assignment, kind="stable")
+        self._starts = np.searchsorted(assignment[self._order], np.arange(assignment.max() + 2))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, client: int) -> np.ndarray:
+        if not 0 <= client < len(self):
+            raise IndexError(f"client is {client}, must be in [0, {len(self) - 1}]")
+        return self._order[self._starts[client] : self._starts[client + 1]]
+
+
+def clients_of(assignment: np.ndarray) -> Members:
+    """Return each client's examples, in client order; none is looked up before it is asked for."""
+    return Members(assignment)
 
 
 def validation_of(assignment: np.ndarray) -> np.ndarray:

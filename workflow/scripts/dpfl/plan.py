@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import streams
+from dpfl import plugins, streams
 
 COMPONENTS = {
     "mechanism": "mechanisms",
@@ -20,17 +20,29 @@ COMPONENTS = {
     "budget": "budgets",
     "federation": "federations",
 }
+NUMBERS = {
+    "clip_norm": "clipping",
+    "noise_multiplier": "budget",
+    "clients": "federation",
+    "rounds": "federation",
+    "batch_size": "federation",
+}
+"""What a study may vary within a component, beside the components themselves."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to make, by name: resolved settings of every artefact, and the studies over them."""
+    """What to make, by name: resolved settings of every artefact, and the studies over them.
+
+    `analyses` are the studies that train nothing.
+    """
 
     runs: dict[str, dict] = field(default_factory=dict)
     partitions: dict[str, dict] = field(default_factory=dict)
     calibrations: dict[str, dict] = field(default_factory=dict)
     tunings: dict[str, dict] = field(default_factory=dict)
     studies: dict[str, dict] = field(default_factory=dict)
+    analyses: dict[str, dict] = field(default_factory=dict)
     tuned: dict[tuple[str, str], str] = field(default_factory=dict)
     """The tuning of each (grid study, method), expanded once however many runs ask for it."""
 
@@ -39,8 +51,37 @@ def make(config: dict) -> Plan:
     """Expand a checked configuration."""
     plan = Plan()
     for name in config["select"]:
-        plan.studies[name] = _study(config, name, plan)
+        if name in config["accounting"]:
+            plan.analyses[name] = config["accounting"][name]
+        else:
+            plan.studies[name] = _study(config, name, plan)
     return plan
+
+
+def unit_of(config: dict, method: str, variant: dict) -> str:
+    """Return whom a method protects: one `example` of a client, or a whole `client`."""
+    mechanism = variant.get("mechanism", config["methods"][method]["mechanism"])
+    estimator = config["mechanisms"][mechanism]["estimator"]
+    return plugins.constant("mechanisms", estimator, "UNIT", "example")
+
+
+def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
+    """Return the settings of a method's components, with a variant's values in place."""
+    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
+    parts = {k: dict(config[COMPONENTS[k]][n]) for k, n in names.items()}
+    for key, component in NUMBERS.items():
+        if key in variant:
+            parts[component][key] = variant[key]
+    for key in ("state", "partition"):
+        parts["federation"][key] = variant.get(key, parts["federation"][key])
+    parts["optimizer"]["rate"] = variant.get("rate", parts["optimizer"]["rate"])
+    return parts
+
+
+def variants(study: dict) -> list[dict]:
+    """Return every combination of what a study varies."""
+    vary = study.get("vary", {})
+    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
 
 
 def epsilon_of(value: float | str) -> float | str:
@@ -57,30 +98,35 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
             "label": method,
             "variant": variant,
             "epsilon": epsilon,
-            "unit": "example",
+            "unit": unit_of(config, method, variant),
             "seeds": seeds,
             "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
         }
         for method in study["methods"]
-        for variant in _variants(study)
+        for variant in variants(study)
         for epsilon, seeds in _epsilons(study)
     ]
-    keep = ("title", "dataset", "kind", "figures", "vary", "tuned_by", "validation_fraction")
+    keep = (
+        "title",
+        "notebook",
+        "dataset",
+        "kind",
+        "figures",
+        "vary",
+        "tuned_by",
+        "validation_fraction",
+    )
     return {
         "name": name,
-        **{key: study[key] for key in keep if key in study},
+        **{key: study[key] for key in (*keep, "validation_fraction") if key in study},
         "delta": config["delta"],
         "margin": config["margin"],
         "seeds": study["seeds"],
         "claims": study.get("claims", []),
         "controls": study.get("controls", []),
+        "baseline": study.get("baseline", {}),
         "cells": cells,
     }
-
-
-def _variants(study: dict) -> list[dict]:
-    vary = study.get("vary", {})
-    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
 
 
 def _epsilons(study: dict) -> Iterator[tuple[float | str, list[int]]]:
@@ -120,10 +166,8 @@ def _settings(
     config: dict, study: dict, method: str, variant: dict, epsilon: float | str, seed: int
 ) -> dict:
     """Resolve a run's settings: the method's components, with the variant's values in place."""
-    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
-    parts = {k: dict(config[COMPONENTS[k]][n]) for k, n in names.items()}
-    federation = {k: variant.get(k, v) for k, v in parts["federation"].items()}
-    parts["optimizer"]["rate"] = variant.get("rate", parts["optimizer"]["rate"])
+    parts = components(config, method, variant)
+    federation = parts["federation"]
     if epsilon == "inf":
         parts["mechanism"] = {"estimator": "nonprivate"}
     partition = {
@@ -136,7 +180,7 @@ def _settings(
         "model": config["models"][study["dataset"]],
         "partition": partition,
         **parts,
-        "federation": federation,
+        "unit": unit_of(config, method, variant),
         "epsilon": epsilon,
         "delta": config["delta"],
         "accountant": config["accountant"],
@@ -168,6 +212,7 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
         "epsilon": settings["epsilon"],
         "delta": settings["delta"],
         "accountant": settings["accountant"],
+        "unit": settings["unit"],
         "sampling": "poisson",
         "budget": settings["budget"],
         "federation": {key: settings["federation"][key] for key in steps},
@@ -192,7 +237,7 @@ def _tuning(config: dict, study: str, method: str, plan: Plan) -> str:
                 for s in seeds
             ],
         }
-        for variant in _variants(grid)
+        for variant in variants(grid)
     ]
     name = f"{grid['dataset']}-{method}-{_digest(trials)}"
     plan.tunings[name] = {"method": method, "trials": trials}

@@ -14,7 +14,8 @@ from dpfl.errors import UserError
 TAKERS = {
     "partitions": ("partitions", "scheme", "assign", 3),
     "mechanisms": ("mechanisms", "estimator", "build", 1),
-    "budgets": ("privacy/budgets", "strategy", "schedule", 5),
+    "clippings": ("clippings", "rule", "build", 0),
+    "budgets": ("privacy/budgets", "strategy", "schedule", 2),
     "optimizers": ("optimizers", "algorithm", "build", 1),
 }
 
@@ -35,7 +36,9 @@ def plugin_errors(config: dict) -> Iterator[str]:
             ("mechanisms", m["estimator"], f"mechanisms.{n}")
             for n, m in config["mechanisms"].items()
         ),
+        *(("clippings", c["rule"], f"clippings.{n}") for n, c in config["clippings"].items()),
         *(("privacy/budgets", b["strategy"], f"budgets.{n}") for n, b in config["budgets"].items()),
+        *(("analyses", a["analysis"], f"accounting.{n}") for n, a in config["accounting"].items()),
         *(
             ("optimizers", o["algorithm"], f"optimizers.{n}")
             for n, o in config["optimizers"].items()
@@ -51,6 +54,11 @@ def plugin_errors(config: dict) -> Iterator[str]:
     for section in TAKERS:
         for name, entry in config[section].items():
             yield from _setting_errors(section, name, entry)
+    for name, analysis in config["accounting"].items():
+        try:
+            plugins.load("analyses", analysis["analysis"]).check(analysis["settings"])
+        except UserError as error:
+            yield f"config: accounting.{name}.settings: {error}"
     for name, optimizer in config["optimizers"].items():
         yield from _limit_errors(config, name, optimizer)
 

@@ -1,9 +1,12 @@
 """Finds plug-ins (optimizers, mechanisms, models, ...) by their file name; there is no registry."""
 
+import ast
 import difflib
 import importlib
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from dpfl.errors import UserError
 
@@ -30,3 +33,13 @@ def load(package: str, name: str) -> ModuleType:
     """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
     stem = path_of(package, name).stem
     return importlib.import_module(f"dpfl.{package.replace('/', '.')}.{stem}")
+
+
+@cache
+def constant(package: str, name: str, variable: str, default: Any) -> Any:
+    """Read a literal that a plug-in assigns at top level, without importing it."""
+    tree = ast.parse(path_of(package, name).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == variable:
+            return ast.literal_eval(node.value)
+    return default

@@ -1,6 +1,7 @@
 """Reads what the workflow has written for readers: studies, their tables and figures."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,11 @@ class Folder:
         """Return a study as the workflow resolved it."""
         return files.read_json(self.path / "studies" / f"{name}.json")
 
+    def studies(self, names: list[str]) -> list[dict]:
+        """Return the studies of these names that have trained something, in their order."""
+        home = self.path / "studies"
+        return [self.study(name) for name in names if (home / f"{name}.json").exists()]
+
     def cells(self, name: str) -> pd.DataFrame:
         """Return the table of a study's cells."""
         return table(self.path / "tables" / f"{name}.csv")
@@ -61,6 +67,18 @@ class Folder:
     def text(self, name: str) -> str:
         """Return the Markdown of a table, such as `main` or `main_comparisons`."""
         return (self.path / "tables" / f"{name}.md").read_text(encoding="utf-8")
+
+    def grid(self, name: str) -> tuple[list[str], list[list[str]]]:
+        """Return heads and lines of a table's Markdown, as `rendering.markdown` took them."""
+        lines = [line for line in self.text(name).splitlines() if line.startswith("|")]
+        texts = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+        heads, _, *body = [[cell.replace("\\|", "|") for cell in line] for line in texts]
+        return heads, body
+
+    def analyses(self, name: str) -> list[str]:
+        """Return the names of the tables of a study that trains nothing, its main one first."""
+        tables = self.path / "tables"
+        return sorted(p.stem for form in ("", "_*") for p in tables.glob(f"{name}{form}.md"))
 
     def figures(self, study: dict) -> list[Path]:
         """Return the pictures of a study that exist, in its order."""

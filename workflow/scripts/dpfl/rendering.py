@@ -3,23 +3,45 @@
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpfl import files
 
-Column = Callable[[pd.Series], str]
+if TYPE_CHECKING:
+    import pandas as pd
+from dpfl.errors import UserError
+
+Column = Callable[["pd.Series"], str]
 
 
-def write(stem: Path, table: pd.DataFrame, columns: Mapping[str, Column]) -> None:
-    """Write stem.csv with the raw numbers, stem.md and stem.tex with columns made for reading."""
+def write(
+    stem: Path, table: "pd.DataFrame", columns: Mapping[str, Column], unit: str | None = None
+) -> None:
+    """Write stem.csv with the raw numbers, stem.md and stem.tex with columns made for reading.
+
+    `unit` is whom the epsilons protect, by default what the table's own column says.
+    """
+    unit = unit or unit_of(table)
     shown = [[column(row) for column in columns.values()] for _, row in table.iterrows()]
-    heads = list(columns)
+    heads = [head_of(head, unit) for head in columns]
     kept = [i for i in range(len(heads)) if not shown or any(line[i] for line in shown)]
     heads, shown = [heads[i] for i in kept], [[line[i] for i in kept] for line in shown]
     files.write_text(f"{stem}.csv", table.to_csv(index=False, na_rep="", lineterminator="\n"))
     files.write_text(f"{stem}.md", markdown(heads, shown))
     files.write_text(f"{stem}.tex", latex(heads, shown))
+
+
+def unit_of(table: "pd.DataFrame") -> str:
+    """Return the one unit of a table's epsilons; UserError for two, which share no column."""
+    units = sorted(set(table["unit"])) if "unit" in table else []
+    if len(units) > 1:
+        raise UserError(f"epsilons of the units {' and '.join(units)}, expected one in a table")
+    return units[0] if units else "example"
+
+
+def head_of(head: str, unit: str) -> str:
+    """Return the head of a column, which names the unit of epsilons that protect whole clients."""
+    return f"{head} ({unit})" if head.startswith("ε") and unit != "example" else head
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:
@@ -33,10 +55,11 @@ def markdown(heads: list[str], lines: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in padded)
 
 
-def grid(cells: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+def grid(cells: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
     """Return heads and lines of accuracies: a line per method and variant, a column per epsilon."""
-    epsilons = sorted(cells["epsilon"].unique())
-    heads = ["method", *("non-private" if math.isinf(e) else f"ε = {e:g}" for e in epsilons)]
+    epsilons, unit = sorted(cells["epsilon"].unique()), unit_of(cells)
+    budgets = ["non-private" if math.isinf(e) else head_of(f"ε = {e:g}", unit) for e in epsilons]
+    heads = ["method", *budgets]
     lines = []
     for (label, variant), group in cells.groupby(["label", "variant"], sort=False):
         shown = {row["epsilon"]: mean_and_interval(row) for _, row in group.iterrows()}
@@ -95,13 +118,13 @@ def plain(name: str) -> Column:
     return lambda row: str(row[name]) if known(row[name]) else ""
 
 
-def mean_and_interval(row: pd.Series) -> str:
+def mean_and_interval(row: "pd.Series") -> str:
     """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed."""
     spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
     return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g})"
 
 
-def difference(row: pd.Series) -> str:
+def difference(row: "pd.Series") -> str:
     """Return a difference as `+0.42 [+0.10, +0.74] (n=5)`, points."""
     if not known(row["difference"]):
         return "(n=0)"
@@ -119,7 +142,13 @@ def p_text(p: float) -> str:
     return "<0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
-def certified(row: pd.Series) -> str:
+def p_equation(p: float) -> str:
+    """Return a p-value in running text, such as `p = 0.03` or `p < 0.0001`."""
+    text = p_text(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def certified(row: "pd.Series") -> str:
     """Return a certified epsilon, `none` without a proof."""
     return rounded_up(row["eps_certified"]) if known(row["eps_certified"]) else "none"
 
@@ -132,7 +161,7 @@ def rounded_up(epsilon: float) -> str:
     return f"{math.ceil(epsilon / unit - 1e-9) * unit:.4g}"
 
 
-def width(row: pd.Series) -> str:
+def width(row: "pd.Series") -> str:
     """Return the width of a good range, with ≥ where the grid ends inside it."""
     if not known(row["width_decades"]):
         return "none"
@@ -147,6 +176,7 @@ CELLS: dict[str, Column] = {
     "diverged": lambda row: str(row["diverged"] or ""),
     "ε claimed": rounded("eps_claimed"),
     "ε certified": certified,
+    "certified by": plain("accountant"),
     "ε audited": plain("eps_audited"),
     "rate": plain("rate"),
     "r": rounded("r"),

@@ -1,7 +1,8 @@
 """Finished runs as tables: one row per run, or one row per round, with the cell they belong to.
 
 A study is the JSON object that the workflow hands to its drivers: name, title, dataset, kind,
-delta, margin, claims, controls and cells; a cell lists its runs in the order of its seeds.
+delta, margin, claims, controls, baseline and cells. A cell lists its runs in the order of its
+seeds.
 """
 
 import json
@@ -38,9 +39,32 @@ def chance(dataset: str) -> float:
     return 100 / plugins.load("data", dataset).CLASSES
 
 
-def variant_text(variant: dict[str, Any]) -> str:
-    """Return a variant as text, such as `state=reset` or `clip_norm=0.1`."""
-    return ", ".join(f"{key}={value}" for key, value in variant.items())
+def variant_text(variant: dict[str, Any], without: str = "") -> str:
+    """Return a variant as text, such as `state=reset` or `clip_norm=0.1`, all but one key of it."""
+    return ", ".join(f"{key}={value}" for key, value in variant.items() if key != without)
+
+
+def variant_of(text: str) -> dict[str, str]:
+    """Return what `variant_text` wrote; values stay text."""
+    return dict(part.split("=", 1) for part in text.split(", ") if part)
+
+
+def numeric_keys(study: Study) -> list[str]:
+    """Return what a study varies in numbers: keys with more than one value, all of them numbers."""
+    found: dict[str, set] = {}
+    for cell in study["cells"]:
+        for key, value in cell["variant"].items():
+            found.setdefault(key, set()).add(value)
+    return [
+        key
+        for key, values in found.items()
+        if len(values) > 1 and all(isinstance(value, int | float) for value in values)
+    ]
+
+
+def unit_of(study: Study) -> str:
+    """Return whom the epsilons of a study protect: one `example`, or a whole `client`."""
+    return study["cells"][0]["unit"]
 
 
 def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
@@ -65,6 +89,12 @@ def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
     ]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)
+
+
+def summaries(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the summary of every run, with the number of its cell."""
+    for index, _, _, _, path in _runs(study, runs_dir):
+        yield index, files.read_json(path / "summary.json")
 
 
 def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict, str, int, Path]]:

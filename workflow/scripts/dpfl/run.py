@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import data, models, participation, partition, plugins, streams
+from dpfl import data, models, participation, partition, plugins, streams, trainers
 from dpfl.checkpoint import Checkpoints
 from dpfl.errors import UserError
 from dpfl.evaluation import Score, score
-from dpfl.federated import Client, Round, Trainer
+from dpfl.federated import Round
 from dpfl.flat import FlatModel
 from dpfl.inputs import Inputs
-from dpfl.noise import SOURCES
-from dpfl.states import STATES
 
 CHECKPOINT = "checkpoint"
-WEIGHTINGS: dict[str, Callable[[Client], float]] = {
-    "examples": lambda client: float(len(client.targets)),
-    "uniform": lambda client: 1.0,
-}
 
 
 @dataclass(frozen=True)
@@ -55,10 +49,22 @@ class _Run:
         self.clients = partition.clients_of(assignment)
         self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
-        self.ledger, self.records = inputs.accounts(settings["epsilon"])
+        ledger, records = inputs.accounts(settings["epsilon"])
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
-        self.trainer = self._trainer()
+        self.trainer = trainers.build(
+            trainers.Parts(
+                settings=settings,
+                key=self.key,
+                dataset=self.dataset,
+                members=self.clients,
+                flat=self.flat,
+                build_optimizer=self._optimizer,
+                ledger=ledger,
+                records=records,
+            )
+        )
+        self.ledger = ledger
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
         self.metrics: list[dict[str, Any]] = []
         self.rates: list[dict[str, float]] = []
@@ -74,56 +80,17 @@ class _Run:
             raise UserError(f"{names}, shape {tuple(example.shape[1:])}: {error}") from error
         return model
 
-    def _trainer(self) -> Trainer:
-        settings = self.settings
-        mechanism = dict(settings["mechanism"])
-        estimator = plugins.load("mechanisms", mechanism.pop("estimator"))
-        return Trainer(
-            flat=self.flat,
-            clients=self._client,
-            mechanism=estimator.build(settings["clipping"], **mechanism),
-            states=STATES[settings["federation"]["state"]](self._optimizer),
-            ledger=self.ledger,
-            draws=SOURCES[settings["noise"]],
-            batch_key=(*self.key, "batch"),
-            noise_key=(*self.key, "noise"),
-            weighting=WEIGHTINGS[settings["federation"]["weighting"]],
-        )
-
     def _optimizer(self) -> torch.optim.Optimizer:
         optimizer = self.settings["optimizer"]
         hyperparameters = {**optimizer["settings"], optimizer["rate_key"]: optimizer["rate"]}
         return self.build_optimizer([self.flat.flat], **hyperparameters)
-
-    def _client(self, number: int) -> Client:
-        """Return a client with the sample rate, steps and noise that it was calibrated for."""
-        members = torch.from_numpy(self.clients[number])
-        planned = self.records[number] if self.records else self._unpriced(number, len(members))
-        return Client(
-            number=number,
-            inputs=self.dataset.train_inputs[members],
-            targets=self.dataset.train_targets[members],
-            sample_rate=planned["sample_rate"],
-            steps_per_round=planned["steps_per_round"],
-            noise_multiplier=planned["noise_multiplier"],
-        )
-
-    def _unpriced(self, number: int, examples: int) -> dict[str, Any]:
-        """Return the same steps for a non-private run, which has no calibration."""
-        federation = self.settings["federation"]
-        batch, work = federation["batch_size"], ("local_epochs", "local_steps")
-        steps = participation.local_steps(
-            examples, batch, **{k: federation[k] for k in work}, client=number
-        )
-        rate = batch / examples
-        return {"sample_rate": rate, "steps_per_round": steps, "noise_multiplier": 0.0}
 
     def complete(self) -> Result:
         """Run every round that is still to do; stop early when the budget or the model is gone."""
         rounds = self._participants()
         self._resume()
         if not self.metrics:
-            self._record(Round(0, 0, None))
+            self._record(Round(0, 0))
             self.checkpoints.save(0, self._state(), {})
         started, first = time.monotonic(), len(self.metrics)
         for number in range(first, len(rounds) + 1):
@@ -132,18 +99,14 @@ class _Run:
                 self.report(f"round {number}: the weights are no longer finite, training ends")
                 break
             outcome = self.trainer.run_round([int(c) for c in rounds[number - 1]])
-            if outcome is None and not self._can_pay(rounds[number:]):
+            if outcome is None and not self.trainer.can_pay(rounds[number:]):
                 self.report(f"round {number}: no budget pays for another step, training ends")
                 break
-            done, changed = outcome or (Round(0, 0, None), {})
+            done, changed = outcome or (Round(0, 0), {})
             self._record(done)
             self.checkpoints.save(number, self._state(), changed)
             self.report(self._progress(number, len(rounds), started, number - first + 1))
         return self._result()
-
-    def _can_pay(self, rounds: list[np.ndarray]) -> bool:
-        """Tell whether any participant of these rounds has a paid step left."""
-        return any(self.ledger.affordable(int(c), 1) for c in set(np.concatenate([[], *rounds])))
 
     def _result(self) -> Result:
         """Collect the result; optimizer steps are counted since the state was last reset."""
@@ -151,21 +114,18 @@ class _Run:
         group = optimizer.param_groups[0]
         hyperparameters = {k: v for k, v in group.items() if k != "params"}
         scale = optimizer.noise_scale() if hasattr(optimizer, "noise_scale") else None
-        steps = max(self.trainer.steps_taken.values(), default=0)
-        if self.settings["federation"]["state"] == "reset":
-            each = (self._client(c).steps_per_round for c in self.trainer.steps_taken)
-            steps = max(each, default=0)
         return Result(
             self.metrics,
             self.rates,
             self.flat.model,
             hyperparameters,
             scale,
-            steps,
+            self.trainer.steps_since_reset(),
             dict(self.trainer.steps_taken),
         )
 
     def _participants(self) -> list[np.ndarray]:
+        """Draw who takes part; where that is secret, it is not read (see client_level)."""
         federation = self.settings["federation"]
         return participation.draw(
             len(self.clients),
@@ -190,6 +150,8 @@ class _Run:
                 "validation_accuracy": held_out.accuracy if held_out else None,
                 "validation_loss": held_out.loss if held_out else None,
                 "epsilon_spent": self.ledger.epsilon_spent(),
+                "noise_multiplier": outcome.noise_multiplier or None,
+                "clip_norm": outcome.clip_norm,
             }
         )
         if outcome.rates:
@@ -227,7 +189,7 @@ class _Run:
         self.metrics, self.rates = state["metrics"], state["rates"]
         self.ledger.restore(state["ledger"])
         self.trainer.steps_taken = state["steps_taken"]
-        self.trainer.states.restore(optimizers)
+        self.trainer.restore(optimizers)
         self.report(f"continuing after round {len(self.metrics) - 1}")
 
     def _progress(self, number: int, rounds: int, started: float, done: int) -> str:

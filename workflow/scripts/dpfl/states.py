@@ -14,6 +14,8 @@ Build = Callable[[], torch.optim.Optimizer]
 class Persist:
     """Every client keeps its own moments and step count until it takes part again."""
 
+    forgets = False
+
     def __init__(self, build: Build):
         self._build = build
         self._optimizers: dict[str, torch.optim.Optimizer] = {}
@@ -43,6 +45,8 @@ class Persist:
 class Reset:
     """Every client starts every round with a new optimizer."""
 
+    forgets = True
+
     def __init__(self, build: Build):
         self._build = build
 
@@ -67,6 +71,8 @@ class Server:
     Moments are averaged with the weights of the model average, the step count is the largest.
     The states are functions of privatised gradients alone, so this costs no privacy.
     """
+
+    forgets = False
 
     def __init__(self, build: Build):
         self._build = build

@@ -71,7 +71,7 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
     unproven = mechanism.build(settings["clipping"], **estimator).unproven
     common = {
-        "unit": "example",
+        "unit": settings["unit"],
         "sampling": "poisson",
         "eps_claimed": settings["epsilon"],
         "eps_audit_lb": None,
@@ -87,8 +87,8 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
             "noise_multipliers": {"min": None, "max": None, "clients": {}},
         }
     calibration = read_json(inputs.calibration)
-    multipliers = {c["client"]: c["noise_multiplier"] for c in calibration["clients"]}
-    used = [z for z in multipliers.values() if z is not None]
+    multipliers = {c["client"]: c["noise_multipliers"] for c in calibration["clients"]}
+    used = _used(calibration)
     return {
         **common,
         "eps_certified": None if unproven else calibration["eps_certified"],
@@ -113,13 +113,12 @@ def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | 
 def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]:
     """Predict the unclipped rate r of a coordinate that is all noise, and the bound it meets."""
     group = result.hyperparameters
-    if inputs.calibration is None or not result.noise_scale:
+    if inputs.calibration is None or not result.noise_scale or settings["unit"] == "client":
         return {"r": None, "regime": None, "pinned_from_step": None}
-    used = [c["noise_multiplier"] for c in read_json(inputs.calibration)["clients"]]
     r = regime.unclipped_rate(
         group["lr"],
         settings["federation"]["batch_size"],
-        median(z for z in used if z is not None),
+        median(_used(read_json(inputs.calibration))),
         settings["clipping"]["clip_norm"],
         result.noise_scale,
     )
@@ -128,6 +127,11 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
     gamma = group["gamma"] or 1 - group["betas"][1]
     found = regime.regime(r, group["final_lr"], gamma, result.steps_since_reset)
     return {"r": r, "regime": found.name, "pinned_from_step": found.step}
+
+
+def _used(calibration: dict) -> list[float]:
+    """Return the planned noise multipliers of all clients and rounds."""
+    return [z for client in calibration["clients"] for z in client["noise_multipliers"]]
 
 
 def _finite(value: float | None) -> float | None:

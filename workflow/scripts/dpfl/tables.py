@@ -3,8 +3,8 @@
 Accuracies are test accuracies in percent; n counts seeds. Three epsilons stand side by side:
 `eps_claimed` (the method's own), `eps_certified` (an accountant's proof, the largest over seeds;
 empty without a proof) and `eps_audited` (a lower bound from an attack, or the audit's status).
-A cell with a published number gets that verdict; a cell of a published ordering gets the ordering
-and the verdicts of its comparisons; a demonstration gets `demonstration`.
+A cell with a published number gets that verdict; a cell of a published ordering, or one beside a
+baseline, gets the verdicts of its comparisons; a demonstration gets `demonstration`.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl import results, verdicts
+from dpfl import comparisons, results, verdicts
 
 COLUMNS = [
     *("study", "dataset", "method", "label", "variant", "epsilon", "delta", "n"),
@@ -86,29 +86,43 @@ def _privacy(own: pd.DataFrame) -> dict[str, Any]:
 def _published(
     study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
 ) -> tuple[str, str]:
-    """Return what the source printed about a cell, and the verdict."""
+    """Return what the source printed about a cell, if anything, and the verdict."""
     if study["dataset"] in verdicts.DEMONSTRATIONS:
         return "", "demonstration"
     if cell.get("published") is not None:
         value = cell["published"]
         return f"{value:g}", verdicts.cell_verdict(measured, value, study["margin"])
-    claims = [c for c in study["claims"] if cell["method"] in (c["better"], *c["worse"])]
-    if not claims or math.isinf(results.number(cell["epsilon"])):
+    if math.isinf(results.number(cell["epsilon"])):
         return "", ""
-    return "; ".join(c["published"] for c in claims), _ordering_verdicts(cell, compared)
+    claims = [c for c in study["claims"] if cell["method"] in (c["better"], *c["worse"])]
+    found = [*_ordering_verdicts(cell, compared), *_baseline_verdicts(study, cell, compared)]
+    return "; ".join(c["published"] for c in claims), "; ".join(found)
 
 
-def _ordering_verdicts(cell: dict, compared: pd.DataFrame) -> str:
+def _ordering_verdicts(cell: dict, compared: pd.DataFrame) -> list[str]:
     """Return the verdicts of the claim comparisons that a cell takes part in."""
     claims = compared[compared["kind"] == "claim"]
     own = claims[claims["variant"] == results.variant_text(cell["variant"])]
     pairs = zip(own["better"], own["worse"], own["verdict"], strict=True)
-    found = [
+    return [
         f"{better} > {worse}: {verdict}"
         for better, worse, verdict in pairs
         if cell["method"] in (better, worse)
     ]
-    return "; ".join(found)
+
+
+def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame) -> list[str]:
+    """Return the verdicts of a cell against the baseline, or that it is the baseline."""
+    found, variant = [], cell["variant"]
+    for key, base in study.get("baseline", {}).items():
+        own = compared[
+            (compared["kind"] == "baseline")
+            & (compared["better"] == comparisons.side(cell["method"], key, variant[key]))
+            & (compared["variant"] == results.variant_text(variant, without=key))
+        ]
+        found += [f"against {key}={base}: {verdict}" for verdict in own["verdict"]]
+        found += ["baseline"] * (variant[key] == base)
+    return found
 
 
 def _joined(values: pd.Series) -> str:

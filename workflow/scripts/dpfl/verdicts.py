@@ -5,7 +5,7 @@ an interval is Student's over seeds, accuracies and margins are percentage point
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One paired comparison of an ordering claim, adjusted for the claim's other comparisons."""
+    """One paired comparison, adjusted for the others of its family."""
 
     interval: Interval
     p: float | None
@@ -66,12 +66,36 @@ def cell_verdict(measured: Interval, published: float, margin: float) -> str:
     return "differs" if outside else "inconclusive"
 
 
-def ordering(
-    differences: Mapping[str, Sequence[float]], margin: float, level: float = LEVEL
-) -> dict[str, Comparison]:
-    """Judge `better > worse` for every worse method of one claim (Holm 1979).
+def of_ordering(measured: Interval, margin: float) -> str:
+    """Judge a claim `better > worse` by the interval of the difference."""
+    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
+        return "too few seeds"
+    if measured.low > 0:
+        return "replicated"
+    return "not replicated" if measured.high < margin / 2 else "inconclusive"
 
-    `differences` holds, per worse method, one paired difference per seed (better - worse).
+
+def of_change(measured: Interval, margin: float) -> str:
+    """Judge the open question what a change does, by the interval of changed - baseline."""
+    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
+        return "too few seeds"
+    if measured.low > 0:
+        return "gains"
+    if measured.high < 0:
+        return "loses"
+    within = -margin / 2 <= measured.low and measured.high <= margin / 2
+    return "no difference" if within else "inconclusive"
+
+
+def family(
+    differences: Mapping[Hashable, Sequence[float]],
+    margin: float,
+    judge: Callable[[Interval, float], str] = of_ordering,
+    level: float = LEVEL,
+) -> dict[Hashable, Comparison]:
+    """Test and judge comparisons that belong together (Holm 1979).
+
+    `differences` holds, per comparison, one paired difference per seed (better - worse).
     The two-sided paired t-tests are ordered by p; the j-th smallest of m is tested, and its
     interval drawn, at level 1 - (1 - level) / (m - j + 1). Holm stops at the first test that
     does not reject: it and all later ones keep that test's level, so an interval excludes zero
@@ -88,7 +112,7 @@ def ordering(
             stopped = tests_left
         own = interval(differences[name], 1 - (1 - level) / (stopped or tests_left))
         p_holm = None if p[name] is None else adjusted
-        result[name] = Comparison(own, p[name], p_holm, _ordering_verdict(own, margin))
+        result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
     return {name: result[name] for name in differences}
 
 
@@ -112,11 +136,3 @@ def _paired_p(values: Sequence[float]) -> float | None:
         return 1.0 if measured.mean == 0 else 0.0
     t = measured.mean / (measured.sd / math.sqrt(measured.n))
     return float(2 * stats.t.sf(abs(t), measured.n - 1))
-
-
-def _ordering_verdict(measured: Interval, margin: float) -> str:
-    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
-        return "too few seeds"
-    if measured.low > 0:
-        return "replicated"
-    return "not replicated" if measured.high < margin / 2 else "inconclusive"

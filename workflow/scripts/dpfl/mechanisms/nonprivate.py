@@ -1,17 +1,20 @@
-"""The plain gradient: what every method becomes at epsilon = infinity."""
+"""The plain gradient, or the plain mean of updates: every method at epsilon = infinity."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
 
-from dpfl.layout import channels_last
 from dpfl.noise import Normal
+from dpfl.plain_gradient import gradient_of_sum
 
 
 @dataclass(frozen=True)
 class NonPrivate:
-    """sum_i g_i / B over the same Poisson batches as the private runs: no clipping, no noise."""
+    """The sum over the same Poisson sample as the private runs: no clipping, no noise.
+
+    sum_i g_i / B over a batch, or sum_k u_k / m over a cohort, whichever the method samples.
+    """
 
     unproven: tuple[str, ...] = ("no clipping and no noise: epsilon is infinite",)
 
@@ -27,12 +30,29 @@ class NonPrivate:
         normal: Normal,
     ) -> torch.Tensor:
         """Return the gradient of the summed loss over the expected batch size, flat [D]."""
-        parameters = list(model.parameters())
-        if len(inputs) == 0:
-            return torch.cat([torch.zeros_like(p).reshape(-1) for p in parameters])
-        total = loss_fn(model(channels_last(inputs)), targets).sum()
-        gradients = torch.autograd.grad(total, parameters)
-        return torch.cat([g.reshape(-1) for g in gradients]).div_(expected_batch)
+        return gradient_of_sum(model, loss_fn, inputs, targets).div_(expected_batch)
+
+    def aggregate(
+        self,
+        updates: Iterable[torch.Tensor],
+        *,
+        like: torch.Tensor,
+        noise_multiplier: float,
+        expected_clients: float,
+        normal: Normal,
+    ) -> torch.Tensor:
+        """Return the sum of the updates over the expected cohort [D], typed `like` the weights."""
+        total = torch.zeros_like(like, dtype=torch.float64)
+        for update in updates:
+            total.add_(update)
+        return total.div_(expected_clients).to(like.dtype)
+
+    def state(self) -> dict[str, float]:
+        """Return nothing to remember."""
+        return {}
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Nothing to continue from."""
 
 
 def build(clipping: dict) -> NonPrivate:

@@ -7,13 +7,20 @@ from functools import lru_cache
 from itertools import accumulate
 
 import dp_accounting
+from dp_accounting import DpEvent
 from scipy.optimize import brentq
 
 from dpfl import plugins
+from dpfl.errors import UserError
 from dpfl.privacy import events
 from dpfl.privacy.accountants import pld
+from dpfl.privacy.schedule import Budget, Work
+
+Segments = Sequence[tuple[float, int]]
+"""What a client does in order: (noise multiplier, steps), the noise fixed in advance."""
 
 TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
+WIDEST = 30.0  # of the search, in log z: 13 orders of magnitude
 ATTEMPTS = 3  # where the drafts do not lead there, the fine grid is searched
 FINE_CURVE = 200  # longer curves are drawn on the coarser grid, from above all the same
 
@@ -33,7 +40,12 @@ def epsilon(
         return 0.0
     if noise_multiplier == 0:
         return math.inf
-    return _price(accountant, sample_rate, noise_multiplier, steps, delta)
+    return _price(accountant, sample_rate, ((noise_multiplier, steps),), delta)
+
+
+def epsilon_of(event: DpEvent, delta: float, accountant: str = "pld") -> float:
+    """Return the epsilon of any event that the accountant can price; UserError for others."""
+    return plugins.load("privacy/accountants", accountant).epsilon(event, delta)
 
 
 @lru_cache(maxsize=1024)
@@ -49,30 +61,53 @@ def noise_multiplier(
     events.require_count("steps", steps, 1)
 
     def price(log_z: float, draft: bool = False) -> float:
-        return _price(accountant, sample_rate, math.exp(log_z), steps, delta, draft)
+        segments = ((math.exp(log_z), steps),)
+        return _price(accountant, sample_rate, segments, delta, draft)
 
     return math.exp(
         _search(price, epsilon, _central_limit_guess(sample_rate, steps, epsilon, delta))
     )
 
 
-def spent(
-    sample_rate: float, noise_multiplier: float, step_counts: Sequence[int], delta: float
-) -> list[float]:
-    """Return the PLD epsilon after each of these numbers of steps, which must not decrease.
+@lru_cache(maxsize=64)
+def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) -> tuple[float, ...]:
+    """Return the noise of every round, 1/z_t^2 in proportion to its weight: at most epsilon.
 
-    Every value is an upper bound, and the last one is that of `epsilon`. Raises UserError as it.
+    The promise, as that of `noise_multiplier`, is checked on the fine grid. Raises UserError for
+    an argument out of range and unless there is one positive weight a round.
     """
-    counts = list(step_counts)
-    if not counts:
-        return []
-    rising = counts == sorted(counts) and counts[0] >= 0
-    events.require("step_counts", counts, rising, "nondecreasing, from 0 on")
-    total = epsilon(sample_rate, noise_multiplier, counts[-1], delta)
+    _check(work.sample_rate, budget.delta)
+    events.require("epsilon", budget.epsilon, 0 < budget.epsilon < math.inf, "> 0 and finite")
+    events.require_count("steps", work.steps, 1)
+    valid = len(weights) == work.rounds and min(weights) > 0
+    events.require("weights", weights, valid, f"{work.rounds} numbers > 0")
+    mean = sum(weights) / len(weights)
+
+    def noise(log_z: float) -> tuple[float, ...]:
+        return tuple(math.exp(log_z) * math.sqrt(mean / weight) for weight in weights)
+
+    def price(log_z: float, draft: bool = False) -> float:
+        segments = tuple((z, work.steps_per_round) for z in noise(log_z))
+        return _price(budget.accountant, work.sample_rate, segments, budget.delta, draft)
+
+    start = _central_limit_guess(work.sample_rate, work.steps, budget.epsilon, budget.delta)
+    return noise(_search(price, budget.epsilon, start))
+
+
+def spent(sample_rate: float, segments: Segments, delta: float) -> list[float]:
+    """Return the PLD epsilon after each of these segments, whose steps may be none.
+
+    Every value is an upper bound, and the last one is that of the whole run. Raises UserError as
+    `epsilon` does.
+    """
+    _check(sample_rate, delta)
+    for _, steps in segments:
+        events.require_count("steps", steps, 0)
+    total = _total(sample_rate, segments, delta)
     if not 0 < total < math.inf:
-        return [epsilon(sample_rate, noise_multiplier, count, delta) for count in counts]
-    step = events.poisson_gaussian(sample_rate, noise_multiplier, 1)
-    curve = pld.curve(step, counts, delta, draft=len(counts) > FINE_CURVE)
+        return [total] * len(segments)
+    increments = [events.varying(sample_rate, [s]) if s[1] else None for s in segments]
+    curve = pld.curve(increments, delta, draft=len(segments) > FINE_CURVE)
     return [min(value, total) for value in accumulate(curve, max)]
 
 
@@ -83,17 +118,40 @@ def affordable_steps(
 
     Raises UserError as `epsilon` does.
     """
-    _check(sample_rate, delta)
-    events.require("epsilon", epsilon, epsilon > 0, "> 0")
     events.require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
     events.require_count("limit", limit, 0)
+    return affordable_steps_of(sample_rate, [(noise_multiplier, limit)], epsilon, delta)
+
+
+def affordable_steps_of(
+    sample_rate: float, segments: Segments, epsilon: float, delta: float
+) -> int:
+    """Return how many of the planned steps cost at most epsilon together; UserError as above."""
+    _check(sample_rate, delta)
+    events.require("epsilon", epsilon, epsilon > 0, "> 0")
+    limit = sum(steps for _, steps in segments)
 
     def price(steps: int) -> float:
-        return _price("pld", sample_rate, noise_multiplier, steps, delta) if steps else 0.0
+        return _total(sample_rate, _first(segments, steps), delta)
 
     if price(limit) <= epsilon:
         return limit
     return bisect_right(range(limit), epsilon, key=price) - 1
+
+
+def _first(segments: Segments, steps: int) -> list[tuple[float, int]]:
+    """Return the beginning of the segments that has this many steps."""
+    taken = []
+    for noise, planned in segments:
+        taken.append((noise, min(planned, steps)))
+        steps -= taken[-1][1]
+    return taken
+
+
+def _total(sample_rate: float, segments: Segments, delta: float) -> float:
+    """Return the PLD epsilon of all segments; without any step it is 0."""
+    taken = tuple((noise, steps) for noise, steps in segments if steps)
+    return _price("pld", sample_rate, taken, delta) if taken else 0.0
 
 
 def _check(sample_rate: float, delta: float) -> None:
@@ -103,9 +161,13 @@ def _check(sample_rate: float, delta: float) -> None:
 
 @lru_cache(maxsize=4096)
 def _price(
-    accountant: str, q: float, z: float, steps: int, delta: float, draft: bool = False
+    accountant: str,
+    sample_rate: float,
+    segments: tuple[tuple[float, int], ...],
+    delta: float,
+    draft: bool = False,
 ) -> float:
-    event = events.poisson_gaussian(q, z, steps)
+    event = events.varying(sample_rate, segments)
     return plugins.load("privacy/accountants", accountant).epsilon(event, delta, draft)
 
 
@@ -131,6 +193,8 @@ def _root(excess: Callable[[float], float], start: float) -> float:
     near, width = start, 0.02
     while side * excess(near + side * width) > 0:
         near, width = near + side * width, 2 * width
+        if width > WIDEST:
+            raise UserError("epsilon is out of reach: no noise has this price by the accountant")
     return brentq(excess, *sorted((near, near + side * width)), xtol=1e-5)
 
 

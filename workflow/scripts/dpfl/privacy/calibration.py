@@ -1,24 +1,29 @@
 """Noise for every client of a federation, before anything is trained.
 
-Clients hold disjoint examples, so the run costs what its most exposed client costs. Participation
-is public and drawn beforehand: it earns no amplification, it only sets the number of steps.
+Unit `example`: clients hold disjoint examples, so the run costs what its most exposed client costs.
+Participation is public and drawn beforehand: it earns no amplification, it only sets the number of
+steps. Unit `client` (DP-FedAvg, McMahan et al. 2018): the server alone adds noise, one step a
+round, on a Poisson sample of clients that stays secret and therefore does earn amplification.
 """
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache as memoize
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpfl import plugins, streams
+from dpfl import streams
 from dpfl.errors import UserError
 from dpfl.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
-from dpfl.privacy.accounting import spent
-from dpfl.privacy.schedule import Schedule
+from dpfl.privacy.cache import NoiseCache
+from dpfl.privacy.planned import planned
+from dpfl.privacy.schedule import Budget, Work
 
-UNIT = "example"
 CERTIFICATE = "pld"  # prices what was bought, whichever accountant chose the noise
+FILTER = "rdp-filter"  # prices what was chosen while training
+SERVER = "server"  # the one who adds the noise where the unit is the client
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Settings:
     budget: dict[str, Any]
     federation: Federation
     participation_key: tuple[str | int, ...]
+    unit: str = "example"
     sampling: str = "poisson"
 
     @classmethod
@@ -57,41 +63,69 @@ class Settings:
             raise UserError(f"settings: {error}") from error
 
 
-def calibrate(settings: Settings, assignment: np.ndarray) -> dict[str, Any]:
-    """Return the calibration of every client in an assignment (client of each example, or -1).
+def calibrate(
+    settings: Settings, assignment: np.ndarray, cache: NoiseCache | None = None
+) -> dict[str, Any]:
+    """Return the calibration of everyone who adds noise, from an assignment (see dpfl.partition).
 
-    Raises UserError naming the client if delta is not below 1/examples or a batch exceeds them.
+    Raises UserError if delta is not below 1/examples of a client, or 1/clients where that is the
+    unit, and if a batch exceeds a client's examples, naming the client.
     """
     events.require_poisson(settings.sampling)
-    federation = settings.federation
-    sizes = np.bincount(assignment[assignment >= 0]).tolist()
-    rng = streams.rng(*settings.participation_key)
-    drawn = draw(len(sizes), federation.clients_per_round, federation.rounds, rng)
-    planned = [
-        _planned(settings, client, examples, rounds)
-        for client, (examples, rounds) in enumerate(
-            zip(sizes, rounds_of(drawn, len(sizes)), strict=True)
-        )
-    ]
-    priced = cache(partial(_priced, settings))
+    plans = PLANNERS[settings.unit](settings, np.bincount(assignment[assignment >= 0]).tolist())
+    priced = memoize(partial(_priced, settings, cache or NoiseCache(None)))
     clients = [
         {**plan, **priced(plan["sample_rate"], plan["steps_per_round"], len(plan["rounds"]))}
-        for plan in planned
+        for plan in plans
     ]
+    filtered = any("filter" in client for client in clients)
     return {
         "epsilon": settings.epsilon,
         "delta": settings.delta,
-        "accountant": CERTIFICATE,
+        "accountant": FILTER if filtered else CERTIFICATE,
         "calibrated_with": settings.accountant,
         "adjacency": events.ADD_OR_REMOVE_ONE,
-        "unit": UNIT,
+        "unit": settings.unit,
         "sampling": settings.sampling,
         "eps_certified": max(client["epsilon"] for client in clients),
         "clients": clients,
     }
 
 
-def _planned(settings: Settings, client: int, examples: int, rounds: list[int]) -> dict[str, Any]:
+def _examples(settings: Settings, sizes: list[int]) -> list[dict[str, Any]]:
+    """Plan every client's own steps: each protects its examples."""
+    federation = settings.federation
+    rng = streams.rng(*settings.participation_key)
+    drawn = draw(len(sizes), federation.clients_per_round, federation.rounds, rng)
+    return [
+        _plan_of(settings, client, examples, rounds)
+        for client, (examples, rounds) in enumerate(
+            zip(sizes, rounds_of(drawn, len(sizes)), strict=True)
+        )
+    ]
+
+
+def _clients(settings: Settings, sizes: list[int]) -> list[dict[str, Any]]:
+    """Plan the server's steps, one a round: it protects whole clients."""
+    federation, clients = settings.federation, len(sizes)
+    if clients * settings.delta >= 1:
+        raise UserError(f"delta is {settings.delta}, must be < 1/{clients} (clients)")
+    cohort = federation.clients_per_round or clients
+    if not 1 <= cohort <= clients:
+        raise UserError(f"clients_per_round is {cohort}, must be in [1, {clients}] (clients)")
+    return [
+        {
+            "client": SERVER,
+            "examples": None,
+            "sample_rate": cohort / clients,
+            "steps_per_round": 1,
+            "rounds": list(range(1, federation.rounds + 1)),
+            "steps": federation.rounds,
+        }
+    ]
+
+
+def _plan_of(settings: Settings, client: int, examples: int, rounds: list[int]) -> dict[str, Any]:
     """Return what a client is going to do."""
     federation = settings.federation
     if examples * settings.delta >= 1:
@@ -112,26 +146,22 @@ def _planned(settings: Settings, client: int, examples: int, rounds: list[int]) 
 
 
 def _priced(
-    settings: Settings, sample_rate: float, steps_per_round: int, participations: int
+    settings: Settings, cache: NoiseCache, sample_rate: float, steps_per_round: int, rounds: int
 ) -> dict[str, Any]:
-    """Return noise, paid steps and the epsilon after each participation."""
-    if not participations:
-        return {"paid_steps": 0, "noise_multiplier": None, "epsilon": 0.0, "spent": []}
-    schedule = _scheduled(settings, sample_rate, steps_per_round * participations)
-    planned = [steps_per_round * number for number in range(1, participations + 1)]
-    paid = [min(steps, schedule.paid_steps) for steps in planned]
-    curve = spent(sample_rate, schedule.noise_multiplier, paid, settings.delta)
-    return {
+    """Return noise, paid steps and the epsilon after each round taken part in."""
+    if not rounds:
+        return {"paid_steps": 0, "noise_multipliers": [], "epsilon": 0.0, "spent": []}
+    work = Work(sample_rate, steps_per_round, rounds)
+    budget = Budget(settings.epsilon, settings.delta, settings.accountant)
+    own = dict(settings.budget)
+    schedule, curve = planned(own.pop("strategy"), own, work, budget, cache)
+    record = {
         "paid_steps": schedule.paid_steps,
-        "noise_multiplier": schedule.noise_multiplier,
-        "epsilon": curve[-1],
+        "noise_multipliers": list(schedule.noise_multipliers),
+        "epsilon": curve[-1] if curve else settings.epsilon,
         "spent": curve,
     }
+    return {**record, "filter": schedule.filter} if schedule.filter else record
 
 
-def _scheduled(settings: Settings, sample_rate: float, steps: int) -> Schedule:
-    """Ask the budget strategy, a plug-in with settings of its own."""
-    own = dict(settings.budget)
-    strategy = plugins.load("privacy/budgets", own.pop("strategy"))
-    budget = (settings.epsilon, settings.delta, settings.accountant)
-    return strategy.schedule(sample_rate, steps, *budget, **own)
+PLANNERS = {"example": _examples, "client": _clients}

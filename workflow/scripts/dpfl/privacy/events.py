@@ -4,10 +4,19 @@ Everything released from one batch is ONE Gaussian with the joint multiplier z, 
 several separately sampled events for the same batch would under-report its cost.
 """
 
+from collections.abc import Sequence
+from itertools import groupby
 from numbers import Integral
+from operator import itemgetter
 from typing import Any
 
-from dp_accounting import DpEvent, GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import (
+    ComposedDpEvent,
+    DpEvent,
+    GaussianDpEvent,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+)
 
 from dpfl.errors import UserError
 
@@ -53,6 +62,16 @@ def poisson_gaussian(sample_rate: float, noise_multiplier: float, steps: int) ->
     if sample_rate < 1:
         release = PoissonSampledDpEvent(sample_rate, release)
     return SelfComposedDpEvent(release, steps)
+
+
+def varying(sample_rate: float, segments: Sequence[tuple[float, int]]) -> DpEvent:
+    """Return the steps of a run whose noise changes: (noise multiplier, steps), in order.
+
+    Neighbours with the same noise are one segment. Raises UserError as `poisson_gaussian` does.
+    """
+    merged = [(z, sum(n for _, n in group)) for z, group in groupby(segments, itemgetter(0))]
+    parts = [poisson_gaussian(sample_rate, z, steps) for z, steps in merged if steps]
+    return parts[0] if len(parts) == 1 else ComposedDpEvent(parts)
 
 
 def shuffled_gaussian(noise_multiplier: float, epochs: int) -> tuple[DpEvent, str]:

@@ -5,10 +5,16 @@ Add or remove one example; losses rounded pessimistically to a grid (Doroshenko 
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from functools import lru_cache, reduce
+from itertools import accumulate
 
-from dp_accounting import DpEvent, GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import (
+    ComposedDpEvent,
+    DpEvent,
+    GaussianDpEvent,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+)
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpfl.errors import UserError
@@ -22,14 +28,13 @@ def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     return float(_distribution(event, 1, grid).get_epsilon_for_delta(delta))
 
 
-def curve(step: DpEvent, counts: Sequence[int], delta: float, draft: bool = False) -> list[float]:
-    """Return the epsilon after each of these nondecreasing numbers of steps, grown one by one."""
+def curve(increments: Sequence[DpEvent | None], delta: float, draft: bool = False) -> list[float]:
+    """Return the epsilon after each of these events on top of those before; None costs nothing."""
     grid = DRAFT_GRID if draft else GRID
-    block = lru_cache(maxsize=4)(lambda count: _distribution(step, count, grid))
-    growth = [after - before for before, after in pairwise([0, *counts])]
+    part = lru_cache(maxsize=4)(lambda event: _distribution(event, 1, grid))
     totals = accumulate(
-        growth,
-        lambda total, count: total.compose(block(count)) if count else total,
+        increments,
+        lambda total, event: total if event is None else total.compose(part(event)),
         initial=pld.identity(value_discretization_interval=grid),
     )
     return [float(total.get_epsilon_for_delta(delta)) for total in totals][1:]
@@ -44,6 +49,9 @@ def _distribution(event: DpEvent, count: int, grid: float) -> pld.PrivacyLossDis
             return _one_step(1.0, z / math.sqrt(count), grid)
         case PoissonSampledDpEvent(sampling_probability=q, event=GaussianDpEvent() as release):
             return _one_step(q, release.noise_multiplier, grid).self_compose(count)
+        case ComposedDpEvent(events=parts):
+            found = (_distribution(part, count, grid) for part in parts)
+            return reduce(lambda total, part: total.compose(part), found)
     raise UserError(
         f"PLD cannot price {event}: only a Gaussian or a Poisson-sampled Gaussian; "
         "several releases of one batch are one Gaussian with their joint multiplier"

@@ -1,0 +1,121 @@
+"""Known traps of the accounting libraries, and that no price of ours falls into one.
+
+Traps tested elsewhere: PLD refuses a sampled composition and shuffling is the unamplified Gaussian
+under zero-out adjacency (test_accounting), shuffling enters no calibration (test_budget_ledger),
+an empty batch releases its noise and counts as a step (test_federated).
+"""
+
+import math
+
+import pytest
+from dp_accounting import (
+    ComposedDpEvent,
+    GaussianDpEvent,
+    NeighboringRelation,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+    get_epsilon_gaussian,
+)
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.rdp import RdpAccountant
+
+from dpfl import plugins
+from dpfl.errors import UserError
+from dpfl.privacy.accounting import epsilon, epsilon_of, noise_multiplier
+from dpfl.privacy.events import poisson_gaussian
+
+DELTA = 1e-5
+REPLACE_ONE = NeighboringRelation.REPLACE_ONE
+ACCOUNTANTS = plugins.names("privacy/accountants")
+SAMPLED = [name for name in ACCOUNTANTS if name != "gaussian"]
+RATE, NOISE, STEPS = 0.01, 0.65, 1000
+
+
+def price(name: str, sample_rate: float, noise: float, steps: int) -> float:
+    if name == "prv":
+        pytest.importorskip("opacus")
+    return epsilon(sample_rate, noise, steps, DELTA, name)
+
+
+@pytest.fixture(scope="module")
+def least() -> float:
+    """A lower bound on the epsilon of STEPS sampled steps: losses rounded down, not up."""
+    step = pld.from_gaussian_mechanism(
+        NOISE,
+        sampling_prob=RATE,
+        pessimistic_estimate=False,
+        use_connect_dots=False,
+        value_discretization_interval=1e-4,
+    )
+    return step.self_compose(STEPS).get_epsilon_for_delta(DELTA)
+
+
+def test_rdp_of_replace_one_forgets_that_the_sensitivity_doubles():
+    """Replacing an example moves a clipped sum by up to 2 C, which the library's PLD knows."""
+    event, truth = GaussianDpEvent(5.0), get_epsilon_gaussian(5.0 / 2, DELTA)
+    tight = PLDAccountant(REPLACE_ONE).compose(event).get_epsilon(DELTA)
+    wrong = RdpAccountant(neighboring_relation=REPLACE_ONE).compose(event).get_epsilon(DELTA)
+    assert tight == pytest.approx(truth, abs=1e-3)
+    assert wrong < 0.6 * truth
+
+
+@pytest.mark.parametrize("name", ACCOUNTANTS)
+def test_every_price_is_of_an_example_added_or_removed(name):
+    exact = get_epsilon_gaussian(5.0, DELTA)
+    assert exact - 1e-6 < price(name, 1.0, 5.0, 1) < 0.7 * get_epsilon_gaussian(5.0 / 2, DELTA)
+
+
+@pytest.mark.parametrize("name", ["pld", "rdp", "classic-rdp"])
+def test_separately_sampled_releases_of_one_batch_would_be_under_reported(name):
+    """Two sums of one batch, each with noise z, are one Gaussian with z / sqrt 2."""
+    joint = price(name, 0.01, 1.0 / math.sqrt(2), 100)
+    separate = price(name, 0.01, 1.0, 2 * 100)
+    assert separate < 0.9 * joint
+
+
+def test_the_library_agrees_on_the_joint_price():
+    pair = ComposedDpEvent([GaussianDpEvent(1.0), GaussianDpEvent(1.0)])
+    event = SelfComposedDpEvent(PoissonSampledDpEvent(0.01, pair), 500)
+    theirs = RdpAccountant().compose(event).get_epsilon(DELTA)
+    assert theirs == pytest.approx(price("rdp", 0.01, 1.0 / math.sqrt(2), 500))
+
+
+@pytest.mark.parametrize("name", ["pld", "prv"])
+def test_an_event_of_several_sampled_releases_of_one_batch_is_refused(name):
+    if name == "prv":
+        pytest.importorskip("opacus")
+    pair = ComposedDpEvent([GaussianDpEvent(1.0), GaussianDpEvent(1.0)])
+    with pytest.raises(UserError):
+        epsilon_of(SelfComposedDpEvent(PoissonSampledDpEvent(0.01, pair), 500), DELTA, name)
+
+
+@pytest.mark.filterwarnings("ignore:GDP accounting is experimental")
+def test_the_central_limit_accountant_of_opacus_under_reports(least):
+    """4.29 is said where 5.7 at least is true: a limit is no bound."""
+    accountants = pytest.importorskip("opacus.accountants")
+    central_limit = accountants.GaussianAccountant()
+    central_limit.history = [(NOISE, RATE, STEPS)]
+    said = central_limit.get_epsilon(DELTA)
+    assert said == pytest.approx(4.291, abs=1e-3)
+    assert least > 5.7 > 1.3 * said
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_no_accountant_here_under_reports_there(name, least):
+    assert price(name, RATE, NOISE, STEPS) >= least
+
+
+def test_no_accountant_here_is_a_central_limit():
+    assert not {"gdp", "clt", "central-limit"} & set(ACCOUNTANTS)
+    with pytest.raises(UserError, match="no 'gdp' in privacy/accountants"):
+        noise_multiplier(RATE, STEPS, 1.0, DELTA, "gdp")
+
+
+def test_orders_that_do_not_converge_are_dropped():
+    """The library prices them at infinity, so the minimum over orders stays an upper bound."""
+    event = poisson_gaussian(0.5, 2.0, 10)
+    assert RdpAccountant([1.5]).compose(event).get_epsilon(DELTA) == math.inf
+    truth = price("pld", 0.5, 2.0, 10)
+    for name in ("rdp", "classic-rdp"):
+        assert truth < price(name, 0.5, 2.0, 10) < 2 * truth

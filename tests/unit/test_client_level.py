@@ -1,0 +1,333 @@
+"""Rounds that protect whole clients: the bound of the proof, plain FedAvg, samples and noise."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from dpfl import noise, partition, plugins, streams
+from dpfl.client_level import LocalWork, Trainer
+from dpfl.errors import UserError
+from dpfl.federated import loss_fn
+from dpfl.flat import FlatModel
+from dpfl.mechanisms import dp_fedavg, nonprivate
+
+D = 15
+Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0
+RULES = {
+    "fixed": {"rule": "fixed", "clip_norm": CLIP},
+    "quantile": {"rule": "quantile", "clip_norm": CLIP, "count_noise": COUNT_NOISE},
+}
+WIDE = {"rule": "fixed", "clip_norm": 1e6}
+
+
+class Purse:
+    """A ledger that pays for some rounds, and keeps what it was told, in order."""
+
+    def __init__(self, rounds=99, z=0.0):
+        self.left, self.z, self.told = rounds, z, []
+
+    def affordable(self, client, steps):
+        assert client == "server"
+        return min(steps, self.left)
+
+    def noise_multiplier(self, client):
+        return self.z
+
+    def charge(self, client, steps, noise_multiplier):
+        assert (client, steps, noise_multiplier) == ("server", 1, self.z)
+        self.left -= 1
+        self.told.append("charge")
+
+    def observe(self, update):
+        self.told.append(update)
+
+
+def make_client(number, examples=6):
+    generator = streams.generator("data", number)
+    inputs = torch.randn(examples, 4, generator=generator)
+    return inputs, torch.randint(0, 3, (examples,), generator=generator)
+
+
+def trainer(clients=make_client, population=4, q=1.0, clipping=WIDE, mechanism=None, **changed):
+    torch.manual_seed(0)
+    flat = FlatModel(nn.Linear(4, 3))
+    return Trainer(
+        **{
+            "flat": flat,
+            "clients": clients,
+            "population": population,
+            "sample_rate": q,
+            "work": LocalWork(4, local_steps=3),
+            "mechanism": mechanism or dp_fedavg.build(clipping),
+            "build_optimizer": lambda: torch.optim.SGD([flat.flat], lr=0.1, momentum=0.9),
+            "ledger": Purse(),
+            "draws": noise.Seeded,
+            "batch_key": ("batch",),
+            "noise_key": ("noise",),
+            **changed,
+        }
+    )
+
+
+def aggregate(mechanism, updates, z=0.0, expected=EXPECTED, normal=None, size=3):
+    return mechanism.aggregate(
+        iter(updates),
+        like=torch.zeros(size, dtype=torch.float64),
+        noise_multiplier=z,
+        expected_clients=expected,
+        normal=normal or (lambda size: torch.zeros(size)),
+    )
+
+
+def released(clipping, updates):
+    """Return the noiseless sum, and the count that the motion of C gives away (0 if fixed)."""
+    mechanism = dp_fedavg.build(clipping)
+    total = EXPECTED * aggregate(mechanism, updates, Z)
+    moved = math.log(CLIP / mechanism.clip_norm)
+    return total, EXPECTED * moved / 0.2
+
+
+any_update = st.lists(st.floats(width=32), min_size=3, max_size=3).map(torch.tensor)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(deadline=None)
+@given(cohort=st.lists(any_update, max_size=6), client=any_update)
+@example(cohort=[], client=torch.tensor([math.inf, 0, 0]))
+@example(cohort=[], client=torch.tensor([math.nan, 1, 1]))
+@example(cohort=[torch.ones(3)], client=torch.tensor([3e38, 3e38, -3e38]))
+@example(cohort=[], client=torch.tensor([CLIP, 0, 0]))
+@example(cohort=[], client=torch.zeros(3))
+def test_one_client_moves_sum_and_count_by_one_gaussian_of_multiplier_z(rule, cohort, client):
+    less, more = (released(RULES[rule], updates) for updates in (cohort, [*cohort, client]))
+    of_sum = dp_fedavg.build(RULES[rule]).clipping.noise_multiplier_of_sum(Z, EXPECTED)
+    sum_moved = float((more[0] - less[0]).norm()) / (of_sum * CLIP)
+    count_moved = (more[1] - less[1]) / COUNT_NOISE
+    assert more[0].isfinite().all()
+    assert math.hypot(sum_moved, count_moved) <= (1 + 1e-6) / Z
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_bound_is_met(rule):
+    """A client at the clip norm uses all that it is allowed."""
+    (sum_less, _), (sum_more, votes) = (
+        released(RULES[rule], updates) for updates in ([], [torch.tensor([0, CLIP - 1e-7, 0])])
+    )
+    of_sum = dp_fedavg.build(RULES[rule]).clipping.noise_multiplier_of_sum(Z, EXPECTED)
+    moved = float((sum_more - sum_less).norm()) / (of_sum * CLIP)
+    assert math.hypot(moved, votes / COUNT_NOISE) == pytest.approx(1 / Z, rel=1e-5)
+
+
+def test_updates_that_are_not_finite_count_as_zero():
+    bad = [torch.full((3,), value) for value in (math.inf, -math.inf, math.nan)]
+    one = torch.tensor([0.1, 0.2, 0.3])
+    assert torch.equal(released(RULES["fixed"], [one])[0], one.double())
+    assert torch.equal(released(RULES["fixed"], [*bad, one])[0], one.double())
+    assert released(RULES["quantile"], [*bad, one])[1] == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_noise_has_the_calibrated_variance(rule):
+    size, z, expected = 40_000, 3.0, 7.0
+    mechanism = dp_fedavg.build({"rule": rule, "clip_norm": 2.0})
+    found = aggregate(mechanism, [], z, expected, noise.Seeded("noise").normal, size)
+    of_sum = z if rule == "fixed" else 1 / math.sqrt(z**-2 - (2 * 2.3 * z) ** -2)
+    assert float(found.mean()) == pytest.approx(0, abs=4 * of_sum * 2 / 7 / math.sqrt(size))
+    assert float(found.std()) == pytest.approx(of_sum * 2.0 / 7.0, rel=4 / math.sqrt(2 * size))
+
+
+@pytest.mark.parametrize("build", [nonprivate.build, dp_fedavg.build])
+def test_the_denominator_is_the_expected_cohort_not_the_realised_one(build):
+    updates = [torch.ones(3), torch.ones(3)]
+    for expected in (2.0, 10.0):
+        found = aggregate(build(WIDE), updates, expected=expected)
+        torch.testing.assert_close(found, torch.full_like(found, 2 / expected))
+
+
+def reference_client(server, number):
+    """Three steps of SGD with momentum on batches of four, and of the two that remain."""
+    model = nn.Linear(4, 3)
+    nn.utils.vector_to_parameters(server.clone(), model.parameters())
+    inputs, targets = make_client(number)
+    rng = streams.rng("batch", "local", number, 0)
+    first, second = rng.permutation(6), rng.permutation(6)
+    velocity = [torch.zeros_like(p) for p in model.parameters()]
+    for batch in (first[:4], first[4:], second[:4]):
+        model.zero_grad()
+        loss_fn(model(inputs[batch]), targets[batch]).mean().backward()
+        with torch.no_grad():
+            for p, u in zip(model.parameters(), velocity, strict=True):
+                u.mul_(0.9).add_(p.grad)
+                p -= 0.1 * u
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+@pytest.mark.parametrize("mechanism", [nonprivate.build({}), dp_fedavg.build(WIDE)])
+def test_without_noise_clip_and_sampling_a_round_is_fedavg(mechanism):
+    run = trainer(mechanism=mechanism)
+    server = run.flat.get()
+    done, changed = run.run_round([])
+    mean = torch.stack([reference_client(server, c) for c in range(4)]).mean(0)
+    torch.testing.assert_close(run.flat.get(), mean)
+    assert (done.steps, done.examples, changed) == (1, 4 * 10, {})
+
+
+def test_a_diverging_client_does_not_poison_the_round():
+    diverging = lambda c: (math.inf * make_client(c)[0], make_client(c)[1])  # noqa: E731
+    with_it = trainer(lambda c: make_client(c) if c else diverging(c))
+    server = with_it.flat.get()
+    with_it.run_round()
+    others = sum(reference_client(server, c) - server for c in (1, 2, 3))
+    torch.testing.assert_close(with_it.flat.get(), server + others / 4)
+
+
+class Rigged:
+    """Draws that are known beforehand."""
+
+    def __init__(self, *key):
+        self.key = key
+
+    def uniform(self, size):
+        assert self.key[:2] == ("batch", "clients")
+        return np.array([0.1, 0.3, 0.2, 0.9])
+
+    def normal(self, size):
+        assert self.key[:2] == ("noise", "server")
+        return torch.zeros(size)
+
+
+def test_a_client_is_sampled_with_the_sample_rate():
+    built = []
+    run = trainer(lambda c: built.append(c) or make_client(c), q=0.3, draws=Rigged)
+    run.run_round()
+    assert built == [0, 2]
+
+
+def test_samples_are_fresh_in_every_round_and_secret_with_secure_draws():
+    cohorts = {}
+    for draws in (noise.Seeded, noise.Secure):
+        for repetition in range(2):
+            built = cohorts[draws, repetition] = []
+            clients = lambda c, built=built: built.append(c) or make_client(c)  # noqa: E731
+            run = trainer(clients, population=64, q=0.5, draws=draws)
+            run.run_round()
+            built.append("end of round")
+            run.run_round()
+    seeded = cohorts[noise.Seeded, 0]
+    middle = seeded.index("end of round")
+    assert seeded[:middle] != seeded[middle + 1 :]
+    assert seeded == cohorts[noise.Seeded, 1]
+    assert cohorts[noise.Secure, 0] != cohorts[noise.Secure, 1]
+
+
+def test_an_empty_round_releases_noise_and_counts():
+    run = trainer(q=1e-12, clipping={"rule": "fixed", "clip_norm": 3.0}, ledger=Purse(z=2.0))
+    server = run.flat.get()
+    done, _ = run.run_round()
+    moved = (run.flat.get() - server) * (4e-12 / 6)  # back to standard normals
+    torch.testing.assert_close(
+        moved, noise.Seeded("noise", "server", 0).normal(D), rtol=1e-4, atol=0
+    )
+    assert (done.steps, done.examples, done.noise_multiplier) == (1, 0, 2.0)
+    assert run.steps_taken == {"server": 1} and run.ledger.left == 98
+
+
+def test_a_round_is_charged_before_a_client_trains_and_observed_once_released():
+    ledger = Purse(z=1.0)
+    run = trainer(lambda c: ledger.told.append(c) or make_client(c), ledger=ledger)
+    server = run.flat.get()
+    run.run_round()
+    *before, update = ledger.told
+    assert before == ["charge", 0, 1, 2, 3]
+    assert torch.equal(run.flat.get(), server + update)
+
+
+def test_training_ends_with_the_last_paid_round():
+    run = trainer(ledger=Purse(rounds=2))
+    assert run.run_round() and run.can_pay([[]]) and run.run_round()
+    before = run.flat.get()
+    assert run.run_round() is None and not run.can_pay([[], []])
+    assert torch.equal(run.flat.get(), before) and run.steps_taken == {"server": 2}
+
+
+def test_a_killed_run_continues_to_the_same_bits():
+    """From weights, step count and the state of the mechanism, which is saved where it adapts."""
+    clipping = {"rule": "quantile", "clip_norm": 0.1}
+    private = {"q": 0.5, "clipping": clipping, "ledger": Purse(z=1.0)}
+    whole, killed, resumed = (trainer(**private) for _ in range(3))
+    rounds = [whole.run_round() for _ in range(3)]
+    changed = killed.run_round()[1]
+    resumed.flat.set(killed.flat.get())
+    resumed.steps_taken = dict(killed.steps_taken)
+    resumed.restore(changed)
+    assert [resumed.run_round() for _ in range(2)] == rounds[1:]
+    assert torch.equal(resumed.flat.get(), whole.flat.get())
+    assert rounds[0][0].clip_norm == 0.1 and rounds[1][0].clip_norm != 0.1
+    assert rounds[0][1] == {"mechanism": {"clip_norm": rounds[1][0].clip_norm}}
+
+
+def test_a_fixed_clip_norm_is_not_reported():
+    done, changed = trainer(clipping=RULES["fixed"]).run_round()
+    assert done.clip_norm is None and changed == {}
+
+
+def test_only_sampled_clients_are_ever_built():
+    clients, built = 10_000, []
+    assignment = np.random.default_rng(0).permutation(2 * clients).astype(np.int32) % clients
+    members = partition.clients_of(assignment)
+
+    def build(number):
+        built.append(number)
+        held = torch.from_numpy(members[number])
+        return torch.ones(len(held), 4), held % 3
+
+    run = trainer(build, population=clients, q=20 / clients, work=LocalWork(4, local_epochs=1))
+    examples = sum(run.run_round()[0].examples for _ in range(3))
+    assert 20 < len(built) < 110  # 60, and more than five standard deviations to either side
+    assert examples == 2 * len(built)
+
+
+@pytest.mark.parametrize(
+    ("work", "examples", "sizes"),
+    [
+        (LocalWork(4, local_epochs=1), 10, [4, 4, 2]),
+        (LocalWork(4, local_epochs=2), 4, [4, 4]),
+        (LocalWork(4, local_epochs=0.1), 10, [4]),
+        (LocalWork(32, local_epochs=3), 5, [5, 5, 5]),
+        (LocalWork(4, local_steps=4), 6, [4, 2, 4, 2]),
+        (LocalWork(4, local_steps=1), 6, [4]),
+    ],
+)
+def test_local_work_is_whole_passes_in_random_order(work, examples, sizes):
+    batches = list(work.batches(examples, streams.rng("local")))
+    assert [len(batch) for batch in batches] == sizes
+    each = -(-examples // work.batch_size)
+    for first in range(0, len(batches) - each + 1, each):
+        assert sorted(np.concatenate(batches[first : first + each])) == list(range(examples))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: LocalWork(4), "local_epochs is None and local_steps is None, set exactly one"),
+        (lambda: LocalWork(4, 1.0, 1), "local_epochs is 1.0 and local_steps is 1, set exactly one"),
+        (lambda: LocalWork(0, 1.0), "batch_size is 0, must be > 0"),
+        (lambda: LocalWork(4, local_steps=0), "local_steps is 0, must be > 0"),
+        (lambda: trainer(q=1.5), r"sample_rate is 1.5, must be in \(0, 1\]"),
+    ],
+)
+def test_mistakes_are_named_with_their_bound(build, message):
+    with pytest.raises(UserError, match=message):
+        build()
+
+
+def test_the_mechanism_names_its_unit_and_rules():
+    assert plugins.constant("mechanisms", "dp-fedavg", "UNIT", "example") == "client"
+    rules = plugins.constant("mechanisms", "dp-fedavg", "CLIPPING_RULES", ("fixed",))
+    assert set(rules) == set(RULES) == set(plugins.names("clippings"))
+    assert not dp_fedavg.build(WIDE).unproven

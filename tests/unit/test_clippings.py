@@ -1,0 +1,113 @@
+"""Clipping rules: what noise they leave for the sum, where they move, and what they refuse."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfl import noise, plugins
+from dpfl.clippings import fixed, quantile
+from dpfl.errors import UserError
+
+ZEROS = lambda size: torch.zeros(size)  # noqa: E731
+ONES = lambda size: torch.ones(size)  # noqa: E731
+
+
+def after(rule, votes, z=1.0, expected=20.0, normal=ZEROS):
+    rule.after(votes, noise_multiplier=z, expected=expected, normal=normal)
+    return rule.clip_norm
+
+
+@pytest.mark.parametrize("name", plugins.names("clippings"))
+def test_every_rule_starts_at_its_clip_norm_and_adds_no_noise_to_none(name):
+    rule = plugins.load("clippings", name).build(clip_norm=0.3)
+    assert rule.clip_norm == 0.3
+    assert rule.noise_multiplier_of_sum(0.0, 10.0) == 0.0
+    assert rule.noise_multiplier_of_sum(1.5, 10.0) >= 1.5
+
+
+@pytest.mark.parametrize("name", plugins.names("clippings"))
+def test_every_rule_continues_from_its_state(name):
+    build = plugins.load("clippings", name).build
+    first, second = build(clip_norm=0.3), build(clip_norm=0.3)
+    after(first, -7.0)
+    second.restore(json.loads(json.dumps(first.state())))
+    assert after(second, 3.0) == after(first, 3.0)
+
+
+def test_a_fixed_bound_leaves_all_the_noise_to_the_sum():
+    rule = fixed.build(0.3)
+    assert rule.noise_multiplier_of_sum(1.7, 10.0) == 1.7
+    assert after(rule, -10.0) == 0.3 and rule.state() == {}
+
+
+@settings(deadline=None)
+@given(z=st.floats(0.05, 50), expected=st.floats(0.5, 1e4), ratio=st.none() | st.floats(0.51, 100))
+def test_sum_and_count_are_together_one_gaussian(z, expected, ratio):
+    rule = quantile.build(0.3, count_noise=ratio and ratio * z)
+    count_noise = ratio * z if ratio else max(expected / 20, 2.3 * z)
+    of_sum = rule.noise_multiplier_of_sum(z, expected)
+    assert of_sum**-2 + (2 * count_noise) ** -2 == pytest.approx(z**-2, rel=1e-9)
+    if ratio is None:
+        assert z < of_sum < 1.025 * z
+
+
+@pytest.mark.parametrize("count_noise", [0.5, 0.49])
+def test_a_count_that_costs_everything_is_refused(count_noise):
+    rule = quantile.build(0.3, count_noise=count_noise)
+    message = rf"count_noise is {count_noise}; it must be more than 0.5, half the noise"
+    with pytest.raises(UserError, match=message):
+        rule.noise_multiplier_of_sum(1.0, 10.0)
+
+
+@pytest.mark.parametrize(("votes", "share"), [(10, 1.0), (-10, 0.0), (0, 0.5), (-4, 0.3)])
+def test_the_step_is_that_of_the_paper(votes, share):
+    found = after(quantile.build(0.3, quantile=0.6, rate=0.2), votes)
+    assert found == pytest.approx(0.3 * math.exp(-0.2 * (share - 0.6)))
+
+
+@pytest.mark.parametrize(
+    ("count_noise", "expected", "deviation"), [(None, 200.0, 10.0), (3.0, 20.0, 3.0)]
+)
+def test_the_count_is_noisy(count_noise, expected, deviation):
+    found = after(quantile.build(0.3, count_noise=count_noise), 0.0, expected=expected, normal=ONES)
+    assert found == pytest.approx(0.3 * math.exp(-0.2 * deviation / expected))
+
+
+@pytest.mark.parametrize(("votes", "bound"), [(1e300, quantile.LOWEST), (-1e300, quantile.HIGHEST)])
+def test_no_count_moves_the_bound_out_of_sight(votes, bound):
+    assert after(quantile.build(0.3), votes) == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("target", [0.2, 0.5, 0.9])
+def test_the_bound_converges_to_the_quantile_of_the_norms(target):
+    norms = np.random.default_rng(0).lognormal(0.0, 0.5, 100)
+    rule = quantile.build(0.01, quantile=target)
+    late = []
+    for step in range(250):
+        votes = np.where(norms <= rule.clip_norm, 0.5, -0.5).sum()
+        after(rule, votes, expected=100.0, normal=noise.Seeded("count", step).normal)
+        late += [rule.clip_norm] if step >= 100 else []
+    low, high = np.quantile(norms, [target - 0.05, target + 0.05])
+    assert low < np.mean(late) < high
+
+
+@pytest.mark.parametrize(
+    ("rule", "settings", "message"),
+    [
+        ("fixed", {"clip_norm": 0}, "clip_norm is 0; it must be a finite number above 0"),
+        ("fixed", {"clip_norm": math.nan}, "clip_norm is nan"),
+        ("fixed", {"clip_norm": "1e-5"}, "clip_norm is '1e-5'"),
+        ("quantile", {"clip_norm": 1e7}, r"clip_norm is 10000000.0; it must be in \[1e-06, 1e\+06"),
+        ("quantile", {"clip_norm": 1, "quantile": 1}, r"quantile is 1; it must be in \(0, 1\)"),
+        ("quantile", {"clip_norm": 1, "rate": math.inf}, "rate is inf; it must be a finite"),
+        ("quantile", {"clip_norm": 1, "count_noise": 0}, "count_noise is 0; it must be a finite"),
+    ],
+)
+def test_mistakes_are_named_with_their_bound(rule, settings, message):
+    with pytest.raises(UserError, match=message):
+        plugins.load("clippings", rule).build(**settings)

@@ -1,0 +1,387 @@
+"""Composition formulas and accountants against printed numbers, closed forms and each other."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from dp_accounting import (
+    ComposedDpEvent,
+    GaussianDpEvent,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+    get_epsilon_gaussian,
+)
+from dp_accounting.pld import common
+from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.rdp import RdpAccountant
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfl import composition_words as words
+from dpfl.analyses import composition as analysis
+from dpfl.analyses import epsilon_surface
+from dpfl.errors import UserError
+from dpfl.privacy.accountants import classic_rdp, gaussian, rdp
+from dpfl.privacy.composition import (
+    advanced,
+    basic,
+    classic_sigma,
+    crossover,
+    optimal,
+    square_root_rule,
+)
+from dpfl.privacy.events import poisson_gaussian, varying
+from dpfl.reader import Folder
+
+SETTINGS = {
+    "rounds": [1, 10, 50, 100, 200, 500, 1000],
+    "slack": 1e-6,
+    "mechanisms": [
+        {"epsilon": 0.1, "delta": 1e-5},
+        {"sample_rate": 0.02, "noise_multiplier": 0.7, "delta": 1e-5},
+    ],
+    "rule": {"epsilon": 1, "delta": 1e-5, "rounds": [10, 100, 1000]},
+}
+SURFACE = {
+    "noise_multipliers": [1.0, 2, 4],
+    "rounds": [1, 8],
+    "sample_rates": [0.2, 1],
+    "delta": 0.01,
+}
+
+# methods: the figure of source 002. k: basic, advanced, RDP, exact at 1e-5 and at k 1e-5 + 1e-6
+PRINTED = {
+    1: (0.1, 0.5362, 0.0680, 0.0607, 0.0601),
+    10: (1, 1.7674, 0.2367, 0.2140, 0.1703),
+    50: (5, 4.2428, 0.5647, 0.5144, 0.3473),
+    100: (10, 6.3082, 0.8220, 0.7510, 0.4712),
+    200: (20, 9.5373, 1.1990, 1.0982, 0.6394),
+    500: (50, 17.0125, 1.9821, 1.8229, 0.9596),
+    1000: (100, 27.1397, 2.9148, 2.6884, 1.3111),
+}
+
+epsilons, slacks = st.floats(1e-3, 3), st.floats(1e-12, 0.1)
+deltas, counts = st.floats(0, 1e-5), st.integers(1, 1000)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    pytest.importorskip("opacus")
+    return analysis.tables(SETTINGS)
+
+
+@pytest.mark.parametrize("k", PRINTED)
+def test_printed_table_of_source_002(tables, k):
+    first = tables[""].iloc[list(PRINTED).index(k)]
+    assert first["k"] == k
+    columns = ["basic_epsilon", "advanced_epsilon", "rdp", "pld", "pld_at_advanced_delta"]
+    assert [round(first[c], 4) for c in columns] == list(PRINTED[k])
+    assert first["exact"] == pytest.approx(first["pld"], abs=1e-4)
+    assert first["smaller_epsilon"] == min(PRINTED[k][0], first["advanced_epsilon"])
+    assert (first["basic_delta"], first["advanced_delta"]) == (k * 1e-5, k * 1e-5 + 1e-6)
+
+
+def test_every_bound_is_above_the_truth(tables):
+    for _, row in tables[""].iterrows():
+        for column in ("smaller_epsilon", "classic_rdp", "rdp", "prv"):
+            assert row[column] >= row["pld"] - 1e-4, (row["mechanism"], row["k"], column)
+        assert row["pld_at_advanced_delta"] <= row["optimal_epsilon"] + 1e-4
+        assert row["optimal_epsilon"] <= row["smaller_epsilon"]
+    assert tables[""]["exact"].notna().sum() == len(PRINTED)
+    assert set(tables[""]["note"]) == {""}
+
+
+def test_classic_noise_of_the_printed_table():
+    assert classic_sigma(0.1, 1e-5) == pytest.approx(48.448, abs=5e-4)
+
+
+def test_advanced_composition_helps_from_35_rounds_on(tables):
+    assert crossover(0.1, 1e-6) == 35
+    assert tables["crossover"]["k"].iloc[0] == 35
+    assert crossover(0.1, 1e-6, limit=34) is None
+    assert crossover(math.log(2), 1e-6) is None
+
+
+@settings(deadline=None)
+@given(epsilon=st.floats(1e-3, 0.69), slack=slacks)
+def test_crossover_is_the_first_round_below_basic(epsilon, slack):
+    k = crossover(epsilon, slack)
+    for count, below in ((k + 1, True), (k - 1, False)):
+        if count:
+            totals = advanced(epsilon, 0, count, slack)[0], basic(epsilon, 0, count)[0]
+            assert (totals[0] < totals[1]) == below
+
+
+@settings(deadline=None)
+@given(epsilon=epsilons, delta=deltas, k=counts)
+def test_basic_is_linear(epsilon, delta, k):
+    assert basic(epsilon, delta, k) == (k * epsilon, k * delta)
+    assert basic(2 * epsilon, delta, k)[0] == 2 * basic(epsilon, delta, k)[0]
+
+
+@settings(deadline=None)
+@given(epsilon=epsilons, delta=deltas, k=counts, slack=slacks)
+def test_advanced_rises_and_exceeds_its_first_term(epsilon, delta, k, slack):
+    total, total_delta = advanced(epsilon, delta, k, slack)
+    assert total > epsilon * math.sqrt(2 * k * math.log(1 / slack))
+    assert total_delta == k * delta + slack
+    assert total < advanced(epsilon, delta, k + 1, slack)[0]
+    assert total < advanced(epsilon * 1.01, delta, k, slack)[0]
+    assert total > advanced(epsilon, delta, k, slack * 1.1)[0]
+
+
+@settings(deadline=None)
+@given(epsilon=epsilons, delta=deltas, k=counts, slack=slacks)
+def test_no_formula_is_below_the_best(epsilon, delta, k, slack):
+    best, total = optimal(epsilon, delta, k, slack)
+    formulas = basic(epsilon, delta, k)[0], advanced(epsilon, delta, k, slack)[0]
+    assert total == k * delta + slack
+    assert 0 <= best <= min(formulas) * (1 + 1e-9)
+    # At an equal δ a round more cannot cost less; with δ > 0 more rounds come with a larger δ.
+    fewer, more = (optimal(epsilon, 0, count, slack)[0] for count in (k, k + 1))
+    assert fewer <= more + 1e-9
+
+
+@pytest.mark.parametrize(("epsilon", "k"), [(0.1, 10), (0.1, 100), (0.7, 9), (2.0, 4)])
+def test_the_best_formula_is_the_composition_of_randomized_responses(epsilon, k):
+    one = pld.from_privacy_parameters(
+        common.DifferentialPrivacyParameters(epsilon, 1e-5), value_discretization_interval=1e-2
+    )
+    best, total = optimal(epsilon, 1e-5, k, 1e-6)
+    assert best == pytest.approx(one.self_compose(k).get_epsilon_for_delta(total), abs=1e-6)
+
+
+def test_square_root_rule_overspends_six_times_by_the_formula(tables):
+    for rounds, factor in ((10, 6.43), (100, 6.31), (1000, 6.27)):
+        share = square_root_rule(1.0, 1e-5, rounds)
+        assert share == (1 / math.sqrt(rounds), 1e-5 / rounds)
+        assert advanced(*share, rounds, 1e-6)[0] == pytest.approx(factor, abs=5e-3)
+    assert [round(x, 2) for x in tables["rule"]["overspend"]] == [6.43, 6.31, 6.27]
+
+
+def test_the_rule_says_what_an_exact_accountant_allows(tables):
+    for _, row in tables["rule"].iterrows():
+        total = get_epsilon_gaussian(row["allowed_noise"] / math.sqrt(row["rounds"]), 1e-5)
+        assert total == pytest.approx(1)
+        own = get_epsilon_gaussian(row["allowed_noise"], row["delta_round"])
+        assert row["allowed_epsilon_round"] == pytest.approx(own)
+        exact = get_epsilon_gaussian(row["exact_noise"], row["delta_round"])
+        assert exact == pytest.approx(row["epsilon_round"])
+        assert row["classic_pld"] < row["exact_pld"] < row["epsilon"] < row["optimal_epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("noise", "epochs", "printed"),
+    [(1.1, 25, 1.933), (1.1, 50, 2.707), (1.0961, 25, 1.948), (1.0961, 50, 2.723)],
+)
+def test_printed_epsilons_of_classic_rdp(noise, epochs, printed):
+    event = poisson_gaussian(250 / 60_000, noise, epochs * 240)
+    assert classic_rdp.epsilon(event, 1e-5) == pytest.approx(printed, abs=5e-4)
+
+
+def test_classic_rdp_is_mironovs_conversion():
+    event = poisson_gaussian(1.0, 4.0, 7)
+    closed = [7 * a / (2 * 4.0**2) + math.log(1e5) / (a - 1) for a in classic_rdp.ORDERS]
+    assert classic_rdp.epsilon(event, 1e-5) == pytest.approx(min(closed), rel=1e-9)
+
+
+def test_rdp_takes_more_orders_only_where_they_are_free():
+    sampled = poisson_gaussian(0.1, 3.0, 20)
+    default = RdpAccountant().compose(sampled).get_epsilon(1e-5)
+    assert rdp.epsilon(sampled, 1e-5) == default
+    plain = poisson_gaussian(1.0, 48.448, 1)
+    assert rdp.epsilon(plain, 1e-5) < RdpAccountant().compose(plain).get_epsilon(1e-5)
+
+
+@pytest.mark.parametrize("accountant", [gaussian, rdp, classic_rdp])
+def test_a_composition_costs_as_much_as_its_joint_gaussian(accountant):
+    varied = varying(1.0, [(2.0, 3), (5.0, 10)])
+    joint = GaussianDpEvent((3 / 4 + 10 / 25) ** -0.5)
+    assert isinstance(varied, ComposedDpEvent)
+    assert accountant.epsilon(varied, 1e-5) == pytest.approx(accountant.epsilon(joint, 1e-5))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        varying(0.5, [(1.0, 3), (2.0, 4)]),
+        ComposedDpEvent([GaussianDpEvent(1.0), PoissonSampledDpEvent(0.5, GaussianDpEvent(1.0))]),
+        SelfComposedDpEvent(PoissonSampledDpEvent(0.5, GaussianDpEvent(1.0)), 2),
+    ],
+)
+def test_the_closed_form_refuses_a_sampled_batch(event):
+    with pytest.raises(UserError, match=r"gaussian cannot price .*mixture of two Gaussians"):
+        gaussian.epsilon(event, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: basic(0.1, 1.0, 3), r"delta is 1.0, must be in \[0, 1\)"),
+        (lambda: basic(-0.1, 0.1, 3), r"epsilon is -0.1, must be >= 0 and finite"),
+        (lambda: basic(0.1, 0.1, 0), r"k is 0, must be a whole number >= 1"),
+        (lambda: advanced(math.nan, 0.1, 2, 0.1), r"epsilon is nan"),
+        (lambda: advanced(0.1, 0.1, 2, 0.0), r"slack is 0.0, must be in \(0, 1\)"),
+        (lambda: crossover(0.0, 0.1), r"epsilon is 0.0, must be > 0 and finite"),
+        (lambda: optimal(0.1, 0.3, 4, 0.1), r"k delta \+ slack is 1.3, must be < 1"),
+        (lambda: classic_sigma(0.1, 0.0), r"delta is 0.0, must be in \(0, 1\)"),
+        (lambda: square_root_rule(1.0, 0.1, 1.5), r"rounds is 1.5, must be a whole number"),
+    ],
+)
+def test_mistakes_are_named_with_their_bound(call, message):
+    with pytest.raises(UserError, match=message):
+        call()
+
+
+def changed(path: str, value: object, base: dict = SETTINGS) -> dict:
+    """Return settings with one value replaced, or removed if it is None."""
+    found = json.loads(json.dumps(base))
+    *parents, last = path.split(".")
+    target = found
+    for key in parents:
+        target = target[int(key) if key.isdigit() else key]
+    last = int(last) if last.isdigit() else last
+    if value is None:
+        del target[last]
+    else:
+        target[last] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("slak", 1, "settings has the unknown key 'slak'; did you mean 'slack'?"),
+        ("rule", None, "settings lacks the key 'rule'"),
+        ("slack", "1e-6", r"settings.slack is '1e-6', must be a number in \(0, 1\).*write 1.0e-6"),
+        ("rounds", [], r"settings.rounds is \[\], must be a list with at least one item"),
+        ("rounds", [1, 0], "settings.rounds.1 is 0, must be a whole number >= 1"),
+        ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must increase"),
+        (
+            "mechanisms.0.delta",
+            1,
+            r"settings.mechanisms.0.delta is 1, must be a number in \(0, 1\)",
+        ),
+        ("mechanisms.0.epsilon", True, "settings.mechanisms.0.epsilon is True, must be a number"),
+        ("mechanisms.1.sample_rate", 1.5, r"mechanisms.1.sample_rate is 1.5, .*in \(0, 1\]"),
+        ("mechanisms.1.noise_multiplier", None, "mechanisms.1 lacks the key 'noise_multiplier'"),
+        ("mechanisms", [7], "settings.mechanisms.0 is 7, must be a mapping of epsilon, delta"),
+        ("mechanisms.1", SETTINGS["mechanisms"][0], "mechanisms.1 is .* which is there already"),
+        ("rule.rounds", [0.5], "settings.rule.rounds.0 is 0.5, must be a whole number"),
+    ],
+)
+def test_wrong_settings_are_told_in_one_line(path, value, message):
+    with pytest.raises(UserError, match=message):
+        analysis.check(changed(path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("delta", 0, r"settings.delta is 0, must be a number in \(0, 1\)"),
+        ("sample_rates", [0.5, 2], r"settings.sample_rates.1 is 2, must be a number in \(0, 1\]"),
+        ("noise_multipliers", [0], "noise_multipliers.0 is 0, must be a number > 0 and finite"),
+        ("steps", [1], "settings has the unknown key 'steps'"),
+    ],
+)
+def test_wrong_settings_of_the_surface(path, value, message):
+    with pytest.raises(UserError, match=message):
+        epsilon_surface.check(changed(path, value, SURFACE))
+
+
+def test_settings_are_checked_without_loading_what_computes(root):
+    code = (
+        "import sys; from dpfl.analyses import composition, epsilon_surface; "
+        f"composition.check({SETTINGS}); epsilon_surface.check({SURFACE}); "
+        "print(*{'numpy', 'pandas', 'dp_accounting', 'matplotlib'}.intersection(sys.modules))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, cwd=root / "workflow/scripts", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
+
+
+def test_a_failing_accountant_leaves_its_cell_empty_and_says_why(tables, monkeypatch):
+    from dpfl.analyses import _composition_rows as rows
+
+    def fail(event, delta):
+        raise RuntimeError("Discrete mean differs\nsignificantly")
+
+    monkeypatch.setattr(rows.prv, "epsilon", fail)
+    table = rows.prices([rows.read(SETTINGS["mechanisms"][0])], [10], 1e-6)
+    assert math.isnan(table["prv"][0]) and table["rdp"][0] == tables[""]["rdp"][1]
+    assert table["note"][0] == "PRV failed: Discrete mean differs significantly"
+    assert words.notes(table) == ["PRV failed: Discrete mean differs significantly."]
+
+
+def test_a_delta_that_reaches_one_bounds_nothing(tables, monkeypatch):
+    from dpfl.analyses import _composition_rows as rows
+
+    monkeypatch.setattr(rows.prv, "epsilon", lambda event, delta: 1.0)
+    row = rows.prices([rows.read({"epsilon": 2.0, "delta": 0.3})], [4], 1e-6).iloc[0]
+    assert math.isnan(row["optimal_epsilon"]) and math.isnan(row["pld_at_advanced_delta"])
+    assert row["note"] == f"{rows.UNPROVEN}; {rows.CERTAIN}"
+
+
+def test_figure_holds_the_numbers_of_the_table(tables):
+    figure = analysis.draw(tables)
+    epsilon, delta, other = figure.axes
+    first = tables[""][tables[""]["mechanism"] == tables["crossover"]["mechanism"][0]]
+    drawn = {line.get_label(): line for line in epsilon.lines}
+    assert drawn["advanced (formula)"].get_ydata().tolist() == first["advanced_epsilon"].tolist()
+    assert drawn["PLD (the truth)"].get_xdata().tolist() == list(PRINTED)
+    assert any(list(line.get_xdata()) == [35, 35] for line in epsilon.lines)
+    assert delta.lines[1].get_ydata().tolist() == first["advanced_delta"].tolist()
+    assert "never" in other.texts[0].get_text()
+
+
+def test_sentences_are_computed_from_the_tables(tables):
+    assert "100" in words.answer(tables[""])[0] and "27.14" in words.answer(tables[""])[0]
+    assert "from k = 35 on" in words.crossing(tables["crossover"])[0]
+    assert "never below basic" in words.crossing(tables["crossover"])[1]
+    lines = words.rule(tables["rule"])
+    assert "6.308" in lines[1] and "6.3 times the budget" in lines[1] and "0.1114" in lines[1]
+    assert "δ = 0.01" in words.deltas(tables[""])[0]
+    assert "16.58" in words.gap(tables[""])[0]
+    assert "PRV 1" in words.accountants(tables[""])[0]
+
+
+def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
+    import analyse
+
+    for folder in ("once", "twice"):
+        arguments = ["--name", "map", "--analysis", "epsilon-surface"]
+        arguments += ["--settings", json.dumps(SURFACE)]
+        arguments += ["--tables", f"{tmp_path}/{folder}/tables"]
+        arguments += ["--figures", f"{tmp_path}/{folder}/figures"]
+        monkeypatch.setattr(sys, "argv", ["analyse.py", *arguments])
+        analyse.main()
+    once, twice = (
+        {p.relative_to(tmp_path / folder): p.read_bytes() for p in (tmp_path / folder).rglob("*.*")}
+        for folder in ("once", "twice")
+    )
+    assert once == twice
+    names = {str(path) for path in once}
+    assert names == {
+        *(f"tables/map.{ending}" for ending in ("csv", "md", "tex")),
+        *(f"figures/map/epsilon-surface.{ending}" for ending in ("png", "pdf")),
+    }
+    table = words.table(Folder(tmp_path / "once"), "map")
+    assert len(table) == 12
+    assert set(table["accountant"]) == {"pld", "gaussian"}
+    by_rate = {line.split(",")[0]: line for line in words.surface(table)}
+    assert set(by_rate) == {"q = 0.2", "q = 1"}
+    whole = table[(table["sample_rate"] == 1) & (table["rounds"] == 8)]
+    exact = [get_epsilon_gaussian(z / math.sqrt(8), 0.01) for z in whole["noise_multiplier"]]
+    assert whole["epsilon"].tolist() == pytest.approx(exact)
+
+
+def test_a_hopeless_setting_is_priced_by_its_upper_bound():
+    table = epsilon_surface.tables(
+        {"noise_multipliers": [0.5], "rounds": [1000], "sample_rates": [0.5], "delta": 1e-5}
+    )[""]
+    assert table["accountant"].tolist() == ["rdp"] and table["epsilon"][0] > 50

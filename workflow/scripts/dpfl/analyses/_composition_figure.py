@@ -1,0 +1,83 @@
+"""The picture of the analysis `composition`: epsilon and delta against the number of rounds."""
+
+import math
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpfl.plots import _style
+
+LINES = {
+    "basic_epsilon": ("basic (formula)", "#0072B2", "o", "-"),
+    "advanced_epsilon": ("advanced (formula)", "#D55E00", "s", "--"),
+    "optimal_epsilon": ("best for any mechanism", "#CC79A7", "v", ":"),
+    "classic_rdp": ("classic RDP", "#56B4E9", "<", "-."),
+    "rdp": ("RDP", "#E69F00", "D", "--"),
+    "pld": ("PLD (the truth)", "#009E73", "^", "-"),
+    "pld_at_advanced_delta": ("PLD at the δ of advanced", "#000000", "P", (0, (1, 1))),
+}
+"""Column of the table: its name, colour, marker and line; the largest first."""
+
+
+def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
+    """Draw the tables: ε and δ of the first mechanism, then ε of each of the others."""
+    figure, axes = _style.canvas(1, 1 + len(crossovers), panel=(4.9, 4.4))
+    names = list(crossovers["mechanism"])
+    epsilons = [axes[0, 0], *axes[0, 2:]]
+    for ax, (_, crossover) in zip(epsilons, crossovers.iterrows(), strict=True):
+        own = prices[prices["mechanism"] == crossover["mechanism"]]
+        _epsilon(ax, own, crossover["k"])
+    _delta(axes[0, 1], prices[prices["mechanism"] == names[0]])
+    for ax in axes.flat:
+        ax.set(xscale="log", yscale="log", xlabel="rounds k")
+        ax.xaxis.set_major_formatter("{x:g}")
+    for ax in epsilons:
+        ax.yaxis.set_major_formatter("{x:g}")
+    _style.legend_below(figure, axes[0, 0])
+    return figure
+
+
+def _epsilon(ax: Axes, own: pd.DataFrame, crossover: float) -> None:
+    for column, (label, colour, marker, dash) in LINES.items():
+        look = _style.Look(colour, marker, dash).line()
+        ax.plot(own["k"], own[column], label=label, **look)
+    ax.set_title(f"{own['mechanism'].iloc[0]} per round", loc="left")
+    ax.set_ylabel("ε of all rounds")
+    _mark(ax, crossover, own["k"].max())
+
+
+def _mark(ax: Axes, crossover: float, last: float) -> None:
+    """Mark the first k at which advanced composition is below basic, or say that there is none."""
+    if crossover <= last:
+        ax.axvline(crossover, color="0.45", linewidth=1, linestyle=":")
+        text, x = f"advanced < basic\nfrom k = {crossover:.0f}", crossover
+        place = ax.get_xaxis_transform()
+    else:
+        when = "never" if math.isnan(crossover) else f"from k = {crossover:.0f}"
+        text, x = f"advanced < basic: {when}", 0.97
+        place = ax.transAxes
+    ax.annotate(
+        text,
+        (x, 0.97),
+        xycoords=place,
+        xytext=(-4, 0),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize="small",
+        color="0.3",
+    )
+
+
+def _delta(ax: Axes, own: pd.DataFrame) -> None:
+    """Draw the δ of each bound; those of the accountants stay at the δ of one round."""
+    for column, delta in (
+        ("basic_epsilon", own["basic_delta"]),
+        ("advanced_epsilon", own["advanced_delta"]),
+        ("pld", own["delta_round"]),
+    ):
+        _, colour, marker, dash = LINES[column]
+        ax.plot(own["k"], delta, **_style.Look(colour, marker, dash).line())
+    ax.set_title(f"{own['mechanism'].iloc[0]}: the δ of each", loc="left")
+    ax.set_ylabel("δ of all rounds")

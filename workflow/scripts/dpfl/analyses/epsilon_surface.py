@@ -1,0 +1,62 @@
+"""ε of T Poisson-sampled Gaussian releases: a panel per sampling rate, noise against T.
+
+Dots are computed, colours and the lines of equal ε lie between them. Prices are PLD's on the fine
+grid, those of whole batches the Gaussian's closed form; where RDP finds more than 50, its own, an
+upper bound, stands.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dpfl.analyses import _settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from dpfl.rendering import Column
+
+TABLES = ("",)
+
+
+def check(settings: dict[str, Any]) -> None:
+    """Raise a UserError with name, value and bound of the first setting that is wrong."""
+    keys = ("noise_multipliers", "rounds", "sample_rates", "delta")
+    _settings.mapping("settings", settings, keys)
+    _settings.numbers("settings.noise_multipliers", settings["noise_multipliers"], _settings.number)
+    _settings.numbers("settings.rounds", settings["rounds"], _settings.whole)
+    _settings.numbers(
+        "settings.sample_rates",
+        settings["sample_rates"],
+        lambda where, value: _settings.number(where, value, 1, closed=True),
+    )
+    _settings.number("settings.delta", settings["delta"], 1)
+
+
+def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
+    """Return epsilon over the grid, one row per sampling rate, noise multiplier and T."""
+    from dpfl.analyses import _surface
+
+    check(settings)
+    return {"": _surface.prices(**settings)}
+
+
+def columns() -> "dict[str, dict[str, Column]]":
+    """Return what the table shows to readers."""
+    from dpfl.rendering import plain, rounded
+
+    return {
+        "": {
+            "q": rounded("sample_rate"),
+            "z": rounded("noise_multiplier"),
+            "T": plain("rounds"),
+            "ε": rounded("epsilon", "{:.4g}"),
+            "accountant": plain("accountant"),
+        }
+    }
+
+
+def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
+    """Draw one map per sampling rate."""
+    from dpfl.analyses import _surface_figure
+
+    return _surface_figure.draw(tables[""])

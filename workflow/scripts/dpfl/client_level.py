@@ -1,0 +1,175 @@
+"""Federated training that protects whole clients: DP-FedAvg (McMahan et al. 2018, 1710.06963).
+
+Every round the server draws a Poisson sample of the clients. Each of them trains from the server's
+weights, without noise, and hands back how far it came; the server clips these updates, adds noise
+to their sum and moves its weights by the mean. So a round is one step: one Poisson-subsampled
+Gaussian, whose unit is everything that a client holds.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from dpfl import streams
+from dpfl.errors import UserError
+from dpfl.federated import Ledger, Round, loss_fn
+from dpfl.flat import FlatModel
+from dpfl.noise import Draws, Normal
+from dpfl.plain_gradient import gradient_of_sum
+
+SERVER = "server"
+"""Who adds the noise, in the accounts and in the streams."""
+
+
+class Mechanism(Protocol):
+    """What the server does with updates: see dpfl.mechanisms."""
+
+    def aggregate(
+        self,
+        updates: Iterable[torch.Tensor],
+        *,
+        like: torch.Tensor,
+        noise_multiplier: float,
+        expected_clients: float,
+        normal: Normal,
+    ) -> torch.Tensor: ...
+
+    def state(self) -> dict[str, float]: ...
+    def restore(self, state: dict[str, float]) -> None: ...
+
+
+@dataclass(frozen=True)
+class LocalWork:
+    """The local training of one round: whole passes in random order, in batches of a fixed size.
+
+    It takes a number of steps, or epochs of ceil(examples / batch_size) steps; a client with fewer
+    examples takes them all at once. UserError unless exactly one of the two is set.
+    """
+
+    batch_size: int
+    local_epochs: float | None = None
+    local_steps: int | None = None
+
+    def __post_init__(self):
+        epochs, steps = self.local_epochs, self.local_steps
+        if (epochs is None) == (steps is None):
+            raise UserError(f"local_epochs is {epochs} and local_steps is {steps}, set exactly one")
+        for name in ("batch_size", "local_epochs", "local_steps"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UserError(f"{name} is {value}, must be > 0")
+
+    def batches(self, examples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the indices of each step's batch, for a client of this many examples."""
+        each = -(-examples // self.batch_size)
+        steps = self.local_steps or max(1, int(self.local_epochs * each))
+        for step in range(steps):
+            if step % each == 0:
+                order = rng.permutation(examples)
+            start = step % each * self.batch_size
+            yield order[start : start + self.batch_size]
+
+
+class Trainer:
+    """Runs the rounds of one federated training on one flat model.
+
+    `clients` builds the inputs [n, ...] and targets [n] of a client's number on demand, and a
+    client starts every round with a new optimizer, so that a round costs what its sample costs and
+    nothing but the weights and the clip norm outlives it. Each of the `population` is sampled with
+    probability `sample_rate`, in every round anew. With seeded `draws`, samples and noise come from
+    streams of (key, round). Local batches are seeded in any case: whatever a client does locally
+    costs no privacy.
+    """
+
+    def __init__(
+        self,
+        flat: FlatModel,
+        clients: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
+        population: int,
+        sample_rate: float,
+        work: LocalWork,
+        mechanism: Mechanism,
+        build_optimizer: Callable[[], torch.optim.Optimizer],
+        ledger: Ledger,
+        draws: type[Draws],
+        batch_key: tuple,
+        noise_key: tuple,
+    ):
+        if not 0 < sample_rate <= 1:
+            raise UserError(f"sample_rate is {sample_rate}, must be in (0, 1]")
+        self.flat, self.clients, self.population = flat, clients, population
+        self.sample_rate, self.work, self.mechanism = sample_rate, work, mechanism
+        self.build_optimizer, self.ledger, self.draws = build_optimizer, ledger, draws
+        self.batch_key, self.noise_key = batch_key, noise_key
+        self.steps_taken: dict[str, int] = {}
+
+    def run_round(self, participants: Iterable[int] = ()) -> tuple[Round, dict[str, Any]] | None:
+        """Run one round; return it with the state of the mechanism, if that changed.
+
+        Who takes part is drawn here and secret: `participants`, drawn beforehand and public where
+        clients add their own noise, is not read. None, with nothing changed, if the budget does
+        not pay for the round.
+        """
+        if not self.ledger.affordable(SERVER, 1):
+            return None
+        number, server = self.steps_taken.get(SERVER, 0), self.flat.get()
+        noise_multiplier = self.ledger.noise_multiplier(SERVER)
+        self.ledger.charge(SERVER, 1, noise_multiplier)
+        adapted = self.mechanism.state()
+        examples: list[int] = []
+        update = self.mechanism.aggregate(
+            self._updates(server, number, examples),
+            like=server,
+            noise_multiplier=noise_multiplier,
+            expected_clients=self.sample_rate * self.population,
+            normal=self.draws(*self.noise_key, SERVER, number).normal,
+        )
+        self.flat.set(server + update)
+        self.steps_taken[SERVER] = number + 1
+        self.ledger.observe(update)
+        done = Round(
+            steps=1,
+            examples=sum(examples),
+            noise_multiplier=noise_multiplier,
+            clip_norm=adapted.get("clip_norm"),
+        )
+        return done, {"mechanism": self.mechanism.state()} if adapted else {}
+
+    def can_pay(self, rounds: list[np.ndarray]) -> bool:
+        """Tell whether any of these rounds is paid."""
+        return bool(rounds) and self.ledger.affordable(SERVER, 1) > 0
+
+    def steps_since_reset(self) -> int:
+        """Return 0: no optimizer sees noise here."""
+        return 0
+
+    def restore(self, states: dict[str, Any]) -> None:
+        """Continue from the states of a checkpoint, by the names that `run_round` gave them."""
+        if "mechanism" in states:
+            self.mechanism.restore(states["mechanism"])
+
+    def _updates(
+        self, server: torch.Tensor, number: int, examples: list[int]
+    ) -> Iterator[torch.Tensor]:
+        """Yield each sampled client's update [D]; append how many examples it went through."""
+        uniform = self.draws(*self.batch_key, "clients", number).uniform(self.population)
+        for client in np.flatnonzero(uniform < self.sample_rate).tolist():
+            self.flat.set(server)
+            examples.append(self._train(client, number))
+            yield self.flat.flat.data - server
+
+    def _train(self, client: int, number: int) -> int:
+        """Train the model on a client's examples; return how many it went through."""
+        inputs, targets = self.clients(client)
+        optimizer, seen = self.build_optimizer(), 0
+        rng = streams.rng(*self.batch_key, "local", client, number)
+        for batch in self.work.batches(len(targets), rng):
+            chosen = torch.from_numpy(batch).to(targets.device)
+            gradient = gradient_of_sum(self.flat.model, loss_fn, inputs[chosen], targets[chosen])
+            self.flat.flat.grad = gradient.div_(len(batch))
+            optimizer.step()
+            seen += len(batch)
+        return seen

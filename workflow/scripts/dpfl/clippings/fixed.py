@@ -1,0 +1,34 @@
+"""fixed: the same bound C throughout (Abadi et al. 2016; McMahan et al. 2018)."""
+
+from dataclasses import dataclass
+
+from dpfl.clippings._bounds import positive
+from dpfl.noise import Normal
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A bound that never moves: the sum is all there is to release."""
+
+    clip_norm: float
+
+    def noise_multiplier_of_sum(self, noise_multiplier: float, expected: float) -> float:
+        """Return z itself."""
+        return noise_multiplier
+
+    def after(
+        self, votes: float, *, noise_multiplier: float, expected: float, normal: Normal
+    ) -> None:
+        """Nothing is counted, nothing moves."""
+
+    def state(self) -> dict[str, float]:
+        """Return nothing to remember."""
+        return {}
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Nothing to continue from."""
+
+
+def build(clip_norm: float) -> Fixed:
+    """Return the rule; UserError unless clip_norm is finite and above 0."""
+    return Fixed(positive("clip_norm", clip_norm))

@@ -1,0 +1,86 @@
+"""quantile: C follows a quantile of the norms (Andrew et al. 2021, arXiv 1905.03871).
+
+With every sum the rule releases a noisy count of the vectors within C, and moves C by
+
+    b = (sum_i (1[|u_i| <= C] - 1/2) + N(0, s^2)) / B + 1/2,    C <- C exp(-rate (b - quantile)),
+
+B the expected number of vectors. One vector moves the sum by C and the count by 1/2 at most, so
+that with 1/z_sum^2 = 1/z^2 - 1/(2 s)^2 both are one Gaussian of multiplier z (their theorem 1).
+"""
+
+import math
+
+from dpfl.clippings._bounds import positive, require
+from dpfl.errors import UserError
+from dpfl.noise import Normal
+
+LOWEST, HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
+COUNT_NOISE_PER_EXPECTED = 1 / 20  # their recommendation: b is then off by .05
+COUNT_NOISE_PER_MULTIPLIER = 2.3  # keeps z_sum within 2.5 % of z where few vectors are expected
+
+
+class Quantile:
+    """A bound C that moves after every release, towards the quantile of the norms.
+
+    `count_noise` is the standard deviation s of the noise on the count; None stands for the larger
+    of B/20 and 2.3 z.
+    """
+
+    def __init__(self, clip_norm: float, quantile: float, rate: float, count_noise: float | None):
+        self.clip_norm = clip_norm
+        self._quantile, self._rate, self._count_noise = quantile, rate, count_noise
+
+    def noise_multiplier_of_sum(self, noise_multiplier: float, expected: float) -> float:
+        """Return z_sum for z and B; UserError if the count alone would cost all of z."""
+        if noise_multiplier == 0:
+            return 0.0
+        count_noise = self._noise_of_count(noise_multiplier, expected)
+        left = 1 - (noise_multiplier / (2 * count_noise)) ** 2
+        if left <= 0:
+            raise UserError(
+                f"clipping: count_noise is {count_noise}; it must be more than "
+                f"{noise_multiplier / 2:g}, half the noise multiplier"
+            )
+        return noise_multiplier / math.sqrt(left)
+
+    def after(
+        self, votes: float, *, noise_multiplier: float, expected: float, normal: Normal
+    ) -> None:
+        """Move C by the noisy share of the vectors within it."""
+        noise = self._noise_of_count(noise_multiplier, expected) * float(normal(1))
+        share = (votes + noise) / expected + 0.5
+        moved = math.log(self.clip_norm) - self._rate * (share - self._quantile)
+        self.clip_norm = math.exp(min(max(moved, math.log(LOWEST)), math.log(HIGHEST)))
+
+    def state(self) -> dict[str, float]:
+        """Return the current bound, for a checkpoint."""
+        return {"clip_norm": self.clip_norm}
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Continue with the bound of a checkpoint."""
+        self.clip_norm = state["clip_norm"]
+
+    def _noise_of_count(self, noise_multiplier: float, expected: float) -> float:
+        if self._count_noise is not None:
+            return self._count_noise
+        return max(
+            COUNT_NOISE_PER_EXPECTED * expected, COUNT_NOISE_PER_MULTIPLIER * noise_multiplier
+        )
+
+
+def build(
+    clip_norm: float, quantile: float = 0.5, rate: float = 0.2, count_noise: float | None = None
+) -> Quantile:
+    """Return the rule, which starts at `clip_norm`; UserError for a setting out of bounds.
+
+    The defaults are those that Andrew et al. recommend for every task.
+    """
+    initial = require(
+        "clip_norm", clip_norm, lambda x: LOWEST <= x <= HIGHEST, f"in [{LOWEST:g}, {HIGHEST:g}]"
+    )
+    return Quantile(
+        initial,
+        require("quantile", quantile, lambda x: 0 < x < 1, "in (0, 1)"),
+        positive("rate", rate),
+        None if count_noise is None else positive("count_noise", count_noise),
+    )

@@ -1,0 +1,81 @@
+"""DP-FedAvg: clip every client's whole update, add Gaussian noise to the sum (unit: the client).
+
+McMahan et al. 2018, arXiv 1710.06963, algorithm 1 with its estimator of fixed denominator and equal
+weights; the clipping rule `quantile` makes it that of Andrew et al. 2021, arXiv 1905.03871.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dpfl import plugins
+from dpfl.noise import Normal
+
+UNIT = "client"
+CLIPPING_RULES = ("fixed", "quantile")
+
+
+@dataclass(frozen=True)
+class DPFedAvg:
+    """(sum_k u_k min(1, C / |u_k|) + N(0, (z_sum C)^2 I)) / m, with m the expected cohort.
+
+    Adding or removing one client, with whatever update, moves the sum by at most C; where the
+    clipping rule counts as well, sum and count are one Gaussian of multiplier z. So a round is one
+    Poisson-subsampled Gaussian.
+    """
+
+    clipping: Any
+    unproven: tuple[str, ...] = ()
+
+    @property
+    def clip_norm(self) -> float:
+        """Return the bound C of the next round."""
+        return self.clipping.clip_norm
+
+    def aggregate(
+        self,
+        updates: Iterable[torch.Tensor],
+        *,
+        like: torch.Tensor,
+        noise_multiplier: float,
+        expected_clients: float,
+        normal: Normal,
+    ) -> torch.Tensor:
+        """Return the noisy mean of the updates [D], shaped and typed `like` the server's weights.
+
+        Updates are taken one at a time; none at all release the noise alone. One that is not
+        finite adds nothing and counts as longer than C.
+        """
+        clip_norm = self.clip_norm
+        spread = clip_norm * self.clipping.noise_multiplier_of_sum(
+            noise_multiplier, expected_clients
+        )
+        # In float64, where rounding moves no sum by more than its last digits.
+        total, votes = torch.zeros_like(like, dtype=torch.float64), 0.0
+        for update in updates:
+            norm = float(torch.linalg.vector_norm(update, dtype=torch.float64))
+            if math.isfinite(norm):
+                total.add_(update, alpha=1.0 if norm <= clip_norm else clip_norm / norm)
+            votes += 0.5 if norm <= clip_norm else -0.5
+        total.add_(normal(total.numel()).to(total.device), alpha=spread)
+        self.clipping.after(
+            votes, noise_multiplier=noise_multiplier, expected=expected_clients, normal=normal
+        )
+        return total.div_(expected_clients).to(like.dtype)
+
+    def state(self) -> dict[str, float]:
+        """Return what the clipping rule has adapted, for a checkpoint."""
+        return self.clipping.state()
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Continue from the state of a checkpoint."""
+        self.clipping.restore(state)
+
+
+def build(clipping: dict) -> DPFedAvg:
+    """Build the mechanism from the clipping rule of a method and its settings."""
+    settings = dict(clipping)
+    return DPFedAvg(plugins.load("clippings", settings.pop("rule")).build(**settings))

@@ -1,0 +1,20 @@
+"""The exact price of Gaussians without sampling (Balle and Wang 2018, theorem 8).
+
+k releases at noise multiplier z are one Gaussian with mu = sqrt(k)/z, add or remove one example.
+"""
+
+from dp_accounting import DpEvent, get_epsilon_gaussian
+
+from dpfl.errors import UserError
+from dpfl.privacy.accountants import _gaussians
+
+
+def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
+    """Return the exact epsilon; a draft costs the same. UserError for any other event."""
+    precision = _gaussians.precision(event)
+    if not precision:
+        raise UserError(
+            f"gaussian cannot price {event}: only Gaussians without sampling have its closed form, "
+            "a sampled batch is a mixture of two Gaussians; use pld"
+        )
+    return float(get_epsilon_gaussian(precision**-0.5, delta))

@@ -1,0 +1,28 @@
+"""Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
+
+from dpfl.privacy import events
+from dpfl.privacy.accounting import affordable_steps_of, noise_multipliers
+from dpfl.privacy.schedule import Budget, Schedule, Work
+
+
+def falling(shape: str, ratio: float, rounds: int) -> tuple[float, ...]:
+    """Return weights [rounds] from `ratio` down to 1, by equal factors or by equal steps.
+
+    Raises UserError for a ratio below 1 and for a shape that is neither geometric nor linear.
+    """
+    events.require("ratio", ratio, ratio >= 1, ">= 1")
+    done = [t / max(1, rounds - 1) for t in range(rounds)]
+    shapes = {
+        "geometric": [ratio ** (1 - x) for x in done],
+        "linear": [ratio - (ratio - 1) * x for x in done],
+    }
+    events.require("shape", shape, shape in shapes, " or ".join(shapes))
+    return tuple(shapes[shape])
+
+
+def weighted(work: Work, budget: Budget, weights: tuple[float, ...]) -> Schedule:
+    """Scale z_t = z / sqrt(w_t) so that all planned steps cost at most epsilon."""
+    noise = noise_multipliers(work, weights, budget)
+    segments = [(z, work.steps_per_round) for z in noise]
+    paid = affordable_steps_of(work.sample_rate, segments, budget.epsilon, budget.delta)
+    return Schedule(noise, paid)

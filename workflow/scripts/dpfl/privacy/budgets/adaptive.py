@@ -1,0 +1,82 @@
+"""The next round's share follows the progress of the released model (see dpfl.privacy.filter).
+
+Noise that depends on what was released before is not covered by privacy loss distributions, whose
+composition assumes a plan. A Renyi filter at ONE order fixed in advance covers it: as long as the
+sum of the steps' Renyi divergences stays below a bound, the run is (epsilon, delta)-private however
+the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
+"""
+
+import math
+
+from dp_accounting.rdp import RdpAccountant
+
+from dpfl.privacy import events
+from dpfl.privacy.accounting import noise_multiplier
+from dpfl.privacy.schedule import Budget, Schedule, Work
+
+GRID = 1.02  # between neighbouring levels of noise
+REACH = 6.0  # levels lie within this factor of the uniform noise
+ORDERS = range(2, 257)  # whole ones, whose divergence is a finite sum
+SAFETY = 1e-9  # relative, far above the rounding of the sums that are compared with the bound
+
+
+def schedule(
+    work: Work, budget: Budget, *, save: float, spend: float, agreement: float
+) -> Schedule:
+    """Fix the order, the bound and the levels of noise; the shares are decided while training.
+
+    A round gets `save` (below 1) times its equal share of what is left while consecutive released
+    updates agree (cosine above `agreement`), else `spend` (above 1) times; the last round gets the
+    rest. The order is the best one for a uniform schedule. Raises UserError for an argument out of
+    range, and if epsilon is too small for any order.
+    """
+    events.require("save", save, 0 < save <= 1, "in (0, 1]")
+    events.require("spend", spend, 1 <= spend < math.inf, ">= 1 and finite")
+    events.require("agreement", agreement, -1 <= agreement <= 1, "in [-1, 1]")
+    uniform = noise_multiplier(
+        work.sample_rate, work.steps, budget.epsilon, budget.delta, accountant="rdp"
+    )
+    order = _best_order(work, uniform, budget.delta)
+    _, offset = _renyi(work.sample_rate, uniform, order, budget.delta)
+    levels = [uniform * GRID**j for j in range(*_reach())]
+    rule = {
+        "order": order,
+        "budget": (budget.epsilon - offset) * (1 - SAFETY),
+        "offset": offset,
+        "levels": [[z, _renyi(work.sample_rate, z, order, budget.delta)[0]] for z in levels],
+        "save": save,
+        "spend": spend,
+        "agreement": agreement,
+    }
+    return Schedule((uniform,) * work.rounds, work.steps, rule)
+
+
+def _reach() -> tuple[int, int]:
+    steps = math.ceil(math.log(REACH) / math.log(GRID))
+    return -steps, steps + 1
+
+
+def _best_order(work: Work, noise: float, delta: float) -> int:
+    accountant = RdpAccountant(orders=list(ORDERS))
+    accountant.compose(events.poisson_gaussian(work.sample_rate, noise, work.steps))
+    _, order = accountant.get_epsilon_and_optimal_order(delta)
+    return int(order)
+
+
+def _renyi(sample_rate: float, noise: float, order: int, delta: float) -> tuple[float, float]:
+    """Return a step's Renyi divergence and the constant that turns divergence into epsilon.
+
+    At one order, epsilon = divergence + constant: two counts of steps give both. The counts are
+    large enough that the divergence is beyond the case in which epsilon is plainly 0.
+    """
+    count = 1
+    while (single := _epsilon(sample_rate, noise, count, order, delta)) == 0:
+        count *= 4
+    double = _epsilon(sample_rate, noise, 2 * count, order, delta)
+    return (double - single) / count, 2 * single - double
+
+
+def _epsilon(sample_rate: float, noise: float, steps: int, order: int, delta: float) -> float:
+    accountant = RdpAccountant(orders=[order])
+    accountant.compose(events.poisson_gaussian(sample_rate, noise, steps))
+    return float(accountant.get_epsilon(delta))

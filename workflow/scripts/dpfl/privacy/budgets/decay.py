@@ -1,0 +1,12 @@
+"""Early rounds spend more: their updates are large (source 002, non-uniform allocation)."""
+
+from dpfl.privacy.budgets._weighted import falling, weighted
+from dpfl.privacy.schedule import Budget, Schedule, Work
+
+
+def schedule(work: Work, budget: Budget, *, shape: str, ratio: float) -> Schedule:
+    """Let 1/z^2 fall from its first to its last round by `ratio`, geometrically or linearly.
+
+    Raises UserError for an argument out of range.
+    """
+    return weighted(work, budget, falling(shape, ratio, work.rounds))

@@ -1,0 +1,12 @@
+"""Late rounds spend more: their updates are small and the noise drowns them."""
+
+from dpfl.privacy.budgets._weighted import falling, weighted
+from dpfl.privacy.schedule import Budget, Schedule, Work
+
+
+def schedule(work: Work, budget: Budget, *, shape: str, ratio: float) -> Schedule:
+    """Let 1/z^2 rise from its first to its last round by `ratio`, geometrically or linearly.
+
+    Raises UserError for an argument out of range.
+    """
+    return weighted(work, budget, falling(shape, ratio, work.rounds)[::-1])

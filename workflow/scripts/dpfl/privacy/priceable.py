@@ -1,0 +1,41 @@
+"""What the privacy calculator prices, and what it refuses at once instead of filling the memory."""
+
+import math
+
+from dpfl.errors import UserError
+from dpfl.privacy import accounting, events
+
+LARGEST = 1000.0  # beyond it nothing is private, and the grids of losses outgrow the memory
+LEAST_NOISE, MOST_NOISE = 1e-3, 1e6  # beyond: above LARGEST, and below what floats resolve
+MOST_STEPS = 10**7  # more would take minutes where the rate is tiny
+
+
+def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
+    """Raise UserError for an argument out of range, and where epsilon may be above LARGEST.
+
+    The upper bound of rdp, which costs nothing, decides that. No noise is priced: at infinity.
+    """
+    accounting.epsilon(q, z, 0, delta)  # arguments out of range
+    events.require_count("steps", steps, 0)
+    events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
+    if z == 0 or steps == 0:
+        return
+    inside = LEAST_NOISE <= z <= MOST_NOISE
+    events.require("noise_multiplier", z, inside, f"0 or in [{LEAST_NOISE:g}, {MOST_NOISE:g}]")
+    bound = accounting.epsilon_of(events.poisson_gaussian(q, z, steps), delta, "rdp")
+    if bound > LARGEST:
+        raise UserError(
+            f"noise_multiplier is {z}: epsilon may be {bound:.3g}, expected at most {LARGEST:g}"
+        )
+
+
+def require_reachable(q: float, steps: int, epsilon: float, delta: float) -> None:
+    """Raise UserError for an argument out of range, and a target that every noise meets."""
+    accounting.epsilon(q, 0.0, 0, delta)  # arguments out of range
+    events.require_count("steps", steps, 1)
+    events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
+    events.require("epsilon", epsilon, 0 < epsilon <= LARGEST, f"in (0, {LARGEST:g}]")
+    chance = -math.expm1(steps * math.log1p(-q)) if q < 1 else 1.0
+    events.require(
+        "delta", delta, delta < chance, f"< {chance:.3g}, the chance that an example is used at all"
+    )

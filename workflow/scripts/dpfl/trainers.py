@@ -1,0 +1,106 @@
+"""The trainer of a run, by the unit that it protects: examples of clients, or whole clients."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from dpfl import client_level, federated, participation, plugins
+from dpfl.data import Dataset
+from dpfl.federated import Client
+from dpfl.flat import FlatModel
+from dpfl.noise import SOURCES
+from dpfl.states import STATES
+
+WEIGHTINGS: dict[str, Callable[[Client], float]] = {
+    "examples": lambda client: float(len(client.targets)),
+    "uniform": lambda client: 1.0,
+}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a trainer is built from.
+
+    `members` gives the indices of a client's examples, `records` the calibration of everyone who
+    adds noise (empty for a non-private run).
+    """
+
+    settings: dict[str, Any]
+    key: tuple
+    dataset: Dataset
+    members: Sequence[np.ndarray]
+    flat: FlatModel
+    build_optimizer: Callable[[], torch.optim.Optimizer]
+    ledger: Any
+    records: dict[int | str, dict]
+
+    def mechanism(self) -> Any:
+        """Build the mechanism with the method's clipping."""
+        own = dict(self.settings["mechanism"])
+        return plugins.load("mechanisms", own.pop("estimator")).build(
+            self.settings["clipping"], **own
+        )
+
+    def examples(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the inputs and targets of a client."""
+        members = torch.from_numpy(self.members[number])
+        return self.dataset.train_inputs[members], self.dataset.train_targets[members]
+
+
+def build(parts: Parts) -> Any:
+    """Build the trainer for the unit of the settings."""
+    return TRAINERS[parts.settings["unit"]](parts)
+
+
+def _example_level(parts: Parts) -> federated.Trainer:
+    federation = parts.settings["federation"]
+
+    def client(number: int) -> Client:
+        """Return a client with the sample rate and steps that it was calibrated for."""
+        inputs, targets = parts.examples(number)
+        planned = parts.records.get(number) or _unpriced(federation, number, len(targets))
+        return Client(number, inputs, targets, planned["sample_rate"], planned["steps_per_round"])
+
+    return federated.Trainer(
+        flat=parts.flat,
+        clients=client,
+        mechanism=parts.mechanism(),
+        states=STATES[federation["state"]](parts.build_optimizer),
+        ledger=parts.ledger,
+        draws=SOURCES[parts.settings["noise"]],
+        batch_key=(*parts.key, "batch"),
+        noise_key=(*parts.key, "noise"),
+        weighting=WEIGHTINGS[federation["weighting"]],
+    )
+
+
+def _unpriced(federation: dict, number: int, examples: int) -> dict[str, Any]:
+    """Return the same steps for a non-private run, which has no calibration."""
+    work = {k: federation[k] for k in ("local_epochs", "local_steps")}
+    steps = participation.local_steps(examples, federation["batch_size"], **work, client=number)
+    return {"sample_rate": federation["batch_size"] / examples, "steps_per_round": steps}
+
+
+def _client_level(parts: Parts) -> client_level.Trainer:
+    federation, population = parts.settings["federation"], len(parts.members)
+    cohort = federation["clients_per_round"] or population
+    work = {k: federation[k] for k in ("batch_size", "local_epochs", "local_steps")}
+    return client_level.Trainer(
+        flat=parts.flat,
+        clients=parts.examples,
+        population=population,
+        sample_rate=cohort / population,
+        work=client_level.LocalWork(**work),
+        mechanism=parts.mechanism(),
+        build_optimizer=parts.build_optimizer,
+        ledger=parts.ledger,
+        draws=SOURCES[parts.settings["noise"]],
+        batch_key=(*parts.key, "batch"),
+        noise_key=(*parts.key, "noise"),
+    )
+
+
+TRAINERS = {"example": _example_level, "client": _client_level}
