@@ -99,7 +99,8 @@ def _unknown_names(config: dict) -> Iterator[str]:
                 near = nearest(name, config[kind])
                 yield f"config: no {name!r} in {kind}, named at {where}{near}"
 
-    yield from expect(set(config["select"]) - set(config["accounting"]), "studies", "select")
+    selected = [name for name in config["select"] if name not in config["accounting"]]
+    yield from expect(selected, "studies", "select")
     for name in sorted(set(config["studies"]) & set(config["accounting"])):
         yield f"config: {name!r} is in studies and in accounting, expected two names"
     for name, method in config["methods"].items():
