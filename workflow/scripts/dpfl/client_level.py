@@ -8,7 +8,7 @@ Gaussian, whose unit is everything that a client holds.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,28 +17,9 @@ from dpfl import streams
 from dpfl.errors import UserError
 from dpfl.federated import Ledger, Round, loss_fn
 from dpfl.flat import FlatModel
-from dpfl.noise import Draws, Normal
+from dpfl.noise import Draws
 from dpfl.plain_gradient import gradient_of_sum
-
-SERVER = "server"
-"""Who adds the noise, in the accounts and in the streams."""
-
-
-class Mechanism(Protocol):
-    """What the server does with updates: see dpfl.mechanisms."""
-
-    def aggregate(
-        self,
-        updates: Iterable[torch.Tensor],
-        *,
-        like: torch.Tensor,
-        noise_multiplier: float,
-        expected_clients: float,
-        normal: Normal,
-    ) -> torch.Tensor: ...
-
-    def state(self) -> dict[str, float]: ...
-    def restore(self, state: dict[str, float]) -> None: ...
+from dpfl.privacy.schedule import SERVER
 
 
 @dataclass(frozen=True)
@@ -91,7 +72,7 @@ class Trainer:
         population: int,
         sample_rate: float,
         work: LocalWork,
-        mechanism: Mechanism,
+        mechanism: Any,
         build_optimizer: Callable[[], torch.optim.Optimizer],
         ledger: Ledger,
         draws: type[Draws],

@@ -1,5 +1,7 @@
 """Sentences about composition, computed from the tables of the analyses, and a reader for them."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from dpfl.narrative import counted, listed
@@ -16,11 +18,16 @@ def table(folder: Folder, name: str, suffix: str = "") -> pd.DataFrame:
     return found.fillna({"note": ""}) if "note" in found else found
 
 
+def _last_rounds(prices: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Yield every mechanism with its prices after its last round."""
+    for mechanism, own in prices.groupby("mechanism", sort=False):
+        yield mechanism, own.loc[own["k"].idxmax()]
+
+
 def answer(prices: pd.DataFrame) -> list[str]:
     """Say, for each mechanism after its last round, what the formulas say and what is true."""
     lines = []
-    for mechanism, own in prices.groupby("mechanism", sort=False):
-        row = own.loc[own["k"].idxmax()]
+    for mechanism, row in _last_rounds(prices):
         by = "basic" if row["basic_epsilon"] <= row["advanced_epsilon"] else "advanced"
         lines.append(
             f"{mechanism} a round, {counted(int(row['k']), 'round')}: basic composition says "
@@ -34,8 +41,7 @@ def answer(prices: pd.DataFrame) -> list[str]:
 def gap(prices: pd.DataFrame) -> list[str]:
     """Split the gap between formula and truth: a loose formula, and not knowing the noise."""
     lines = []
-    for mechanism, own in prices.groupby("mechanism", sort=False):
-        row = own.loc[own["k"].idxmax()]
+    for mechanism, row in _last_rounds(prices):
         if known(row["optimal_epsilon"]):
             lines.append(
                 f"{mechanism}, k = {row['k']:g}, δ = {_n(row['advanced_delta'])}: whatever has "
@@ -64,8 +70,7 @@ def crossing(crossovers: pd.DataFrame) -> list[str]:
 def deltas(prices: pd.DataFrame) -> list[str]:
     """Say how far the δ of the formulas grows while an accountant's stays."""
     lines = []
-    for mechanism, own in prices.groupby("mechanism", sort=False):
-        row = own.loc[own["k"].idxmax()]
+    for mechanism, row in _last_rounds(prices):
         lines.append(
             f"{mechanism}: after {counted(int(row['k']), 'round')} the formulas speak of δ = "
             f"{_n(row['advanced_delta'])}, the accountants of δ = {_n(row['delta_round'])}."

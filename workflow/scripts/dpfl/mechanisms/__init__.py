@@ -8,5 +8,10 @@ A file offers `build(clipping: dict, **settings)`, which returns an object with
 
 `clipping` is the method's clipping: its rule, one of the file's CLIPPING_RULES (if it has none,
 "fixed" alone), and the settings of that rule. A file with UNIT = "client" protects whole clients:
-its object has `aggregate`, `state` and `restore` instead of `estimate` (see dp_fedavg).
+its object offers, instead of `estimate`,
+
+    aggregate(updates, *, like, noise_multiplier, expected_clients, normal)
+        -> flat mean update [D], like the server's weights `like`, of one Poisson sample of clients
+        (which may be empty), whose updates are taken one at a time, and
+    state(), restore(state): what a checkpoint keeps of its clipping rule.
 """

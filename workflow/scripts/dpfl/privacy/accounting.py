@@ -103,12 +103,15 @@ def spent(sample_rate: float, segments: Segments, delta: float) -> list[float]:
     _check(sample_rate, delta)
     for _, steps in segments:
         events.require_count("steps", steps, 0)
-    total = _total(sample_rate, segments, delta)
-    if not 0 < total < math.inf:
-        return [total] * len(segments)
+    noises = {noise for noise, steps in segments if steps}
+    if not noises:
+        return [0.0] * len(segments)
     increments = [events.varying(sample_rate, [s]) if s[1] else None for s in segments]
-    curve = pld.curve(increments, delta, draft=len(segments) > FINE_CURVE)
-    return [min(value, total) for value in accumulate(curve, max)]
+    draft = len(segments) > FINE_CURVE
+    curve = list(accumulate(pld.curve(increments, delta, draft), max))
+    # Equal steps cost a little less when composed at once; others are composed as the curve is.
+    total = _total(sample_rate, segments, delta) if draft or len(noises) == 1 else curve[-1]
+    return [min(value, total) for value in curve]
 
 
 def affordable_steps(

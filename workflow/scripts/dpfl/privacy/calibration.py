@@ -19,11 +19,10 @@ from dpfl.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.planned import planned
-from dpfl.privacy.schedule import Budget, Work
+from dpfl.privacy.schedule import SERVER, Budget, Work
 
 CERTIFICATE = "pld"  # prices what was bought, whichever accountant chose the noise
 FILTER = "rdp-filter"  # prices what was chosen while training
-SERVER = "server"  # the one who adds the noise where the unit is the client
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+SERVER = "server"
+"""Who adds the noise, in accounts and in streams, where the unit is the client."""
+
 
 @dataclass(frozen=True)
 class Work:

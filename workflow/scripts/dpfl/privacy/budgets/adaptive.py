@@ -8,9 +8,8 @@ the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
 
 import math
 
-from dp_accounting.rdp import RdpAccountant
-
 from dpfl.privacy import events
+from dpfl.privacy.accountants import _renyi
 from dpfl.privacy.accounting import noise_multiplier
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
@@ -37,13 +36,13 @@ def schedule(
         work.sample_rate, work.steps, budget.epsilon, budget.delta, accountant="rdp"
     )
     order = _best_order(work, uniform, budget.delta)
-    _, offset = _renyi(work.sample_rate, uniform, order, budget.delta)
+    offset = _renyi.conversion(order, budget.delta)
     levels = [uniform * GRID**j for j in range(*_reach())]
     rule = {
         "order": order,
         "budget": (budget.epsilon - offset) * (1 - SAFETY),
         "offset": offset,
-        "levels": [[z, _renyi(work.sample_rate, z, order, budget.delta)[0]] for z in levels],
+        "levels": [[z, _cost(work.sample_rate, z, order)] for z in levels],
         "save": save,
         "spend": spend,
         "agreement": agreement,
@@ -57,26 +56,11 @@ def _reach() -> tuple[int, int]:
 
 
 def _best_order(work: Work, noise: float, delta: float) -> int:
-    accountant = RdpAccountant(orders=list(ORDERS))
-    accountant.compose(events.poisson_gaussian(work.sample_rate, noise, work.steps))
-    _, order = accountant.get_epsilon_and_optimal_order(delta)
+    event = events.poisson_gaussian(work.sample_rate, noise, work.steps)
+    _, order = _renyi.composed(event, list(ORDERS)).get_epsilon_and_optimal_order(delta)
     return int(order)
 
 
-def _renyi(sample_rate: float, noise: float, order: int, delta: float) -> tuple[float, float]:
-    """Return a step's Renyi divergence and the constant that turns divergence into epsilon.
-
-    At one order, epsilon = divergence + constant: two counts of steps give both. The counts are
-    large enough that the divergence is beyond the case in which epsilon is plainly 0.
-    """
-    count = 1
-    while (single := _epsilon(sample_rate, noise, count, order, delta)) == 0:
-        count *= 4
-    double = _epsilon(sample_rate, noise, 2 * count, order, delta)
-    return (double - single) / count, 2 * single - double
-
-
-def _epsilon(sample_rate: float, noise: float, steps: int, order: int, delta: float) -> float:
-    accountant = RdpAccountant(orders=[order])
-    accountant.compose(events.poisson_gaussian(sample_rate, noise, steps))
-    return float(accountant.get_epsilon(delta))
+def _cost(sample_rate: float, noise: float, order: int) -> float:
+    """Return the Renyi divergence of one step."""
+    return _renyi.divergence(events.poisson_gaussian(sample_rate, noise, 1), order)
