@@ -26,14 +26,6 @@ SIZES = ("examples", "batch_size", "epochs")
 CHOICE = "give --sample-rate and --steps, or --examples, --batch-size and --epochs"
 
 
-class Parser(argparse.ArgumentParser):
-    """Tells a mistake on the command line in one line, as every other mistake."""
-
-    def error(self, message: str) -> None:
-        """Raise a UserError in place of usage and exit status 2."""
-        raise UserError(message)
-
-
 def main() -> None:
     """Parse the arguments, compute, print."""
     args = arguments()
@@ -209,7 +201,7 @@ def read(kind: type, text: str, expected: str) -> Any:
 def arguments() -> argparse.Namespace:
     """Parse the command line; UserError for a mistake."""
     form = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    parser = Parser(description=__doc__, **form)
+    parser = cli.Parser(description=__doc__, **form)
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(run: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
-"""How the drivers report a user's mistake: one line on stderr, exit status 1."""
+"""How a mistake of the user is told: in one line on stderr, with exit status 1."""
 
+import argparse
 import sys
 from collections.abc import Callable
 
@@ -12,3 +13,11 @@ def main(function: Callable[[], None]) -> None:
         function()
     except (UserError, OSError) as error:
         sys.exit(f"error: {error}")
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a mistake on the command line in one line, as every other mistake."""
+
+    def error(self, message: str) -> None:
+        """Raise a UserError in place of usage and exit status 2."""
+        raise UserError(message)

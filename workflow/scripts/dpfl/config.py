@@ -1,10 +1,10 @@
 """Checks the configuration before any job: every mistake is one line with key, place and bound.
 
 The schema settles keys, types and ranges; the checks here settle what a schema cannot: names that
-must exist, plug-in files and their settings, and settings that no data set could satisfy.
+must exist, plug-in files and their settings (see plugin_settings), components that do not fit
+together and settings that no data set could satisfy (see feasibility).
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -13,9 +13,9 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.plan import COMPONENTS, NUMBERS, components, epsilon_of, unit_of, variants
+from dpfl.feasibility import impossible, mismatches
+from dpfl.methods import COMPONENTS
 from dpfl.plugin_settings import nearest, plugin_errors
 
 NAME = "lower-case letters, digits, dots and dashes"
@@ -24,7 +24,7 @@ SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 
 def check(config: dict) -> None:
     """Raise a UserError with one line for every mistake in a configuration."""
-    stages = (_not_numbers, _schema_errors, _unknown_names, plugin_errors, _mismatches, _impossible)
+    stages = (_not_numbers, _schema_errors, _unknown_names, plugin_errors, mismatches, impossible)
     for stage in stages:
         lines = list(dict.fromkeys(stage(config)))
         if lines:
@@ -147,110 +147,3 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
     for method in sorted(set(study["methods"]) - set(grid["methods"])):
         grid_name = study["tuned_by"]
         yield f"config: {where}.methods has {method!r}, which studies.{grid_name} does not tune"
-
-
-def _mismatches(config: dict) -> Iterator[str]:
-    """Find components that do not fit together: clipping rules, units, numbers that none takes."""
-    for name, study in config["studies"].items():
-        where, units = f"config: studies.{name}", {}
-        for method in study["methods"]:
-            for variant in variants(study):
-                parts = components(config, method, variant)
-                units.setdefault(unit_of(config, method, variant), method)
-                yield from _misfits(where, method, parts, unit_of(config, method, variant))
-            for key in set(study.get("vary", {})) & set(NUMBERS):
-                component = NUMBERS[key]
-                chosen = study["vary"].get(component, [config["methods"][method][component]])
-                for part in chosen:
-                    if key not in config[COMPONENTS[component]][part]:
-                        yield f"{where}.vary.{key}: {component} {part!r} of {method} has none"
-        if len(units) > 1:
-            found = ", ".join(f"{unit} ({method})" for unit, method in sorted(units.items()))
-            yield f"{where}.methods protect {found}, expected one unit: they share no column"
-
-
-def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
-    """Compare a method's mechanism with its clipping rule and its federation."""
-    estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
-    taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES", ("fixed",))
-    if rule not in taken:
-        listed = " or ".join(taken)
-        yield f"{where}: {method} clips by rule {rule!r}, expected {listed} with {estimator}"
-    if unit == "client":
-        for key, needed in (("weighting", "uniform"), ("state", "reset")):
-            if parts["federation"][key] != needed:
-                found = parts["federation"][key]
-                yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
-
-
-def _impossible(config: dict) -> Iterator[str]:
-    """Find federations that the data set of a selected study, or of its grid, cannot fill."""
-    found: dict[str, None] = {}
-    chosen = [name for name in config["select"] if name in config["studies"]]
-    tuning = [config["studies"][name].get("tuned_by") for name in chosen]
-    for name in dict.fromkeys([*chosen, *filter(None, tuning)]):
-        study = config["studies"][name]
-        total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
-        examples = total - math.floor(total * study.get("validation_fraction", 0.0) + 1e-9)
-        private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
-        for method in study["methods"]:
-            for variant in variants(study):
-                named = variant.get("federation", config["methods"][method]["federation"])
-                federation = components(config, method, variant)["federation"]
-                unit = unit_of(config, method, variant)
-                use = (named, federation, examples, unit, private)
-                found[json.dumps(use)] = None
-    uses = sorted((json.loads(use) for use in found), key=lambda use: use[2])
-    told = set()
-    for line in (*_sizes(config, uses), *_deltas(config, uses)):
-        # The same mistake with another number of examples is told once.
-        if line.split(",")[0] not in told:
-            told.add(line.split(",")[0])
-            yield line
-
-
-def _sizes(config: dict, uses: list[list]) -> Iterator[str]:
-    for name, federation, examples, unit, _ in uses:
-        yield from _size_errors(config, name, federation, examples, unit)
-
-
-def _deltas(config: dict, uses: list[list]) -> Iterator[str]:
-    """Compare delta with the largest number of what is protected."""
-    protected = [
-        (federation["clients"], "clients")
-        if unit == "client"
-        else (examples // federation["clients"], "examples of a client")
-        for _, federation, examples, unit, private in uses
-        if private
-    ]
-    delta, (size, noun) = config["delta"], max(protected, default=(0, ""))
-    if size and delta >= 1 / size:
-        yield f"config: delta = {delta}, expected less than 1/{size}, 1/({noun})"
-
-
-def _size_errors(
-    config: dict, name: str, federation: dict, examples: int, unit: str
-) -> Iterator[str]:
-    """Compare a federation with the number of examples it must divide."""
-    where = f"config: federations.{name}"
-    clients, batch, least = (federation[k] for k in ("clients", "batch_size", "min_examples"))
-    if examples // clients < least:
-        yield (
-            f"{where}.clients = {clients}, expected at most {examples // least}: {examples} "
-            f"examples, at least {least} for each client (min_examples)"
-        )
-    elif batch > examples // clients and unit == "example":
-        size = examples // clients
-        yield f"{where}.batch_size = {batch}, expected at most the {size} examples of a client"
-    if (federation["clients_per_round"] or 0) > clients:
-        per_round = federation["clients_per_round"]
-        yield f"{where}.clients_per_round = {per_round}, expected at most {clients}"
-    if (federation["local_epochs"] is None) == (federation["local_steps"] is None):
-        yield f"{where}: expected one of local_epochs and local_steps, the other null"
-    partition = federation["partition"]
-    shards = config["partitions"][partition].get("labels_per_client", 0) * clients
-    if shards > examples:
-        yield (
-            f"{where} with partitions.{partition}: {shards} shards "
-            f"(labels_per_client x clients), expected at most {examples} examples"
-        )

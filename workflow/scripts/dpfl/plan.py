@@ -5,29 +5,12 @@ all the rest. Two studies that ask for the same settings share the run.
 """
 
 import hashlib
-import itertools
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import plugins, streams
-
-COMPONENTS = {
-    "mechanism": "mechanisms",
-    "optimizer": "optimizers",
-    "clipping": "clippings",
-    "budget": "budgets",
-    "federation": "federations",
-}
-NUMBERS = {
-    "clip_norm": "clipping",
-    "noise_multiplier": "budget",
-    "clients": "federation",
-    "rounds": "federation",
-    "batch_size": "federation",
-}
-"""What a study may vary within a component, beside the components themselves."""
+from dpfl import streams
+from dpfl.methods import components, epsilon_of, unit_of, variants
 
 
 @dataclass(frozen=True)
@@ -56,37 +39,6 @@ def make(config: dict) -> Plan:
         else:
             plan.studies[name] = _study(config, name, plan)
     return plan
-
-
-def unit_of(config: dict, method: str, variant: dict) -> str:
-    """Return whom a method protects: one `example` of a client, or a whole `client`."""
-    mechanism = variant.get("mechanism", config["methods"][method]["mechanism"])
-    estimator = config["mechanisms"][mechanism]["estimator"]
-    return plugins.constant("mechanisms", estimator, "UNIT", "example")
-
-
-def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
-    """Return the settings of a method's components, with a variant's values in place."""
-    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
-    parts = {k: dict(config[COMPONENTS[k]][n]) for k, n in names.items()}
-    for key, component in NUMBERS.items():
-        if key in variant:
-            parts[component][key] = variant[key]
-    for key in ("state", "partition"):
-        parts["federation"][key] = variant.get(key, parts["federation"][key])
-    parts["optimizer"]["rate"] = variant.get("rate", parts["optimizer"]["rate"])
-    return parts
-
-
-def variants(study: dict) -> list[dict]:
-    """Return every combination of what a study varies."""
-    vary = study.get("vary", {})
-    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
-
-
-def epsilon_of(value: float | str) -> float | str:
-    """Return a privacy budget as JSON can hold it: a number, or "inf"."""
-    return "inf" if math.isinf(float(value)) else float(value)
 
 
 def _study(config: dict, name: str, plan: Plan) -> dict:

@@ -1,0 +1,53 @@
+"""Methods as named compositions: their components, and what a study varies of them."""
+
+import itertools
+import math
+
+from dpfl import plugins
+
+COMPONENTS = {
+    "mechanism": "mechanisms",
+    "optimizer": "optimizers",
+    "clipping": "clippings",
+    "budget": "budgets",
+    "federation": "federations",
+}
+NUMBERS = {
+    "clip_norm": "clipping",
+    "noise_multiplier": "budget",
+    "clients": "federation",
+    "rounds": "federation",
+    "batch_size": "federation",
+}
+"""What a study may vary within a component, beside the components themselves."""
+
+
+def unit_of(config: dict, method: str, variant: dict) -> str:
+    """Return whom a method protects: one `example` of a client, or a whole `client`."""
+    mechanism = variant.get("mechanism", config["methods"][method]["mechanism"])
+    estimator = config["mechanisms"][mechanism]["estimator"]
+    return plugins.constant("mechanisms", estimator, "UNIT", "example")
+
+
+def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
+    """Return the settings of a method's components, with a variant's values in place."""
+    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
+    parts = {k: dict(config[COMPONENTS[k]][n]) for k, n in names.items()}
+    for key, component in NUMBERS.items():
+        if key in variant:
+            parts[component][key] = variant[key]
+    for key in ("state", "partition"):
+        parts["federation"][key] = variant.get(key, parts["federation"][key])
+    parts["optimizer"]["rate"] = variant.get("rate", parts["optimizer"]["rate"])
+    return parts
+
+
+def variants(study: dict) -> list[dict]:
+    """Return every combination of what a study varies."""
+    vary = study.get("vary", {})
+    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+
+
+def epsilon_of(value: float | str) -> float | str:
+    """Return a privacy budget as JSON can hold it: a number, or "inf"."""
+    return "inf" if math.isinf(float(value)) else float(value)
