@@ -76,6 +76,15 @@ def test_accuracy_puts_the_non_private_runs_apart_at_the_right(tmp_path: Path) -
     assert all(1.5 < line.get_xdata()[0] < 2.5 for line in apart)
 
 
+def test_a_mean_far_below_all_others_stands_at_the_edge_with_its_value(tmp_path: Path) -> None:
+    values = {"sgd": 0.93, "adam": 0.94, "adabelief": 0.95, "cadabelief": 0.96, "sgd-ema": 0.113}
+    cells = [cell(method, 2.0, 2) for method in values]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]]})
+    ax = accuracy.draw(study(cells), tmp_path).axes[0]
+    assert ax.get_ylim()[0] > 85
+    assert [text.get_text() for text in ax.texts] == ["11.3"]
+
+
 def test_a_huge_interval_does_not_stretch_the_accuracy_figure(tmp_path: Path) -> None:
     cells = [cell("sgd", 2.0, 2), cell("adam", 2.0, 2)]
     values = {"sgd": [0.9, 0.9], "adam": [0.8, 0.96]}
