@@ -1,5 +1,6 @@
 """The per-example gradient engine against autograd run on every example alone, and Opacus."""
 
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from functools import partial
 from unittest import mock
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils import prune
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from dpfl import models
 from dpfl.errors import UserError
-from dpfl.gradients import PerExampleGradients, clipped_sum, routes
+from dpfl.gradients import PerExampleGradients, clipped_sum, convolution, finite, pieces, routes
 
 SHAPES = {
     "mnist-cnn": (1, 28, 28),
@@ -61,7 +63,7 @@ def assert_equal(found, expected, tolerance):
 
 
 def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_entropy):
-    """Norms, the clipped sum and a signed weighted sum against the naive rows."""
+    """Norms, the clipped sum and all else that the engine gives against the naive rows."""
     tolerance = TOLERANCE[inputs.dtype]
     rows = naive(model, inputs, targets, oracle_loss)
     norms = rows.norm(dim=1)
@@ -74,6 +76,18 @@ def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_
     weights = torch.linspace(-1, 2, len(inputs), dtype=inputs.dtype)
     gradients = PerExampleGradients(model, loss_fn, inputs, targets)
     assert_equal(flat(gradients.weighted_sum(weights)), weights.double() @ rows, tolerance)
+    weights = torch.stack([weights, weights.square()])
+    assert_equal(gradients.combinations(weights), weights.double() @ rows, tolerance)
+    found = gradients.gram()
+    assert_equal(found, rows @ rows.t(), tolerance)
+    assert torch.equal(found, found.t())
+    assert_equal(gradients.rows(), rows, tolerance)
+    generator = torch.Generator().manual_seed(3)
+    vectors = torch.randn(3, rows.shape[1], dtype=inputs.dtype, generator=generator)
+    expected = rows @ vectors.double().t()
+    difference = gradients.inner(vectors).double() - expected  # random vectors: the terms cancel
+    assert difference.norm() <= tolerance * rows.norm() * vectors.norm()
+    assert difference.abs().max() <= tolerance * norms.max() * vectors.norm(dim=1).max()
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -84,12 +98,26 @@ def test_every_network_equals_one_example_at_a_time(name, length, dtype):
 
 
 NEVER = 10**18
+SMALL = {"NUMBERS_PER_CHUNK": {"cpu": 500}, "CHUNKS_PER_BLOCK": 1, "ROWS_OF_GRAM": 2}
 ROUTES = {
     "as shipped": {},
     "gram": {"GRAM_FROM": 0},
+    "gram in blocks": {"GRAM_FROM": 0, **SMALL},
     "groups": {"GRAM_FROM": NEVER, "GROUPS_FROM": 0, "EXAMPLES_PER_GROUPED_CALL": 2},
-    "windows": {"GRAM_FROM": NEVER, "GROUPS_FROM": NEVER, "NUMBERS_PER_CHUNK": {"cpu": 500}},
+    "windows": {"GRAM_FROM": NEVER, "GROUPS_FROM": NEVER, **SMALL},
 }
+
+
+@contextmanager
+def patched(constants):
+    """Set constants of whichever module of the engine reads them."""
+    with ExitStack() as stack:
+        for module in (routes, pieces, convolution):
+            known = {name: value for name, value in constants.items() if name in vars(module)}
+            stack.enter_context(mock.patch.dict(vars(module), known))
+        yield
+
+
 convolutions = st.fixed_dictionaries(
     {
         "in_channels": st.integers(1, 4),
@@ -117,7 +145,7 @@ def test_odd_convolutions_by_every_route(route, conv, height, width, length, dty
     second = nn.Conv2d(conv["out_channels"], 3, 2, padding=1, bias=not conv["bias"])
     model = nn.Sequential(first, nn.Tanh(), second).to(dtype)
     inputs = torch.randn(length, conv["in_channels"], height, width, dtype=dtype)
-    with mock.patch.dict(vars(routes), ROUTES[route]):
+    with patched(ROUTES[route]):
         check(model, inputs, torch.zeros(length), each_square, each_square)
 
 
@@ -127,7 +155,7 @@ def test_the_shipped_networks_use_every_route():
         model, inputs, targets = shipped(name, 2)
         gradients = PerExampleGradients(model, each_cross_entropy, inputs, targets)
         found |= {type(piece) for piece in gradients._pieces}
-    assert found == {routes.Factors, routes.Rows, routes.Chunks, routes.Gram}
+    assert found == {pieces.Factors, pieces.Rows, pieces.Chunks, pieces.Gram}
 
 
 @pytest.mark.parametrize("padding", ["same", "valid"])
@@ -144,12 +172,14 @@ def test_padding_by_name(padding):
     width=st.integers(1, 6),
     bias=st.booleans(),
     length=st.sampled_from([1, 4]),
+    constants=st.sampled_from([{}, SMALL, {"NUMBERS_PER_CHUNK": {"cpu": 1}}]),
 )
-def test_linear_layers_over_sequences(shape, width, bias, length):
+def test_linear_layers_over_sequences(shape, width, bias, length, constants):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(width, 4, bias=bias), nn.ReLU(), nn.Linear(4, 2)).double()
     inputs = torch.randn(length, *shape, width, dtype=torch.float64)
-    check(model, inputs, torch.zeros(length), each_square, each_square)
+    with patched(constants):
+        check(model, inputs, torch.zeros(length), each_square, each_square)
 
 
 class Branches(nn.Module):
@@ -196,6 +226,14 @@ def test_an_empty_batch_gives_zeros(name):
     assert norms.shape == (0,)
     assert [t.shape for t in total] == [p.shape for p in model.parameters()]
     assert not flat(total).any()
+    gradients, norms = finite(model, each_cross_entropy, inputs, targets)
+    size = flat(total).numel()
+    assert gradients.gram().shape == (0, 0)
+    assert gradients.inner(torch.ones(2, size, dtype=inputs.dtype)).shape == (0, 2)
+    assert gradients.rows().shape == (0, size)
+    combined = gradients.combinations(inputs.new_zeros(2, 0))
+    assert combined.shape == (2, size) and not combined.any()
+    assert norms.shape == (0,)
 
 
 def test_zero_gradients_are_safe():
@@ -269,6 +307,63 @@ def test_an_example_without_a_finite_gradient_adds_nothing(bad):
     assert torch.equal(flat(total), flat(expected))
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e300])
+def test_finite_leaves_out_the_examples_without_a_finite_gradient(bad):
+    model, inputs, targets = shipped("mnist-cnn", 4)
+    expected = naive(model, inputs[[0, 2, 3]], targets[[0, 2, 3]])
+    inputs[1] = bad
+    gradients, norms = finite(model, each_cross_entropy, inputs, targets)
+    assert_equal(norms, expected.norm(dim=1), 1e-10)
+    assert_equal(gradients.gram(), expected @ expected.t(), 1e-10)
+    assert torch.equal(gradients.norms(), norms)
+
+
+def test_finite_leaves_out_a_norm_whose_square_overflows():
+    torch.manual_seed(0)
+    model, inputs = nn.Linear(4, 2, bias=False), torch.randn(3, 4)
+    inputs[2], scales = 1e15, torch.tensor([1.0, 2.0, 1e15])
+    loss_fn = lambda outputs, targets: targets * outputs.sum(1)  # noqa: E731
+    assert PerExampleGradients(model, loss_fn, inputs, scales).norms()[2].isfinite()
+    gradients, norms = finite(model, loss_fn, inputs, scales)
+    assert torch.equal(norms, PerExampleGradients(model, loss_fn, inputs, scales).norms()[:2])
+    assert gradients.gram().isfinite().all()
+
+
+class Largest(TorchDispatchMode):
+    """Remembers the numbers in the largest tensor that any operation returned."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor):
+            self.numbers = max(self.numbers, result.numel())
+        return result
+
+
+BY_PIECE = {
+    "Factors": (lambda: nn.Linear(8, 512), (8,), NEVER),
+    "Chunks": (lambda: nn.Conv2d(32, 64, 3), (32, 4, 4), NEVER),
+    "Gram": (lambda: nn.Conv2d(32, 64, 3), (32, 4, 4), 0),
+}
+
+
+@pytest.mark.parametrize("piece", BY_PIECE)
+def test_no_matrix_of_all_gradients_is_made(piece):
+    torch.manual_seed(0)
+    layer, shape, gram_from = BY_PIECE[piece]
+    model, inputs = layer(), torch.randn(32, *shape)
+    vectors = torch.randn(3, flat(model.parameters()).numel())
+    with patched({**SMALL, "GRAM_FROM": gram_from}):
+        gradients = PerExampleGradients(model, each_square, inputs, torch.zeros(32))
+        assert type(gradients._pieces[0]) is getattr(pieces, piece)
+        with Largest() as largest:
+            gradients.gram()
+            gradients.inner(vectors)
+            gradients.combinations(vectors[:, : len(inputs)])
+    assert largest.numbers < len(inputs) * vectors.shape[1] / 4
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_two_calls_are_equal_to_the_bit(name):
     model, inputs, targets = shipped(name, 19, torch.float32)
@@ -276,6 +371,8 @@ def test_two_calls_are_equal_to_the_bit(name):
     second = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
     assert torch.equal(flat(first[0]), flat(second[0]))
     assert torch.equal(first[1], second[1])
+    grams = [PerExampleGradients(model, each_cross_entropy, inputs, targets).gram() for _ in "ab"]
+    assert torch.equal(*grams)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values())

@@ -1,7 +1,14 @@
 """A model whose parameters are views of one flat tensor, so that an update is one operation."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
+
+
+def joined(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Return tensors shaped like parameters() as one vector [D]."""
+    return torch.cat([tensor.reshape(-1) for tensor in tensors])
 
 
 class FlatModel:
@@ -9,7 +16,7 @@ class FlatModel:
 
     def __init__(self, model: nn.Module):
         self.model = model
-        values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+        values = joined(p.detach() for p in model.parameters())
         self.flat = nn.Parameter(values)
         start = 0
         for p in model.parameters():

@@ -1,19 +1,22 @@
 """Per-example gradients without a second backward pass.
 
 One forward, one backward down to the layer outputs; what each layer's per-example gradients are
-made of then gives their norms and any weighted sum of them (Goodfellow 2015, arXiv 1510.01799,
-for Linear; routes for Conv2d in dpfl.gradients.routes).
+made of then gives their norms, inner products and any weighted sum of them (Goodfellow 2015, arXiv
+1510.01799, for Linear; routes for Conv2d in dpfl.gradients.routes).
 """
 
 import math
+from collections.abc import Iterator
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
 from dpfl.gradients.passes import LossFunction, capture, layers_of
-from dpfl.gradients.routes import ROUTES, Piece, Zero
+from dpfl.gradients.pieces import Piece, Zero
+from dpfl.gradients.routes import ROUTES
 
-__all__ = ["PerExampleGradients", "clipped_sum"]
+__all__ = ["PerExampleGradients", "clipped_sum", "finite"]
 
 
 def clipped_sum(
@@ -33,8 +36,24 @@ def clipped_sum(
     return gradients.weighted_sum((clip_norm / norms).clamp_(max=1)), norms
 
 
+def finite(
+    model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
+) -> tuple["PerExampleGradients", Tensor]:
+    """Return the gradients of those examples whose norm is finite, and these norms [L'].
+
+    The square of the norm, which the Gram matrix holds, must be finite too. Whether an example is
+    left out depends on no other example. Errors as in PerExampleGradients.
+    """
+    gradients = PerExampleGradients(model, loss_fn, inputs, targets)
+    norms = gradients.norms()
+    kept = norms.square().isfinite()
+    if kept.all():
+        return gradients, norms
+    return finite(model, loss_fn, inputs[kept], targets[kept])
+
+
 class PerExampleGradients:
-    """The gradients g_i of a batch, a matrix [L, D] that is never written out whole.
+    """The gradients g_i of a batch, a matrix G [L, D] that is not written out unless by rows().
 
     `loss_fn(outputs, targets)` gives one loss per example [L]; a scalar loss works too, slower:
     it is then applied to every example alone. The model and its .grad are left as they were.
@@ -53,11 +72,52 @@ class PerExampleGradients:
                 self._pieces += ROUTES[type(layer)](layer, *found.pop(layer))
             else:
                 self._pieces += [Zero(p, nothing) for p in layer.parameters(recurse=False)]
+        self._nothing = nothing
+        self._shapes = [p.shape for p in model.parameters()]
 
     def norms(self) -> Tensor:
-        """Return |g_i| [L], over all parameters together."""
+        """Return |g_i| [L], over all parameters together; always the same tensor."""
+        return self._norms
+
+    @cached_property
+    def _norms(self) -> Tensor:
         return torch.linalg.vector_norm(torch.stack([p.norms() for p in self._pieces]), dim=0)
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return sum_i w_i g_i for weights [L], shaped like model.parameters()."""
         return [piece.weighted_sum(weights) for piece in self._pieces]
+
+    def combinations(self, weights: Tensor) -> Tensor:
+        """Return the weighted sums [k, D] of weights [k, L], flat in the order of parameters()."""
+        return torch.cat([piece.combinations(weights).flatten(1) for piece in self._pieces], dim=1)
+
+    def gram(self) -> Tensor:
+        """Return G G^T [L, L], symmetric to the bit.
+
+        Clip by norms(), not by the root of its diagonal, which may have lost its digits.
+        """
+        first, *rest = self._pieces
+        total = first.gram()
+        for piece in rest:
+            total += piece.gram()
+        return total
+
+    def inner(self, vectors: Tensor) -> Tensor:
+        """Return <g_i, h_a> [L, k] for vectors h_a [k, D], flat in the order of the parameters."""
+        total = vectors.new_zeros(len(self._nothing), len(vectors))
+        for piece, part, shape in self._parts(vectors):
+            total += piece.inner(part.unflatten(1, shape))
+        return total
+
+    def rows(self) -> Tensor:
+        """Return G [L, D] written out, flat in the order of model.parameters()."""
+        size = sum(shape.numel() for shape in self._shapes)
+        rows = self._nothing.new_empty(len(self._nothing), size)
+        for piece, part, shape in self._parts(rows):
+            part.unflatten(1, shape).copy_(piece.written())
+        return rows
+
+    def _parts(self, flat: Tensor) -> Iterator[tuple[Piece, Tensor, torch.Size]]:
+        """Return each piece with its columns of `flat` [n, D] and the shape of its parameter."""
+        parts = flat.split([shape.numel() for shape in self._shapes], dim=1)
+        return zip(self._pieces, parts, self._shapes, strict=True)
