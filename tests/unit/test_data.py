@@ -85,7 +85,9 @@ def message_of(function, *arguments):
 
 
 def test_every_data_set_is_tested_here():
-    assert set(plugins.names("data")) == {"digits", "mnist", "cifar10"}
+    pictures = {"digits", "mnist", "cifar10"}
+    features = {f"{name}-scatter" for name in pictures}  # in test_scattering.py
+    assert set(plugins.names("data")) == pictures | features
 
 
 def test_mnist_has_its_known_labels(mnist_arrays):

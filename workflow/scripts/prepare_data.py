@@ -16,7 +16,8 @@ def main() -> None:
 
     arrays = data.read(args.dataset, args.data_dir)
     source = plugins.load("data", args.dataset)
-    data.write(args.output, arrays, source.SCALE, source.MEAN, source.STD)
+    pixels = hasattr(source, "SCALE")  # features are taken as they are
+    data.write(args.output, arrays, *((source.SCALE, source.MEAN, source.STD) if pixels else ()))
     shape = " x ".join(map(str, source.SHAPE))
     print(
         f"{args.output}: {args.dataset}, {len(arrays.train_targets)} training and "

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrays:
-    """A data set as it was published: uint8 inputs [N, C, H, W], int64 targets [N]."""
+    """A data set as its module reads it: inputs [N, C, H, W], int64 targets [N].
+
+    Inputs are uint8 pixels as they were published, or float16 features computed from them.
+    """
 
     train_inputs: "np.ndarray"
     train_targets: "np.ndarray"
@@ -31,7 +34,10 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as models see it: float32 inputs [N, C, H, W], int64 targets [N]."""
+    """A data set as models see it: inputs [N, C, H, W], int64 targets [N].
+
+    Inputs are float32 pixels, or float16 features, which models widen batch by batch.
+    """
 
     train_inputs: "torch.Tensor"
     train_targets: "torch.Tensor"
@@ -49,44 +55,56 @@ def read(name: str, data_dir: Path) -> Arrays:
     arrays = source.read(Path(data_dir))
     for part, examples in (("train", source.TRAIN_EXAMPLES), ("test", source.TEST_EXAMPLES)):
         inputs, targets = getattr(arrays, f"{part}_inputs"), getattr(arrays, f"{part}_targets")
-        _expect(name, part, "inputs", (inputs.dtype, inputs.shape), (examples, *source.SHAPE))
-        _expect(name, part, "targets", (targets.dtype, targets.shape), (examples,))
+        dtype = getattr(source, "DTYPE", "uint8")
+        _expect(name, f"{part} inputs", inputs, dtype, (examples, *source.SHAPE))
+        _expect(name, f"{part} targets", targets, "int64", (examples,))
         if not 0 <= targets.min() <= targets.max() < source.CLASSES:
             raise UserError(f"{name}: a {part} target lies outside 0..{source.CLASSES - 1}")
     return arrays
 
 
-def _expect(name: str, part: str, kind: str, found: tuple, shape: tuple) -> None:
-    expected = ("uint8" if kind == "inputs" else "int64", shape)
-    if found != expected:
+def _expect(name: str, what: str, found: "np.ndarray", dtype: str, shape: tuple) -> None:
+    if (found.dtype, found.shape) != (dtype, shape):
         raise UserError(
-            f"{name}: {part} {kind}: expected {expected[0]} {expected[1]}, "
-            f"found {found[0]} {found[1]}"
+            f"{name}: {what}: expected {dtype} {shape}, found {found.dtype} {found.shape}"
         )
 
 
 def write(
-    path: Path, arrays: Arrays, scale: float, mean: Sequence[float], std: Sequence[float]
+    path: Path,
+    arrays: Arrays,
+    scale: float | None = None,
+    mean: Sequence[float] = (),
+    std: Sequence[float] = (),
 ) -> None:
-    """Write a prepared file: the arrays, with the scale, mean and std [C] that `load` applies."""
-    from safetensors.numpy import save
+    """Write a prepared file: the arrays, with the scale, mean and std [C] that `load` applies.
 
-    tensors = {f.name: getattr(arrays, f.name) for f in fields(arrays)}
+    Without a scale, as features are written, `load` returns the inputs as they are.
+    """
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    tensors = {f.name: np.ascontiguousarray(getattr(arrays, f.name)) for f in fields(arrays)}
     # One metadata entry: safetensors writes several in an order that differs from run to run.
     normalisation = json.dumps({"scale": scale, "mean": list(mean), "std": list(std)})
-    with atomic(path) as temporary:  # save_file would hide the file from everyone but its owner
-        temporary.write_bytes(save(tensors, {"normalisation": normalisation}))
+    with atomic(path) as temporary:
+        temporary.touch()
+        mode = temporary.stat().st_mode  # save_file would hide the file from all but its owner
+        save_file(tensors, temporary, {"normalisation": normalisation})
+        temporary.chmod(mode)
 
 
 def load(path: Path) -> Dataset:
     """Read a prepared file as normalised tensors: ((x / scale) - mean) / std per channel.
 
-    Raises UserError for a damaged file.
+    Features stay as they are, in pages of the file that jobs share. UserError for a damaged file.
     """
     import torch
 
     metadata, tensors = _tensors(path, "pt", [f.name for f in fields(Dataset)])
     normalisation = json.loads(metadata["normalisation"])
+    if normalisation["scale"] is None:
+        return Dataset(**tensors)
     mean, std = (torch.tensor(normalisation[k]).view(-1, 1, 1) for k in ("mean", "std"))
     for name in ("train_inputs", "test_inputs"):
         values = tensors[name].to(torch.float32)

@@ -1,0 +1,299 @@
+"""Scattering features: Kymatio's other implementation, known properties, and the models on them."""
+
+import subprocess
+import sys
+from copy import deepcopy
+from functools import partial
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from dpfl import data, models, plugins, run
+from dpfl.data import _scattering, digits
+from dpfl.errors import UserError
+from dpfl.gradients import PerExampleGradients
+from dpfl.models._scattering import FeatureNorm
+
+BASES = {"digits-scatter": "digits", "mnist-scatter": "mnist", "cifar10-scatter": "cifar10"}
+SHAPES = {name: plugins.constant("data", name, "SHAPE", None) for name in BASES}
+EXACT = 2e-6  # of float16 numbers below 2^-9
+
+
+def features(pictures):
+    """Return the features of uint8 pictures, in float64."""
+    targets = np.zeros(len(pictures), np.int64)
+    found = _scattering.features(data.Arrays(pictures, targets, pictures[:1], targets[:1]), 255)
+    assert found.train_inputs.dtype == np.float16
+    assert np.array_equal(found.test_inputs, found.train_inputs[:1])
+    return found.train_inputs.astype(float)
+
+
+def noise(count, colours=1):
+    rng = np.random.default_rng(0)
+    return rng.integers(256, size=(count, colours, 28, 28), dtype=np.uint8)
+
+
+def spots(count):
+    """Return black pictures with random pixels in the middle."""
+    pictures = np.zeros((count, 1, 28, 28), np.uint8)
+    pictures[:, :, 10:18, 9:17] = noise(count)[:, :, :8, :8]
+    return pictures
+
+
+def norms(arrays):
+    return np.linalg.norm(arrays.reshape(len(arrays), -1), axis=1)
+
+
+@pytest.fixture(scope="module")
+def prepared(root, tmp_path_factory):
+    """Return the file of digits-scatter that the driver has written, and its output."""
+    path = tmp_path_factory.mktemp("prepared") / "digits-scatter.safetensors"
+    driver = root / "workflow" / "scripts" / "prepare_data.py"
+    arguments = ["--dataset", "digits-scatter", "--data-dir", path.parent, "--output", path]
+    return path, subprocess.run(
+        [sys.executable, driver, *arguments], capture_output=True, text=True, check=True
+    )
+
+
+# --- What the features are
+
+
+def test_digits_equal_what_kymatio_computes_in_numpy(tmp_path):
+    from kymatio.scattering2d.frontend.numpy_frontend import ScatteringNumPy2D
+
+    pictures, found = digits.read(tmp_path), data.read("digits-scatter", tmp_path)
+    transform = ScatteringNumPy2D(J=2, shape=(8, 8), L=8)
+    for part in ("train_inputs", "test_inputs"):
+        expected = transform(getattr(pictures, part)[:, 0] / 16)
+        np.testing.assert_allclose(getattr(found, part), expected, rtol=2**-10, atol=1e-6)
+    assert np.array_equal(found.train_targets, pictures.train_targets)
+    assert np.array_equal(found.test_targets, pictures.test_targets)
+
+
+def test_a_picture_moved_by_one_cell_has_its_features_moved():
+    pictures = spots(5)
+    moved = features(np.roll(pictures, (4, -4), axis=(2, 3)))
+    np.testing.assert_allclose(
+        moved[:, :, 1:, :-1], features(pictures)[:, :, :-1, 1:], rtol=2**-10, atol=EXACT
+    )
+
+
+def test_a_picture_moved_by_one_pixel_has_nearly_the_same_features():
+    pictures = spots(5)
+    moved = np.roll(pictures, 1, axis=3)
+    before, after = features(pictures), features(moved)
+    change = norms(after - before) / norms(before)
+    assert (change < 0.4 * norms(moved - pictures.astype(float)) / norms(pictures / 1.0)).all()
+
+
+def test_energy_is_kept_and_never_added():
+    """A cell stands for 4 x 4 pixels; what is missing lies beyond the second order."""
+    for pictures in (spots(5), noise(5)):
+        energy = 16 * norms(features(pictures)) ** 2 / norms(pictures / 255) ** 2
+        assert (energy > 0.65).all() and (energy <= 1).all()
+
+
+def test_distances_never_grow():
+    one, other = noise(5), spots(5)
+    distances = 4 * norms(features(one) - features(other))
+    assert (distances <= norms(one / 255 - other / 255)).all()
+
+
+def test_an_even_picture_has_its_mean_and_no_waves():
+    found = features(np.full((1, 1, 28, 28), 100, np.uint8))[0]
+    np.testing.assert_allclose(found[0], 100 / 255, rtol=1e-3)
+    assert np.abs(found[1:]).max() < EXACT
+
+
+def test_every_colour_has_channels_of_its_own():
+    pictures = noise(3, colours=3)
+    found = features(pictures)
+    assert found.shape == (3, 243, 7, 7)
+    for colour in range(3):
+        own = found[:, 81 * colour : 81 * (colour + 1)]
+        assert np.array_equal(own, features(pictures[:, colour : colour + 1]))
+
+
+def test_features_of_a_picture_do_not_depend_on_its_chunk(monkeypatch):
+    pictures = noise(10)
+    whole = features(pictures)
+    monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 3)
+    assert np.array_equal(features(pictures), whole)
+    assert np.array_equal(features(pictures[7:8]), whole[7:8])
+
+
+def test_progress_is_told_and_the_threads_are_given_back(monkeypatch, capsys):
+    monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 2)
+    monkeypatch.setattr(_scattering, "REPORT_EVERY", 4)
+    threads = torch.get_num_threads()
+    features(noise(9))
+    told = [line.split(" pictures")[0] for line in capsys.readouterr().err.splitlines()]
+    assert told == [f"scattering: {done} of 9 train" for done in (4, 8)]
+    assert torch.get_num_threads() == threads
+
+
+# --- The data sets
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_constants_are_literals_that_agree_with_the_pictures(name):
+    base = plugins.load("data", BASES[name])
+    literal = partial(plugins.constant, "data", name, default=None)
+    assert literal(variable="BASE") == BASES[name]
+    for variable in ("TRAIN_EXAMPLES", "TEST_EXAMPLES", "CLASSES"):
+        assert literal(variable=variable) == getattr(base, variable)
+    colours, height, width = base.SHAPE
+    assert SHAPES[name] == (81 * colours, height // 4, width // 4)
+
+
+def test_features_of_another_type_or_shape_are_refused(tmp_path, monkeypatch):
+    source = plugins.load("data", "digits-scatter")
+    monkeypatch.setattr(source, "DTYPE", "float32")
+    message = r"expected float32 \(1437, 81, 2, 2\), found float16 \(1437, 81, 2, 2\)"
+    with pytest.raises(UserError, match=message):
+        data.read("digits-scatter", tmp_path)
+
+
+def test_constants_are_read_without_heavy_imports(root):
+    code = "from dpfl.data import cifar10_scatter, digits_scatter, mnist_scatter; import sys"
+    found = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(*sys.modules)"],
+        cwd=root / "workflow" / "scripts",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not {"numpy", "torch", "kymatio", "scipy", "sklearn"} & set(found.stdout.split())
+
+
+def test_a_job_reads_back_the_features_as_they_were_computed(prepared, tmp_path):
+    path, told = prepared
+    expected = "digits-scatter, 1437 training and 360 test examples of 81 x 2 x 2, 10 classes"
+    assert (told.stdout, told.stderr) == (f"{path}: {expected}\n", "")
+    arrays, dataset = data.read("digits-scatter", tmp_path), data.load(path)
+    assert dataset.train_inputs.dtype == torch.float16
+    for name in ("train_inputs", "train_targets", "test_inputs", "test_targets"):
+        assert np.array_equal(getattr(dataset, name).numpy(), getattr(arrays, name))
+    assert np.array_equal(data.load_train_targets(path), arrays.train_targets)
+    (tmp_path / "other").touch()
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_the_same_features_give_the_same_bytes(prepared, tmp_path):
+    again = tmp_path / "again.safetensors"
+    data.write(again, data.read("digits-scatter", tmp_path))
+    assert again.read_bytes() == prepared[0].read_bytes()
+
+
+# --- The models
+
+PARAMETERS = {
+    ("scatter-linear", "mnist-scatter"): 39_700,
+    ("scatter-linear", "cifar10-scatter"): 155_530,
+    ("scatter-linear", "digits-scatter"): 3_250,
+    ("scatter-cnn", "mnist-scatter"): 89_418,
+    ("scatter-cnn", "cifar10-scatter"): 187_210,
+    ("scatter-cnn", "digits-scatter"): 84_298,
+}
+
+
+def build(model, shape, dtype=torch.float32):
+    return models.build(model, torch.Generator().manual_seed(0), shape).to(dtype)
+
+
+def examples(shape, count, dtype):
+    """Return features of few sizes, as scattering gives, and targets."""
+    generator = torch.Generator().manual_seed(1)
+    sizes = torch.logspace(-4, 0, shape[0]).view(-1, 1, 1)
+    inputs = sizes * torch.rand(count, *shape, generator=generator)
+    return inputs.to(dtype), torch.randint(10, (count,), generator=generator)
+
+
+@pytest.mark.parametrize(("model", "dataset"), PARAMETERS)
+def test_sizes(model, dataset):
+    network = build(model, SHAPES[dataset])
+    assert sum(p.numel() for p in network.parameters()) == PARAMETERS[model, dataset]
+    inputs, _ = examples(SHAPES[dataset], 2, torch.float16)
+    outputs = network(inputs)
+    assert outputs.shape == (2, 10) and outputs.dtype == torch.float32
+
+
+def test_a_shape_is_asked_for_where_it_is_needed():
+    with pytest.raises(UserError, match="scatter-linear is made for inputs of one shape"):
+        models.build("scatter-linear", torch.Generator())
+    given = models.build("digits-cnn", torch.Generator().manual_seed(0), (1, 8, 8))
+    none = models.build("digits-cnn", torch.Generator().manual_seed(0))
+    assert all(map(torch.equal, given.parameters(), none.parameters()))
+
+
+@pytest.mark.parametrize("channels", [9, 81, 243])
+def test_normalisation_of_an_example_does_not_depend_on_the_others(channels):
+    inputs, _ = examples((channels, 4, 4), 6, torch.float32)
+    norm = FeatureNorm(channels)
+    together = norm(inputs)
+    others = torch.cat([inputs[:1], 1e3 * torch.rand_like(inputs[1:])])
+    torch.testing.assert_close(norm(others)[0], together[0], rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(norm(inputs[:1])[0], together[0], rtol=1e-6, atol=1e-6)
+    assert not list(norm.parameters()) and not list(norm.buffers())
+
+
+def test_normalisation_is_by_groups_of_channels():
+    inputs, _ = examples((81, 7, 7), 4, torch.float64)
+    groups = inputs.view(4, 27, 3 * 49)
+    mean, variance = groups.mean(2, keepdim=True), groups.var(2, unbiased=False, keepdim=True)
+    expected = ((groups - mean) / (variance + 1e-5).sqrt()).view_as(inputs)
+    torch.testing.assert_close(FeatureNorm(81)(inputs), expected)
+
+
+def test_features_are_widened_without_loss():
+    inputs, _ = examples((81, 7, 7), 4, torch.float16)
+    norm = FeatureNorm(81)
+    assert torch.equal(norm(inputs), norm(inputs.float()))
+    assert norm(inputs.double()).dtype == torch.float64
+
+
+def naive(model, inputs, targets):
+    """Rows g_i in float64, by one backward pass per example."""
+    model, rows = deepcopy(model).double(), []
+    for x, y in zip(inputs.double().split(1), targets.split(1), strict=True):
+        gradient = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
+        rows.append(nn.utils.parameters_to_vector(gradient))
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize(("model", "dataset"), PARAMETERS)
+def test_per_example_gradients_equal_one_example_at_a_time(model, dataset, dtype):
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    network = build(model, SHAPES[dataset], wide)
+    inputs, targets = examples(SHAPES[dataset], 5, dtype)
+    rows = naive(network, inputs, targets)
+    loss_fn = partial(cross_entropy, reduction="none")
+    found = PerExampleGradients(network, loss_fn, inputs, targets)
+    tolerance = 1e-10 if dtype == torch.float64 else 2e-5
+    torch.testing.assert_close(found.norms().double(), rows.norm(dim=1), rtol=tolerance, atol=0)
+    weights = torch.linspace(-1, 2, len(inputs), dtype=wide)
+    total = nn.utils.parameters_to_vector([t.contiguous() for t in found.weighted_sum(weights)])
+    expected = weights.double() @ rows
+    assert total.dtype == wide
+    assert (total.double() - expected).norm() <= tolerance * expected.norm()
+
+
+@pytest.mark.parametrize("model", ["scatter-linear", "scatter-cnn"])
+def test_a_run_learns_from_features(prepared, tmp_path, model):
+    settings = tiny.settings(
+        dataset="digits-scatter",
+        model=model,
+        epsilon="inf",
+        federation=tiny.federation(clients_per_round=None, batch_size=64, local_steps=20),
+    )
+    inputs = tiny.inputs_of(settings, tmp_path)
+    assignment = np.arange(digits.TRAIN_EXAMPLES) % tiny.CLIENTS
+    np.save(inputs.assignment, assignment.astype(np.load(inputs.assignment).dtype))
+    inputs = type(inputs)(prepared[0], inputs.assignment, None)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    assert result.metrics[-1]["test_accuracy"] > 0.9
