@@ -4,16 +4,39 @@ import pytest
 import torch
 from torch import nn
 
-from dpfl import plugins
+from dpfl import plugins, streams
+from dpfl.errors import UserError
 from dpfl.federated import loss_fn
+from dpfl.privacy.release import Release, Unproven, require_covered
+from dpfl.step import Public, Step
 
 NAMES = [
     name
     for name in plugins.names("mechanisms")
     if plugins.constant("mechanisms", name, "UNIT", "example") == "example"
 ]
-PRIVATE = [name for name in NAMES if name != "nonprivate"]
-CLIP = 0.7
+CLIP, Z, EXPECTED = 0.7, 1.3, 10.0
+CLIPPINGS = {
+    "fixed": {"rule": "fixed", "clip_norm": CLIP},
+    "quantile": {"rule": "quantile", "clip_norm": CLIP, "quantile": 0.85, "rate": 0.2},
+    "fsdp-adaptive": {"rule": "fsdp-adaptive", "clip_norm": CLIP},
+}
+RULES = [
+    (name, rule)
+    for name in NAMES
+    for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES", ("fixed",))
+]
+PROVEN = [
+    (name, rule)
+    for name, rule in RULES
+    if isinstance(
+        plugins.load("mechanisms", name).build(CLIPPINGS[rule]).release(Z, EXPECTED), Release
+    )
+]
+
+
+def zeros(size):
+    return torch.zeros(size, dtype=torch.float64)
 
 
 def setting(examples, seed=0):
@@ -23,60 +46,129 @@ def setting(examples, seed=0):
     return model, inputs, torch.randint(0, 3, (examples,), generator=generator)
 
 
-def estimate(name, model, inputs, targets, z=0.0, clip=CLIP, batch=10.0, normal=None):
-    mechanism = plugins.load("mechanisms", name).build({"rule": "fixed", "clip_norm": clip})
+def build(name, rule="fixed", **clipping):
+    return plugins.load("mechanisms", name).build({**CLIPPINGS[rule], **clipping})
+
+
+def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros):
+    _, public, labels = setting(30, seed=1)
     return mechanism.estimate(
-        model,
-        loss_fn,
-        inputs,
-        targets,
-        noise_multiplier=z,
-        expected_batch=batch,
-        normal=normal or (lambda size: torch.zeros(size, dtype=torch.float64)),
+        Step(
+            model=model,
+            loss_fn=loss_fn,
+            inputs=inputs,
+            targets=targets,
+            noise_multiplier=z,
+            expected_batch=batch,
+            normal=normal,
+            public=Public(public, labels),
+            public_rng=lambda: streams.rng("public"),
+        )
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_noise_and_no_clip_is_the_plain_gradient(name):
-    model, inputs, targets = setting(12)
-    found = estimate(name, model, inputs, targets, clip=1e9)
-    loss = nn.functional.cross_entropy(model(inputs), targets, reduction="sum") / 10
-    plain = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))])
-    torch.testing.assert_close(found, plain)
+def gradient(model, inputs, targets):
+    loss = nn.functional.cross_entropy(model(inputs), targets, reduction="sum")
+    return torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))])
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_the_release_has_the_noise_that_is_charged_or_names_its_reasons(name, rule):
+    released = build(name, rule).release(Z, EXPECTED)
+    if isinstance(released, Unproven):
+        assert released.reasons and all(isinstance(r, str) and r for r in released.reasons)
+    else:
+        assert released.noise_multiplier == pytest.approx(Z, rel=1e-12)
+        require_covered(released, Z)
+        with pytest.raises(UserError, match=r"less than the 1\.3013 that is charged"):
+            require_covered(released, Z * 1.001)
+
+
+def test_what_is_proven_and_what_is_not():
+    assert {("dpsgd", "fixed"), ("dpsgd", "quantile")} <= set(PROVEN)
+    assert not {("dpsgd", "fsdp-adaptive"), ("nonprivate", "fixed")} & set(PROVEN)
+
+
+@pytest.mark.parametrize(("name", "rule"), RULES)
 @pytest.mark.parametrize("examples", [0, 1, 7])
-def test_one_example_moves_the_sum_by_at_most_the_clip_norm(name, examples):
+def test_every_batch_gives_a_finite_gradient_and_leaves_the_model_alone(name, rule, examples):
+    model, inputs, targets = setting(examples)
+    before = [p.clone() for p in model.parameters()]
+    found = estimate(build(name, rule), model, inputs, targets, z=Z, normal=streams_normal())
+    assert found.shape == (sum(p.numel() for p in model.parameters()),)
+    assert found.isfinite().all() and not found.requires_grad
+    pairs = zip(before, model.parameters(), strict=True)
+    assert all(torch.equal(a, b) and b.grad is None for a, b in pairs)
+
+
+def streams_normal():
+    rng = streams.rng("noise")
+    return lambda size: torch.from_numpy(rng.standard_normal(size))
+
+
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_the_same_draws_give_the_same_bits(name, rule):
+    model, inputs, targets = setting(9)
+    first, second = (
+        estimate(build(name, rule), model, inputs, targets, z=Z, normal=streams_normal())
+        for _ in range(2)
+    )
+    assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize(("name", "rule"), PROVEN)
+@pytest.mark.parametrize("examples", [0, 1, 7])
+def test_one_example_moves_the_sum_by_at_most_the_clip_norm(name, rule, examples):
     model, inputs, targets = setting(examples + 1)
-    more = estimate(name, model, inputs, targets)
-    less = estimate(name, model, inputs[:-1], targets[:-1])
-    assert 0 < 10 * (more - less).norm() <= CLIP * (1 + 1e-9)
+    more = estimate(build(name, rule), model, inputs, targets)
+    less = estimate(build(name, rule), model, inputs[:-1], targets[:-1])
+    assert 0 < EXPECTED * (more - less).norm() <= CLIP * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_noise_is_the_multiplier_times_the_clip_norm_over_the_expected_batch(name):
-    model, inputs, targets = setting(4)
-    ones = lambda size: torch.ones(size, dtype=torch.float64)  # noqa: E731
-    noisy = estimate(name, model, inputs, targets, z=3.0, normal=ones)
-    quiet = estimate(name, model, inputs, targets)
-    torch.testing.assert_close(noisy - quiet, torch.full_like(quiet, 3.0 * CLIP / 10))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_denominator_is_the_expected_batch_not_the_realised_one(name):
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_the_denominator_is_the_expected_batch_not_the_realised_one(name, rule):
     model, inputs, targets = setting(6)
-    ten, twenty = (estimate(name, model, inputs, targets, batch=b) for b in (10.0, 20.0))
+    ten, twenty = (estimate(build(name, rule), model, inputs, targets, batch=b) for b in (10, 20))
     torch.testing.assert_close(ten, 2 * twenty)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_estimator_without_proof_gives_reasons(name):
-    unproven = plugins.load("mechanisms", name).build({"clip_norm": 1.0}).unproven
-    assert isinstance(unproven, tuple)
-    assert all(isinstance(reason, str) and reason for reason in unproven)
+@pytest.mark.parametrize(("name", "rule"), [pair for pair in RULES if pair[0] != "nonprivate"])
+def test_a_rule_that_moves_continues_from_its_state(name, rule):
+    model, inputs, targets = setting(9)
+    once, twice = build(name, rule), build(name, rule)
+    estimate(once, model, inputs, targets, z=Z)
+    for old, new in zip(once.clippings, twice.clippings, strict=True):
+        new.restore(old.state())
+    found = [estimate(m, model, inputs, targets, z=Z) for m in (once, twice)]
+    assert torch.equal(*found)
 
 
-def test_dp_sgd_is_proven_and_the_plain_gradient_is_not():
-    built = {n: plugins.load("mechanisms", n).build({"clip_norm": 1.0}) for n in NAMES}
-    assert not built["dpsgd"].unproven and built["nonprivate"].unproven
+def test_no_noise_and_no_clip_is_the_plain_gradient():
+    model, inputs, targets = setting(12)
+    for name in ("dpsgd", "nonprivate"):
+        found = estimate(build(name, clip_norm=1e9), model, inputs, targets)
+        torch.testing.assert_close(found, gradient(model, inputs, targets) / EXPECTED)
+
+
+@pytest.mark.parametrize("rule", ["fixed", "quantile"])
+def test_dp_sgd_adds_its_multiplier_times_the_clip_norm_over_the_expected_batch(rule):
+    model, inputs, targets = setting(4)
+    ones = lambda size: torch.ones(size, dtype=torch.float64)  # noqa: E731
+    noisy = estimate(build("dpsgd", rule), model, inputs, targets, z=3.0, normal=ones)
+    quiet = estimate(build("dpsgd", rule), model, inputs, targets)
+    of_sum = build("dpsgd", rule).release(3.0, EXPECTED).multipliers[0]
+    assert of_sum == 3.0 if rule == "fixed" else 3.0 < of_sum < 3.08
+    torch.testing.assert_close(noisy - quiet, torch.full_like(quiet, of_sum * CLIP / EXPECTED))
+
+
+def test_the_batch_mean_rule_leaves_outliers_out():
+    model, inputs, targets = setting(200)
+    inputs[0] *= 1e4
+    norms = torch.stack(
+        [gradient(model, x[None], t[None]).norm() for x, t in zip(inputs, targets, strict=True)]
+    )
+    kept = norms[(norms - norms.mean()).abs() <= 3 * norms.std(correction=0)]
+    assert len(kept) < len(norms)
+    mechanism = build("dpsgd", "fsdp-adaptive")
+    estimate(mechanism, model, inputs, targets)
+    assert mechanism.clippings[0].clip_norm == pytest.approx(float(kept.mean()), rel=1e-6)

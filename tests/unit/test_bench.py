@@ -10,7 +10,8 @@ import bench
 from dpfl import models, streams
 from dpfl.bench import contenders, rounds
 
-PRIVATE = [name for name in contenders.CONTENDERS if name not in ("non-private", bench.COMPILED)]
+OTHERS = ("non-private", contenders.REFERENCE, bench.COMPILED, *contenders.SPLIT)
+PRIVATE = [name for name in contenders.CONTENDERS if name not in OTHERS]
 
 
 def problem():
@@ -42,6 +43,18 @@ def test_every_contender_takes_the_same_step(name, monkeypatch):
         row = torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
         total += row * min(1.0, contenders.CLIP_NORM / row.norm().item())
     torch.testing.assert_close(update(name), -total / 6, rtol=1e-4, atol=1e-6)
+
+
+def test_the_two_central_forms_take_the_same_step_but_for_the_signs_of_singular_vectors(
+    monkeypatch,
+):
+    monkeypatch.setattr(contenders, "NOISE_MULTIPLIER", 0.0)
+    found = [update(name) for name in ("fsdp-central", "fsdp-central, naive")]
+    torch.testing.assert_close(*found, rtol=1e-3, atol=1e-7)
+
+
+def test_the_bench_measures_every_mechanism_that_takes_gradients_apart():
+    assert set(bench.SPLIT) == set(contenders.SPLIT)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,5 +1,6 @@
 """Rounds that protect whole clients: the bound of the proof, plain FedAvg, samples and noise."""
 
+import copy
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpfl.errors import UserError
 from dpfl.federated import loss_fn
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
+from dpfl.privacy.release import Release
 
 D = 15
 Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0
@@ -88,7 +90,7 @@ def released(clipping, updates):
     """Return the noiseless sum, and the count that the motion of C gives away (0 if fixed)."""
     mechanism = dp_fedavg.build(clipping)
     total = EXPECTED * aggregate(mechanism, updates, Z)
-    moved = math.log(CLIP / mechanism.clip_norm)
+    moved = math.log(CLIP / mechanism.clipping.clip_norm)
     return total, EXPECTED * moved / 0.2
 
 
@@ -105,7 +107,7 @@ any_update = st.lists(st.floats(width=32), min_size=3, max_size=3).map(torch.ten
 @example(cohort=[], client=torch.zeros(3))
 def test_one_client_moves_sum_and_count_by_one_gaussian_of_multiplier_z(rule, cohort, client):
     less, more = (released(RULES[rule], updates) for updates in (cohort, [*cohort, client]))
-    of_sum = dp_fedavg.build(RULES[rule]).clipping.noise_multiplier_of_sum(Z, EXPECTED)
+    of_sum = dp_fedavg.build(RULES[rule]).release(Z, EXPECTED).multipliers[0]
     sum_moved = float((more[0] - less[0]).norm()) / (of_sum * CLIP)
     count_moved = (more[1] - less[1]) / COUNT_NOISE
     assert more[0].isfinite().all()
@@ -118,7 +120,7 @@ def test_the_bound_is_met(rule):
     (sum_less, _), (sum_more, votes) = (
         released(RULES[rule], updates) for updates in ([], [torch.tensor([0, CLIP - 1e-7, 0])])
     )
-    of_sum = dp_fedavg.build(RULES[rule]).clipping.noise_multiplier_of_sum(Z, EXPECTED)
+    of_sum = dp_fedavg.build(RULES[rule]).release(Z, EXPECTED).multipliers[0]
     moved = float((sum_more - sum_less).norm()) / (of_sum * CLIP)
     assert math.hypot(moved, votes / COUNT_NOISE) == pytest.approx(1 / Z, rel=1e-5)
 
@@ -256,19 +258,17 @@ def test_training_ends_with_the_last_paid_round():
 
 
 def test_a_killed_run_continues_to_the_same_bits():
-    """From weights, step count and the state of the mechanism, which is saved where it adapts."""
+    """From weights, and a state of step counts and of the bounds that move."""
     clipping = {"rule": "quantile", "clip_norm": 0.1}
     private = {"q": 0.5, "clipping": clipping, "ledger": Purse(z=1.0)}
     whole, killed, resumed = (trainer(**private) for _ in range(3))
     rounds = [whole.run_round() for _ in range(3)]
-    changed = killed.run_round()[1]
+    killed.run_round()
     resumed.flat.set(killed.flat.get())
-    resumed.steps_taken = dict(killed.steps_taken)
-    resumed.restore(changed)
+    resumed.restore(copy.deepcopy(killed.state()), {})
     assert [resumed.run_round() for _ in range(2)] == rounds[1:]
     assert torch.equal(resumed.flat.get(), whole.flat.get())
     assert rounds[0][0].clip_norm == 0.1 and rounds[1][0].clip_norm != 0.1
-    assert rounds[0][1] == {"mechanism": {"clip_norm": rounds[1][0].clip_norm}}
 
 
 def test_a_fixed_clip_norm_is_not_reported():
@@ -329,5 +329,5 @@ def test_mistakes_are_named_with_their_bound(build, message):
 def test_the_mechanism_names_its_unit_and_rules():
     assert plugins.constant("mechanisms", "dp-fedavg", "UNIT", "example") == "client"
     rules = plugins.constant("mechanisms", "dp-fedavg", "CLIPPING_RULES", ("fixed",))
-    assert set(rules) == set(RULES) == set(plugins.names("clippings"))
-    assert not dp_fedavg.build(WIDE).unproven
+    assert set(rules) == set(RULES)
+    assert isinstance(dp_fedavg.build(WIDE).release(Z, EXPECTED), Release)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfl import noise, plugins
-from dpfl.clippings import fixed, quantile
+from dpfl.clippings import fixed, fsdp_adaptive, quantile
 from dpfl.errors import UserError
+from dpfl.privacy.release import joint, remaining
 
 ZEROS = lambda size: torch.zeros(size)  # noqa: E731
 ONES = lambda size: torch.ones(size)  # noqa: E731
@@ -23,11 +24,11 @@ def after(rule, votes, z=1.0, expected=20.0, normal=ZEROS):
 
 
 @pytest.mark.parametrize("name", plugins.names("clippings"))
-def test_every_rule_starts_at_its_clip_norm_and_adds_no_noise_to_none(name):
+def test_every_rule_starts_at_its_clip_norm_and_leaves_noise_to_the_sum(name):
     rule = plugins.load("clippings", name).build(clip_norm=0.3)
     assert rule.clip_norm == 0.3
-    assert rule.noise_multiplier_of_sum(0.0, 10.0) == 0.0
-    assert rule.noise_multiplier_of_sum(1.5, 10.0) >= 1.5
+    assert remaining(0.0, [rule.count_multiplier(0.0, 10.0)]) == 0.0
+    assert remaining(1.5, [rule.count_multiplier(1.5, 10.0)]) >= 1.5
 
 
 @pytest.mark.parametrize("name", plugins.names("clippings"))
@@ -39,9 +40,29 @@ def test_every_rule_continues_from_its_state(name):
     assert after(second, 3.0) == after(first, 3.0)
 
 
+@settings(deadline=None)
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=5))
+def test_several_gaussians_are_one(multipliers):
+    """Whitened, the means move by 1/z_j each: together by the root of the sum of squares."""
+    moved = math.hypot(*(1 / z for z in multipliers))
+    assert joint(multipliers) == pytest.approx(1 / moved)
+    assert joint([*multipliers, math.inf]) == joint(multipliers)
+    z = 0.9 * joint(multipliers)
+    assert joint([*multipliers, remaining(z, multipliers)]) == pytest.approx(z)
+
+
+def test_the_batch_mean_needs_no_outliers_and_keeps_its_bound_without_examples():
+    rule = fsdp_adaptive.build(0.3)
+    norms = torch.tensor([1.0] * 30 + [100.0])
+    assert rule.bound(norms, norms) == 1.0
+    assert rule.bound(2 * norms, norms) == 2.0
+    assert rule.bound(norms[:0], norms[:0]) == 2.0
+    assert rule.unproven
+
+
 def test_a_fixed_bound_leaves_all_the_noise_to_the_sum():
     rule = fixed.build(0.3)
-    assert rule.noise_multiplier_of_sum(1.7, 10.0) == 1.7
+    assert remaining(1.7, [rule.count_multiplier(1.7, 10.0)]) == 1.7
     assert after(rule, -10.0) == 0.3 and rule.state() == {}
 
 
@@ -50,7 +71,9 @@ def test_a_fixed_bound_leaves_all_the_noise_to_the_sum():
 def test_sum_and_count_are_together_one_gaussian(z, expected, ratio):
     rule = quantile.build(0.3, count_noise=ratio and ratio * z)
     count_noise = ratio * z if ratio else max(expected / 20, 2.3 * z)
-    of_sum = rule.noise_multiplier_of_sum(z, expected)
+    count = rule.count_multiplier(z, expected)
+    assert count == pytest.approx(2 * count_noise)
+    of_sum = remaining(z, [count])
     assert of_sum**-2 + (2 * count_noise) ** -2 == pytest.approx(z**-2, rel=1e-9)
     if ratio is None:
         assert z < of_sum < 1.025 * z
@@ -59,9 +82,9 @@ def test_sum_and_count_are_together_one_gaussian(z, expected, ratio):
 @pytest.mark.parametrize("count_noise", [0.5, 0.49])
 def test_a_count_that_costs_everything_is_refused(count_noise):
     rule = quantile.build(0.3, count_noise=count_noise)
-    message = rf"count_noise is {count_noise}; it must be more than 0.5, half the noise"
+    message = f"noise on its counts amounts to a multiplier of {2 * count_noise:g}; .* more than 1,"
     with pytest.raises(UserError, match=message):
-        rule.noise_multiplier_of_sum(1.0, 10.0)
+        remaining(1.0, [rule.count_multiplier(1.0, 10.0)])
 
 
 @pytest.mark.parametrize(("votes", "share"), [(10, 1.0), (-10, 0.0), (0, 0.5), (-4, 0.3)])

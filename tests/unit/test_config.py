@@ -62,7 +62,7 @@ MISTAKES = [
     ("device", "gpu", "device = 'gpu', expected one of cpu or cuda"),
     ("delta", 1, "delta = 1, expected less than 1"),
     ("delta", "1e-5", "delta = '1e-5', expected type number (YAML reads it as text: write 1.0e-5)"),
-    ("delta", 0.01, "delta = 0.01, expected less than 1/479"),
+    ("delta", 0.01, "delta = 0.01, expected less than 1/1337"),
     ("studies/cadabelief/epsilons", [0], "epsilons.0 = 0, expected a number > 0 or inf"),
     ("studies/cadabelief/epsilons", [-1], "epsilons.0 = -1, expected a number > 0 or inf"),
     ("studies/cadabelief/epsilons", ["infinity"], "expected a number > 0 or inf"),
@@ -105,9 +105,45 @@ MISTAKES = [
     ("clippings/clip-1/rule", "fixd", "no 'fixd' in clippings: did you mean 'fixed'?"),
     ("clippings/clip-1/quantile", 0.5, "unknown setting 'quantile' at clippings.clip-1"),
     (
-        "methods/sgd/clipping",
-        "update-median",
-        "sgd clips by rule 'quantile', expected fixed with dpsgd",
+        "methods/fsdp-certified/clipping",
+        "batch-mean",
+        "fsdp-certified clips by rule 'fsdp-adaptive', expected fixed or quantile with "
+        "fsdp-certified, which says nothing of another",
+    ),
+    (
+        "studies/alongside/leave_out",
+        [],
+        "alongside clips by rule 'fsdp-adaptive', expected fixed or quantile with fsdp-certified",
+    ),
+    (
+        "studies/alongside/leave_out",
+        [{"clipping": "clip-2"}],
+        "leave_out.0.clipping = clip-2, expected one of vary.clipping",
+    ),
+    (
+        "studies/fsdp-compare/public_examples",
+        0,
+        "studies.fsdp-compare.public_examples, expected more than 0: pdpsgd uses some",
+    ),
+    ("studies/fsdp-compare/public_examples", 1400, "expected at most 0: 37 examples, at least 64"),
+    ("studies/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
+    ("studies/state/vary", {"rank": [3]}, "vary.rank: mechanism 'dpsgd' of adabelief has none"),
+    ("studies/fsdp-k/model", "digits-cn", "studies.fsdp-k: no 'digits-cn' in models"),
+    ("mechanisms/fsdp-central/ranks", 3, "unknown setting 'ranks' at mechanisms.fsdp-central"),
+    (
+        "studies/fsdp-k/published",
+        [{"table": "table9", "methods": {}}],
+        "published.0.table = table9, expected one of table3, table5",
+    ),
+    (
+        "studies/fsdp-k/published",
+        [{"table": "table3", "methods": {"fsdp-centrl": "fsdp"}}],
+        "published.0.methods has 'fsdp-centrl', expected one of its methods; did you mean",
+    ),
+    (
+        "studies/fsdp-k/published",
+        [{"table": "table3", "methods": {"fsdp-central": "fdsp"}}],
+        "published.0.methods.fsdp-central: no row 'fdsp' in the table; did you mean 'fsdp'?",
     ),
     (
         "studies/budgets/baseline",

@@ -1,13 +1,19 @@
 """Federated rounds against a plain loop, and the streams that pair the methods."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
 
 from dpfl import noise, states, streams
+from dpfl.clippings import fixed
+from dpfl.errors import UserError
 from dpfl.federated import Client, Trainer, Unlimited, loss_fn
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dpsgd, nonprivate
+from dpfl.privacy.release import Release
+from dpfl.step import Public
 
 
 def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=None, weight=None):
@@ -15,7 +21,8 @@ def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=N
     return Trainer(
         flat=flat,
         clients=lambda number: clients[number],
-        mechanism=mechanism or nonprivate.build({}),
+        build_mechanism=mechanism or (lambda: nonprivate.build({})),
+        public=Public(torch.empty(0, 4), torch.empty(0, dtype=torch.long)),
         states=states.STATES[state](build),
         ledger=ledger or Unlimited(),
         draws=noise.Seeded,
@@ -23,6 +30,11 @@ def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=N
         noise_key=("noise",),
         weighting=weight or (lambda client: float(len(client.targets))),
     )
+
+
+def clipped(clip_norm):
+    """Build DP-SGD of a bound, for any client."""
+    return lambda: dpsgd.build({"rule": "fixed", "clip_norm": clip_norm})
 
 
 def make_client(number, examples, rate=0.5, steps=3):
@@ -92,7 +104,7 @@ def test_only_participants_matter():
 
 def test_zero_noise_and_a_wide_clip_are_the_plain_gradient():
     results = []
-    for mechanism in (nonprivate.build({}), dpsgd.build({"clip_norm": 1e6})):
+    for mechanism in (None, clipped(1e6)):
         flat = flat_linear()
         trainer(flat, {0: make_client(0, 20)}, mechanism).run_round([0])
         results.append(flat.get())
@@ -103,7 +115,7 @@ def test_batches_and_noise_depend_on_client_and_step_alone():
     """A client's second round continues its streams, whoever else took part before."""
     alone, crowded = flat_linear(), flat_linear()
     clients = {c: make_client(c, 10) for c in (0, 1)}
-    sgd = dpsgd.build({"clip_norm": 1.0})
+    sgd = clipped(1.0)
     first, second = (trainer(flat, clients, sgd, ledger=Noisy(1.0)) for flat in (alone, crowded))
     first.run_round([0])
     second.run_round([1])
@@ -120,7 +132,7 @@ def test_an_empty_batch_still_releases_noise_and_counts():
     flat = flat_linear()
     client = make_client(0, 5, rate=1e-12, steps=1)
     server = flat.get()
-    run = trainer(flat, {0: client}, dpsgd.build({"clip_norm": 3.0}), ledger=Noisy(2.0))
+    run = trainer(flat, {0: client}, clipped(3.0), ledger=Noisy(2.0))
     done, _ = run.run_round([0])
     assert done.noise_multiplier == 2.0
     assert done.examples == 0 and done.steps == 1
@@ -132,7 +144,7 @@ def test_an_empty_batch_still_releases_noise_and_counts():
 def test_every_round_asks_for_its_noise_and_shows_the_released_update():
     flat = flat_linear()
     ledger, before = Noisy(0.5, 3.0), flat.get()
-    run = trainer(flat, {0: make_client(0, 20)}, dpsgd.build({"clip_norm": 1.0}), ledger=ledger)
+    run = trainer(flat, {0: make_client(0, 20)}, clipped(1.0), ledger=ledger)
     rounds = [run.run_round([0])[0] for _ in range(2)]
     assert [r.noise_multiplier for r in rounds] == [0.5, 3.0]
     assert ledger.charged == [(0, 1, 0.5)] * 3 + [(0, 1, 3.0)] * 3
@@ -188,3 +200,42 @@ def test_server_state_is_the_weighted_mean_of_moments():
         alone.run_round([number])
         parts.append(alone.states.begin(number).state_dict()["state"][0]["exp_avg"])
     torch.testing.assert_close(shared, (10 * parts[0] + 30 * parts[1]) / 40)
+
+
+def test_every_client_moves_a_bound_of_its_own():
+    rule = {"rule": "quantile", "clip_norm": 0.5, "quantile": 0.9, "rate": 0.5}
+    flat, clients = flat_linear(), {0: make_client(0, 40), 1: make_client(1, 40)}
+    run = trainer(flat, clients, lambda: dpsgd.build(rule), ledger=Noisy(1.0))
+    assert run.run_round([0])[0].clip_norm == 0.5
+    bounds = {c: run.mechanisms[c].clippings[0].clip_norm for c in (0, 1)}
+    assert bounds[0] != 0.5 == bounds[1]
+    assert run.run_round([0, 1])[0].clip_norm == pytest.approx((bounds[0] + 0.5) / 2)
+
+
+def test_a_killed_run_continues_with_its_bounds():
+    rule = {"rule": "quantile", "clip_norm": 0.5, "quantile": 0.9, "rate": 0.5}
+    clients, results = {0: make_client(0, 40)}, []
+    for killed in (False, True):
+        flat = flat_linear()
+        run = trainer(flat, clients, lambda: dpsgd.build(rule), ledger=Noisy(1.0))
+        run.run_round([0])
+        if killed:
+            state = copy.deepcopy(run.state())
+            run = trainer(flat, clients, lambda: dpsgd.build(rule), ledger=Noisy(1.0))
+            run.restore(state, {})
+        run.run_round([0])
+        results.append(flat.get())
+    assert torch.equal(*results)
+
+
+def test_less_noise_than_is_charged_is_refused():
+    class Careless(dpsgd.DPSGD):
+        def release(self, noise_multiplier, expected_batch):
+            return Release((noise_multiplier / 2,))
+
+    flat = flat_linear()
+    build = lambda: Careless(fixed.build(1.0))  # noqa: E731
+    run = trainer(flat, {0: make_client(0, 10)}, build, ledger=Noisy(1.0))
+    with pytest.raises(UserError, match=r"multiplier 0\.5, less than the 1 that is charged"):
+        run.run_round([0])
+    assert not run.ledger.charged

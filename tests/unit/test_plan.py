@@ -18,8 +18,8 @@ def made(default):
     return plan.make(default)
 
 
-def test_the_default_is_a_demonstration_of_at_most_110_runs(made, default):
-    assert len(made.runs) <= 110
+def test_the_default_is_a_demonstration_of_at_most_160_runs(made, default):
+    assert len(made.runs) <= 160
     assert set(made.studies) | set(made.analyses) == set(default["select"])
     assert set(made.analyses) == set(default["accounting"])
     used = {m for s in made.studies.values() for m in (c["method"] for c in s["cells"])}
@@ -114,6 +114,40 @@ def test_the_baseline_of_the_budgets_is_shared_with_the_main_study(made):
     main = [c for c in made.studies["cadabelief"]["cells"] if c["method"] == "sgd"]
     assert any(cell["runs"] == uniform["runs"] for cell in main)
     assert made.studies["budgets"]["baseline"] == {"budget": "uniform"}
+
+
+def test_the_sixteen_ablations_are_eight_runs_of_each_seed_and_epsilon(made):
+    cells = {c["method"]: c for c in made.studies["fsdp-ablation"]["cells"]}
+    assert len(cells) == 16
+    assert len({run for c in cells.values() for run in c["runs"]}) == 8
+    assert cells["ablation-msrc"]["runs"] == cells["ablation-mrc"]["runs"]
+
+
+def test_what_is_left_out_is_not_run(made):
+    variants = [c["variant"] for c in made.studies["alongside"]["cells"]]
+    assert len(variants) == 3 * 3 * 2 - 2
+    pairs = {(v["mechanism"], v["clipping"]) for v in variants}
+    assert ("fsdp-certified", "batch-mean") not in pairs
+
+
+def test_every_method_of_a_study_has_the_same_public_examples(made):
+    for name in ("fsdp-compare", "fsdp-k", "fsdp-ablation"):
+        runs = {run for c in made.studies[name]["cells"] for run in c["runs"]}
+        held = {made.runs[run]["settings"]["partition"]["public_examples"] for run in runs}
+        assert held == {100}
+    sgd = made.studies["cadabelief"]["cells"][0]["runs"][0]
+    assert "public_examples" not in made.runs[sgd]["settings"]["partition"]
+
+
+def test_a_study_may_choose_and_vary_its_network(default):
+    config = copy.deepcopy(default)
+    config["studies"]["fsdp-k"]["model"] = "mnist-cnn"
+    made = plan.make(config)
+    runs = [run for c in made.studies["fsdp-k"]["cells"] for run in c["runs"]]
+    assert {made.runs[run]["settings"]["model"] for run in runs} == {"mnist-cnn"}
+    config["studies"]["fsdp-k"]["vary"]["model"] = ["mnist-cnn", "mnist-cnn-tanh"]
+    cells = plan.make(config).studies["fsdp-k"]["cells"]
+    assert {c["variant"]["model"] for c in cells} == {"mnist-cnn", "mnist-cnn-tanh"}
 
 
 def test_the_unit_is_that_of_the_mechanism(made):

@@ -136,13 +136,18 @@ def test_an_ordering_stands_beside_its_cells(tmp_path: Path) -> None:
     assert row(table, method="sgd-ema", epsilon=2.0)["published"] == ""
 
 
-def test_a_published_number_gets_a_cell_verdict(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 3) | {"published": 96.0}]
+def test_published_numbers_get_a_cell_verdict_each(tmp_path: Path) -> None:
+    printed = [
+        {"table": "table5", "row": "fsdp", "reading": "", "value": 96.0},
+        {"table": "table5", "row": "fsdp-m", "reading": "only", "value": 93.0},
+    ]
+    cells = [cell("sgd", 2.0, 3) | {"published": printed}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.96 + 0.0001 * s})
     made = study(cells)
     runs = results.frame(made, tmp_path)
     own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
-    assert (own["published"], own["verdict"]) == ("96", "matches")
+    assert own["published"] == "96, +0.01; 93 (fsdp-m, only), +3.01"
+    assert own["verdict"] == "matches; differs (fsdp-m, only)"
 
 
 def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:

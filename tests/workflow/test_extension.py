@@ -54,7 +54,7 @@ def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, ex
 
     new = finished.runs() - known
     assert len(new) == 4
-    assert all(run.startswith(f"digits-{name}-") for run in new)
+    assert all(run.startswith(f"digits-dpsgd-{name}-") for run in new)
     assert before.items() <= finished.contents("runs/*/*").items()
     table = pd.read_csv(finished.results / "tables" / "cadabelief.csv").set_index("method")
     assert list(table.index) == ["sgd", "cadabelief", name]

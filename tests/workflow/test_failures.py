@@ -31,7 +31,7 @@ def test_a_killed_run_continues_to_the_same_bits(finished):
     config["federations"]["default"]["rounds"] = ROUNDS
     finished.configure(config)
     runs = {file.split("/")[2] for file in finished.pending()["train"]}
-    run = min(name for name in runs if name.startswith("digits-cadabelief-eps4"))
+    run = min(name for name in runs if name.startswith("digits-dpsgd-cadabelief-eps4"))
     target, folder = f"results/runs/{run}/metrics.csv", finished.results / "runs" / run
 
     finished.make(target)

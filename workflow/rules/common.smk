@@ -12,11 +12,13 @@ NOTEBOOK_MODULES = [
     for name in (
         "composition-words",
         "display",
+        "privacy-loss-words",
         "ranges",
         "reader",
         "results",
         "robustness",
         "spending",
+        "splitting",
     )
 ]
 
@@ -32,10 +34,17 @@ wildcard_constraints:
 
 
 def sources_of(name, *used):
-    """The source files of a driver and of the plug-ins it uses: (package, name) pairs."""
+    """The source files of a driver and of the plug-ins it uses, (package, name) pairs.
+
+    With them the data files that a plug-in declares as READS.
+    """
     driver = f"{SCRIPTS}/{name}.py"
     files = [plugins.path_of(package, plugin) for package, plugin in used]
-    return [f for f in sources.needed_by(driver, *files) if f != driver]
+    read = {f for pair in used for f in plugins.constant(*pair, "READS", ())}
+    return [
+        *(f for f in sources.needed_by(driver, *files) if f != driver),
+        *sorted(read),
+    ]
 
 
 def runs_of_study(wildcards):

@@ -1,4 +1,4 @@
-"""Measures a private step and federated rounds against peers, on one core, in about seven minutes.
+"""Measures private steps and federated rounds against peers, on one core, in about eight minutes.
 
 Every contender runs in a process of its own, so that its peak memory can be told; in it, its
 steps take turns with steps of the channels-last non-private reference, so that ratios are paired.
@@ -25,6 +25,8 @@ BATCHES = (64, 256, 1024)
 PEERS = ("non-private", "ours", "Opacus hooks", "Opacus ghost", "Opacus functorch", "vmap(grad)")
 # Measured at one batch size only: what compiles for half a minute at each, and the allocator.
 COMPILED, ONE_BATCH = "vmap(grad) compiled", (256,)
+# Gradients taken apart: steps are timed in tens, since every tenth makes a new basis.
+SPLIT, SPLIT_BATCH, REFRESH = ("fsdp-central", "fsdp-certified", "fsdp-central, naive"), (250,), 10
 DEFAULT_MALLOC = ("non-private", "ours", "Opacus hooks")
 
 
@@ -71,6 +73,18 @@ def steps() -> list[dict]:
                 f"{label}, {model}", table="steps", contender=name, kept=kept, **problem
             )
             rows += [{"model": model, "contender": label, **row} for row in found]
+    return rows
+
+
+def splits() -> list[dict]:
+    """Return a row for every network and mechanism that takes gradients apart, beside DP-SGD."""
+    rows = []
+    for model, dataset in NETWORKS.items():
+        for name in SPLIT:
+            job = {"contender": name, "dataset": dataset, "model": model, "kept": True}
+            timed = {"batches": SPLIT_BATCH, "reference": "ours", "each": REFRESH}
+            found = measured(f"{name}, {model}", table="steps", **job, **timed)
+            rows += [{"model": model, "contender": name, **row} for row in found]
     return rows
 
 
@@ -124,6 +138,12 @@ def main() -> None:
         "as in training, for all contenders alike but those marked `default malloc`."
     )
     save(args.output, "steps", rows, side_by_side(rows), note)
+    rows = splits()
+    note = (
+        "One step that takes gradients apart, at rank 50: CPU time as a multiple of the DP-SGD "
+        "step (milliseconds, peak memory above the warm process)."
+    )
+    save(args.output, "splits", rows, side_by_side(rows), note)
     rows = measured("federated rounds", table="rounds")
     note = "Federated rounds of 10 of 100 clients with 600 examples, batch 32, MNIST CNN, one core."
     save(args.output, "rounds", rows, rows, note)

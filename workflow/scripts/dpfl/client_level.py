@@ -19,6 +19,7 @@ from dpfl.federated import Ledger, Round, loss_fn
 from dpfl.flat import FlatModel
 from dpfl.noise import Draws
 from dpfl.plain_gradient import gradient_of_sum
+from dpfl.privacy.release import require_covered
 from dpfl.privacy.schedule import SERVER
 
 
@@ -88,7 +89,7 @@ class Trainer:
         self.steps_taken: dict[str, int] = {}
 
     def run_round(self, participants: Iterable[int] = ()) -> tuple[Round, dict[str, Any]] | None:
-        """Run one round; return it with the state of the mechanism, if that changed.
+        """Run one round; return it, and that no optimizer's state changed.
 
         Who takes part is drawn here and secret: `participants`, drawn beforehand and public where
         clients add their own noise, is not read. None, with nothing changed, if the budget does
@@ -98,14 +99,16 @@ class Trainer:
             return None
         number, server = self.steps_taken.get(SERVER, 0), self.flat.get()
         noise_multiplier = self.ledger.noise_multiplier(SERVER)
+        expected = self.sample_rate * self.population
+        require_covered(self.mechanism.release(noise_multiplier, expected), noise_multiplier)
         self.ledger.charge(SERVER, 1, noise_multiplier)
-        adapted = self.mechanism.state()
+        bounds = [rule.clip_norm for rule in self.mechanism.clippings if rule.state()]
         examples: list[int] = []
         update = self.mechanism.aggregate(
             self._updates(server, number, examples),
             like=server,
             noise_multiplier=noise_multiplier,
-            expected_clients=self.sample_rate * self.population,
+            expected_clients=expected,
             normal=self.draws(*self.noise_key, SERVER, number).normal,
         )
         self.flat.set(server + update)
@@ -115,9 +118,9 @@ class Trainer:
             steps=1,
             examples=sum(examples),
             noise_multiplier=noise_multiplier,
-            clip_norm=adapted.get("clip_norm"),
+            clip_norm=bounds[0] if bounds else None,
         )
-        return done, {"mechanism": self.mechanism.state()} if adapted else {}
+        return done, {}
 
     def can_pay(self, rounds: list[np.ndarray]) -> bool:
         """Tell whether any of these rounds is paid."""
@@ -127,10 +130,16 @@ class Trainer:
         """Return 0: no optimizer sees noise here."""
         return 0
 
-    def restore(self, states: dict[str, Any]) -> None:
-        """Continue from the states of a checkpoint, by the names that `run_round` gave them."""
-        if "mechanism" in states:
-            self.mechanism.restore(states["mechanism"])
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside the weights."""
+        bounds = [rule.state() for rule in self.mechanism.clippings]
+        return {"steps_taken": self.steps_taken, "clippings": bounds}
+
+    def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
+        """Continue from the state of a checkpoint; there are no optimizers to continue."""
+        self.steps_taken = state["steps_taken"]
+        for rule, bound in zip(self.mechanism.clippings, state["clippings"], strict=True):
+            rule.restore(bound)
 
     def _updates(
         self, server: torch.Tensor, number: int, examples: list[int]

@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
+from dpfl import published
 from dpfl.errors import UserError
 from dpfl.feasibility import impossible, mismatches
 from dpfl.methods import COMPONENTS
@@ -125,6 +126,11 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
         if value not in study.get("vary", {}).get(key, []):
             varied = ", ".join(map(str, study.get("vary", {}).get(key, []))) or "nothing"
             yield f"config: {where}.baseline.{key} = {value}, expected one of vary.{key}: {varied}"
+    for number, combination in enumerate(study.get("leave_out", [])):
+        for key, value in combination.items():
+            if value not in study.get("vary", {}).get(key, []):
+                place = f"{where}.leave_out.{number}.{key}"
+                yield f"config: {place} = {value}, expected one of vary.{key}"
     judged = [m for c in study.get("claims", []) for m in (c["better"], *c["worse"])]
     for method in [*judged, *study.get("controls", [])]:
         if method not in study["methods"]:
@@ -132,6 +138,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
                 f"config: {where}.claims or .controls name {method!r}, "
                 f"expected one of its methods{nearest(method, study['methods'])}"
             )
+    yield from _published_names(where, study)
     if "tuned_by" not in study:
         return
     grid = config["studies"].get(study["tuned_by"])
@@ -147,3 +154,19 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
     for method in sorted(set(study["methods"]) - set(grid["methods"])):
         grid_name = study["tuned_by"]
         yield f"config: {where}.methods has {method!r}, which studies.{grid_name} does not tune"
+
+
+def _published_names(where: str, study: dict) -> Iterator[str]:
+    """Find tables that no paper printed, rows that they lack, and methods that a study lacks."""
+    for number, reference in enumerate(study.get("published", [])):
+        place = f"{where}.published.{number}"
+        if reference["table"] not in published.tables():
+            known = ", ".join(sorted(published.tables()))
+            yield f"config: {place}.table = {reference['table']}, expected one of {known}"
+        for method, row in reference["methods"].items():
+            if method not in study["methods"]:
+                near = nearest(method, study["methods"])
+                yield f"config: {place}.methods has {method!r}, expected one of its methods{near}"
+            elif row not in published.rows(reference["table"]):
+                near = nearest(row, sorted(published.rows(reference["table"])))
+                yield f"config: {place}.methods.{method}: no row {row!r} in the table{near}"

@@ -20,6 +20,8 @@ def mismatches(config: dict) -> Iterator[str]:
                 parts = components(config, method, variant)
                 units.setdefault(unit_of(config, method, variant), method)
                 yield from _misfits(where, method, parts, unit_of(config, method, variant))
+                if _needs_public(parts["mechanism"]) and not study.get("public_examples"):
+                    yield f"{where}.public_examples, expected more than 0: {method} uses some"
             for key in set(study.get("vary", {})) & set(NUMBERS):
                 component = NUMBERS[key]
                 chosen = study["vary"].get(component, [config["methods"][method][component]])
@@ -37,12 +39,21 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
     taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES", ("fixed",))
     if rule not in taken:
         listed = " or ".join(taken)
-        yield f"{where}: {method} clips by rule {rule!r}, expected {listed} with {estimator}"
+        reason = f"with {estimator}, which says nothing of another"
+        yield f"{where}: {method} clips by rule {rule!r}, expected {listed} {reason}"
     if unit == "client":
         for key, needed in (("weighting", "uniform"), ("state", "reset")):
             if parts["federation"][key] != needed:
                 found = parts["federation"][key]
                 yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
+
+
+def _needs_public(mechanism: dict) -> bool:
+    """Tell whether a mechanism, with these settings, uses examples declared public."""
+    needs = plugins.constant("mechanisms", mechanism["estimator"], "NEEDS_PUBLIC", False)
+    if isinstance(needs, bool):
+        return needs
+    return any(mechanism.get(key) == value for key, value in needs.items())
 
 
 def impossible(config: dict) -> Iterator[str]:
@@ -53,7 +64,8 @@ def impossible(config: dict) -> Iterator[str]:
     for name in dict.fromkeys([*chosen, *filter(None, tuning)]):
         study = config["studies"][name]
         total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
-        examples = total - math.floor(total * study.get("validation_fraction", 0.0) + 1e-9)
+        held_out = math.floor(total * study.get("validation_fraction", 0.0) + 1e-9)
+        examples = total - held_out - study.get("public_examples", 0)
         private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
         for method in study["methods"]:
             for variant in variants(study):

@@ -5,6 +5,7 @@ gradient is privatised before anything else sees it, and returns its weights; th
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,8 +15,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from dpfl import streams
 from dpfl.flat import FlatModel
 from dpfl.noise import Draws
+from dpfl.privacy.release import require_covered
+from dpfl.step import Public, Step
 
 loss_fn = partial(functional.cross_entropy, reduction="none")
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
@@ -75,8 +79,7 @@ class Client:
 class Round:
     """What a round did: counts over all participants, and their per-coordinate rates if any.
 
-    `noise_multiplier` is the mean over the participants, `clip_norm` that of a mechanism which
-    adapts it.
+    `noise_multiplier` and, of mechanisms that move it, `clip_norm` are means over participants.
     """
 
     steps: int
@@ -90,15 +93,17 @@ class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
     `clients` builds the Client of a number on demand, so that a round costs what its
-    participants cost. With seeded `draws`, batches and noise come from streams of (key, client,
-    step): equal batches for every method, and nothing to store in a checkpoint but step counts.
+    participants cost. Each has a mechanism of its own, whose clipping bound may follow its data.
+    With seeded `draws`, batches and noise come from streams of (key, client, step): equal batches
+    for every method, and nothing to store in a checkpoint but step counts and bounds.
     """
 
     def __init__(
         self,
         flat: FlatModel,
         clients: Callable[[int], Client],
-        mechanism: Any,
+        build_mechanism: Callable[[], Any],
+        public: Public,
         states: Any,
         ledger: Ledger,
         draws: type[Draws],
@@ -106,7 +111,8 @@ class Trainer:
         noise_key: tuple,
         weighting: Callable[[Client], float],
     ):
-        self.flat, self.clients, self.mechanism = flat, clients, mechanism
+        self.flat, self.clients, self.public = flat, clients, public
+        self.mechanisms: dict[int, Any] = defaultdict(build_mechanism)
         self.states, self.ledger, self.draws = states, ledger, draws
         self.batch_key, self.noise_key, self.weighting = batch_key, noise_key, weighting
         self.steps_taken: dict[int, int] = {}
@@ -120,8 +126,7 @@ class Trainer:
         server = self.flat.get()
         total, weights, steps, examples = torch.zeros_like(server), 0.0, 0, 0
         rates: list[dict[str, float]] = []
-        noise = []
-        trained = []
+        noise, bounds, trained = [], [], []
         for number in participants:
             client = self.clients(number)
             paid = self.ledger.affordable(number, client.steps_per_round)
@@ -130,6 +135,7 @@ class Trainer:
             self.flat.set(server)
             optimizer = self.states.begin(number)
             noise.append(self.ledger.noise_multiplier(number))
+            bounds += [rule.clip_norm for rule in self._moving(number)[:1]]
             examples += sum(self._steps(client, optimizer, paid, noise[-1]))
             weight = self.weighting(client)
             total.add_(self.flat.flat.data, alpha=weight)
@@ -141,7 +147,8 @@ class Trainer:
             return None
         self.flat.set(total.div_(weights))
         self.ledger.observe(total - server)
-        done = Round(steps, examples, _mean(rates), sum(noise) / len(noise))
+        clip_norm = sum(bounds) / len(bounds) if bounds else None
+        done = Round(steps, examples, _mean(rates), sum(noise) / len(noise), clip_norm)
         return done, self.states.finish_round(trained)
 
     def can_pay(self, rounds: list[np.ndarray]) -> bool:
@@ -159,26 +166,46 @@ class Trainer:
             default=0,
         )
 
-    def restore(self, states: dict[str, Any]) -> None:
-        """Continue from the optimizer states of a checkpoint."""
-        self.states.restore(states)
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps beside weights and optimizers."""
+        bounds = {c: [rule.state() for rule in self._moving(c)] for c in self.mechanisms}
+        return {"steps_taken": self.steps_taken, "clippings": bounds}
+
+    def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
+        """Continue from the state, and the optimizer states, of a checkpoint."""
+        self.steps_taken = state["steps_taken"]
+        for client, bounds in state["clippings"].items():
+            for rule, bound in zip(self._moving(client), bounds, strict=True):
+                rule.restore(bound)
+        self.states.restore(optimizers)
+
+    def _moving(self, client: int) -> list[Any]:
+        """Return a client's clipping rules whose bounds move."""
+        return [rule for rule in self.mechanisms[client].clippings if rule.state()]
 
     def _steps(
         self, client: Client, optimizer: torch.optim.Optimizer, steps: int, noise: float
     ) -> Iterator[int]:
         """Take local steps, each charged before it is released; yield the batch sizes."""
-        first = self.steps_taken.get(client.number, 0)
-        for step in range(first, first + steps):
+        mechanism, first = self.mechanisms[client.number], self.steps_taken.get(client.number, 0)
+        expected = client.sample_rate * len(client.targets)
+        require_covered(mechanism.release(noise, expected), noise)
+        for number, step in enumerate(range(first, first + steps)):
             batch = self._poisson_batch(client, step)
             self.ledger.charge(client.number, 1, noise)
-            self.flat.flat.grad = self.mechanism.estimate(
-                self.flat.model,
-                loss_fn,
-                client.inputs[batch],
-                client.targets[batch],
-                noise_multiplier=noise,
-                expected_batch=client.sample_rate * len(client.targets),
-                normal=self.draws(*self.noise_key, client.number, step).normal,
+            self.flat.flat.grad = mechanism.estimate(
+                Step(
+                    model=self.flat.model,
+                    loss_fn=loss_fn,
+                    inputs=client.inputs[batch],
+                    targets=client.targets[batch],
+                    noise_multiplier=noise,
+                    expected_batch=expected,
+                    normal=self.draws(*self.noise_key, client.number, step).normal,
+                    public=self.public,
+                    public_rng=partial(streams.rng, *self.batch_key, "public", client.number, step),
+                    number=number,
+                )
             )
             optimizer.step()
             self.steps_taken[client.number] = step + 1

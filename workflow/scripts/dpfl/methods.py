@@ -18,6 +18,7 @@ NUMBERS = {
     "clients": "federation",
     "rounds": "federation",
     "batch_size": "federation",
+    "rank": "mechanism",
 }
 """What a study may vary within a component, beside the components themselves."""
 
@@ -42,10 +43,16 @@ def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
     return parts
 
 
+def model_of(config: dict, study: dict, variant: dict) -> str:
+    """Return the network of a study: varied, its own, or that of its data set."""
+    return variant.get("model", study.get("model", config["models"][study["dataset"]]))
+
+
 def variants(study: dict) -> list[dict]:
-    """Return every combination of what a study varies."""
-    vary = study.get("vary", {})
-    return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+    """Return every combination of what a study varies, but for those that it leaves out."""
+    vary, left_out = study.get("vary", {}), study.get("leave_out", [])
+    found = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+    return [v for v in found if not any(part.items() <= v.items() for part in left_out)]
 
 
 def epsilon_of(value: float | str) -> float | str:

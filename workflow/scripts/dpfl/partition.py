@@ -1,7 +1,7 @@
 """Which client holds which training example, and which examples are held out for validation.
 
-An assignment is an int32 array [N]: the client of each training example, -1 for validation. The
-schemes are files in partitions/, found by name.
+An assignment is an int32 array [N]: the client of each training example, -1 for validation, -2 for
+public. The schemes are files in partitions/, found by name.
 """
 
 import inspect
@@ -15,6 +15,7 @@ from dpfl import plugins
 from dpfl.errors import UserError
 
 VALIDATION = -1
+PUBLIC = -2
 
 
 def assign(
@@ -24,17 +25,21 @@ def assign(
     rng: np.random.Generator,
     *,
     validation_fraction: float = 0.0,
+    public_examples: int = 0,
     min_examples: int = 1,
     **settings: Any,
 ) -> np.ndarray:
     """Assign every example, of targets [N], to one of the clients or to validation: int32 [N].
 
-    floor(N validation_fraction) examples are held out first, uniformly at random. `settings` are
-    those of the scheme; None stands for one that is not given. Raises UserError for a setting out
-    of bounds and for a client with fewer than `min_examples`.
+    floor(N validation_fraction) examples are held out first, uniformly at random, then those that
+    are declared public: no client holds them, no accountant protects them. `settings` are those of
+    the scheme; None stands for one that is not given. Raises UserError for a setting out of bounds
+    and for a client with fewer than `min_examples`.
     """
     if not 0 <= validation_fraction < 1:
         raise UserError(f"validation_fraction = {validation_fraction}: must lie in [0, 1)")
+    if public_examples < 0:
+        raise UserError(f"public_examples = {public_examples}: must be at least 0")
     if min_examples < 1:
         raise UserError(f"min_examples = {min_examples}: must be at least 1")
     settings = {name: value for name, value in settings.items() if value is not None}
@@ -44,7 +49,9 @@ def assign(
     assignment = np.full(len(targets), VALIDATION, dtype=np.int32)
     # 0.29 * 100 is 28.999999999999996 in floating point.
     held_out = math.floor(len(targets) * validation_fraction + 1e-9)
-    rest = np.sort(rng.permutation(len(targets))[held_out:])
+    order = rng.permutation(len(targets))
+    assignment[order[held_out : held_out + public_examples]] = PUBLIC
+    rest = np.sort(order[held_out + public_examples :])
     if not 1 <= clients <= len(rest):
         raise UserError(f"clients = {clients}: must lie in 1..{len(rest)}, the number of examples")
     assignment[rest] = split(targets[rest], clients, rng, **settings)
@@ -99,9 +106,14 @@ def validation_of(assignment: np.ndarray) -> np.ndarray:
     return np.flatnonzero(assignment == VALIDATION)
 
 
+def public_of(assignment: np.ndarray) -> np.ndarray:
+    """Return the ascending indices of the public examples."""
+    return np.flatnonzero(assignment == PUBLIC)
+
+
 def label_counts(assignment: np.ndarray, targets: np.ndarray, classes: int) -> np.ndarray:
     """Count the labels of every client: [clients, classes]."""
-    held = assignment != VALIDATION
+    held = assignment >= 0
     cells = assignment[held].astype(np.int64) * classes + targets[held]
     shape = (assignment.max() + 1, classes)
     return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)

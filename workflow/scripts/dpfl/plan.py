@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import streams
-from dpfl.methods import components, epsilon_of, unit_of, variants
+from dpfl import published, streams
+from dpfl.methods import components, epsilon_of, model_of, unit_of, variants
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
             "epsilon": epsilon,
             "unit": unit_of(config, method, variant),
             "seeds": seeds,
+            "published": published.values(
+                study.get("published", []), study["dataset"], method, epsilon, variant
+            ),
             "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
         }
         for method in study["methods"]
@@ -108,8 +111,9 @@ def _run(
     if "tuned_by" in study and "rate" not in variant:
         needs["tuning"] = _tuning(config, study["tuned_by"], method, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
-    algorithm = settings["optimizer"]["algorithm"]
-    name = f"{study['dataset']}-{algorithm}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
+    parts = (settings["mechanism"]["estimator"], settings["optimizer"]["algorithm"])
+    label = "-".join((study["dataset"], *parts))
+    name = f"{label}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
     plan.runs[name] = {"settings": settings, **needs}
     return name
 
@@ -127,9 +131,11 @@ def _settings(
         "clients": federation.pop("clients"),
         "validation_fraction": study.get("validation_fraction", 0.0),
     }
+    if study.get("public_examples"):  # it is part of the key that pairs runs of one seed
+        partition["public_examples"] = study["public_examples"]
     return {
         "dataset": study["dataset"],
-        "model": config["models"][study["dataset"]],
+        "model": model_of(config, study, variant),
         "partition": partition,
         **parts,
         "unit": unit_of(config, method, variant),

@@ -31,6 +31,14 @@ def plugin_errors(config: dict) -> Iterator[str]:
     wanted = [
         *(("data", d, f"models.{d}") for d in config["models"]),
         *(("models", m, f"models.{d}") for d, m in config["models"].items()),
+        *(
+            ("models", model, f"studies.{n}")
+            for n, s in config["studies"].items()
+            for model in [
+                *s.get("vary", {}).get("model", []),
+                *([s["model"]] if "model" in s else []),
+            ]
+        ),
         *(("partitions", p["scheme"], f"partitions.{n}") for n, p in config["partitions"].items()),
         *(
             ("mechanisms", m["estimator"], f"mechanisms.{n}")

@@ -47,7 +47,8 @@ class _Run:
         self.dataset = data.load(inputs.data).to(_available(settings["device"]))
         assignment = np.load(inputs.assignment)
         self.clients = partition.clients_of(assignment)
-        self.validation = torch.from_numpy(np.flatnonzero(assignment < 0))
+        self.validation = torch.from_numpy(partition.validation_of(assignment))
+        public = torch.from_numpy(partition.public_of(assignment))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
         ledger, records = inputs.accounts(settings["epsilon"])
         self.flat = FlatModel(self._model())
@@ -58,6 +59,7 @@ class _Run:
                 key=self.key,
                 dataset=self.dataset,
                 members=self.clients,
+                public=public,
                 flat=self.flat,
                 build_optimizer=self._optimizer,
                 ledger=ledger,
@@ -71,8 +73,9 @@ class _Run:
 
     def _model(self) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")
-        model = models.build(self.settings["model"], generator).to(self.settings["device"])
         example = self.dataset.test_inputs[:1]
+        model = models.build(self.settings["model"], generator, example.shape[1:])
+        model = model.to(self.settings["device"])
         try:
             model(example)
         except RuntimeError as error:
@@ -176,7 +179,7 @@ class _Run:
             "metrics": self.metrics,
             "rates": self.rates,
             "ledger": self.ledger.state(),
-            "steps_taken": self.trainer.steps_taken,
+            "trainer": self.trainer.state(),
         }
 
     def _resume(self) -> None:
@@ -188,8 +191,7 @@ class _Run:
         self.flat.set(state["weights"])
         self.metrics, self.rates = state["metrics"], state["rates"]
         self.ledger.restore(state["ledger"])
-        self.trainer.steps_taken = state["steps_taken"]
-        self.trainer.restore(optimizers)
+        self.trainer.restore(state["trainer"], optimizers)
         self.report(f"continuing after round {len(self.metrics) - 1}")
 
     def _progress(self, number: int, rounds: int, started: float, done: int) -> str:

@@ -14,6 +14,7 @@ from safetensors.torch import save
 from dpfl import plugins, regime
 from dpfl.files import atomic, read_json, write_json
 from dpfl.inputs import Inputs
+from dpfl.privacy.release import Unproven
 from dpfl.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
@@ -67,9 +68,6 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
 
 def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     """Say what is claimed, what is certified and under which assumptions, or why nothing is."""
-    estimator = dict(settings["mechanism"])
-    mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
-    unproven = mechanism.build(settings["clipping"], **estimator).unproven
     common = {
         "unit": settings["unit"],
         "sampling": "poisson",
@@ -89,15 +87,27 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     calibration = read_json(inputs.calibration)
     multipliers = {c["client"]: c["noise_multipliers"] for c in calibration["clients"]}
     used = _used(calibration)
+    reasons = _unproven(settings, min(used))
     return {
         **common,
-        "eps_certified": None if unproven else calibration["eps_certified"],
-        **({"eps_certified_reasons": list(unproven)} if unproven else {}),
+        "eps_certified": None if reasons else calibration["eps_certified"],
+        **({"eps_certified_reasons": reasons} if reasons else {}),
         "accountant": calibration["accountant"],
         "adjacency": calibration["adjacency"],
         "certificate_assumes": ASSUMES[settings["noise"]],
         "noise_multipliers": {"min": min(used), "max": max(used), "clients": multipliers},
     }
+
+
+def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
+    """Return why the mechanism, with its clipping rule, has no proof; [] if it has one."""
+    estimator = dict(settings["mechanism"])
+    mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
+    federation = settings["federation"]
+    expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
+    built = mechanism.build(settings["clipping"], **estimator)
+    released = built.release(noise_multiplier, expected or settings["partition"]["clients"])
+    return list(released.reasons) if isinstance(released, Unproven) else []
 
 
 def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | None:

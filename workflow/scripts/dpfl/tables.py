@@ -3,8 +3,9 @@
 Accuracies are test accuracies in percent; n counts seeds. Three epsilons stand side by side:
 `eps_claimed` (the method's own), `eps_certified` (an accountant's proof, the largest over seeds;
 empty without a proof) and `eps_audited` (a lower bound from an attack, or the audit's status).
-A cell with a published number gets that verdict; a cell of a published ordering, or one beside a
-baseline, gets the verdicts of its comparisons; a demonstration gets `demonstration`.
+A cell with published numbers shows them, ours minus each, and a verdict each; a cell of a published
+ordering, or one beside a baseline, gets the verdicts of its comparisons; a demonstration gets
+`demonstration`.
 """
 
 import math
@@ -89,14 +90,23 @@ def _published(
     """Return what the source printed about a cell, if anything, and the verdict."""
     if study["dataset"] in verdicts.DEMONSTRATIONS:
         return "", "demonstration"
-    if cell.get("published") is not None:
-        value = cell["published"]
-        return f"{value:g}", verdicts.cell_verdict(measured, value, study["margin"])
     if math.isinf(results.number(cell["epsilon"])):
         return "", ""
+    printed, judged = _numbers(cell, measured, study["margin"])
     claims = [c for c in study["claims"] if cell["method"] in (c["better"], *c["worse"])]
-    found = [*_ordering_verdicts(cell, compared), *_baseline_verdicts(study, cell, compared)]
-    return "; ".join(c["published"] for c in claims), "; ".join(found)
+    judged += [*_ordering_verdicts(cell, compared), *_baseline_verdicts(study, cell, compared)]
+    return "; ".join([*printed, *(c["published"] for c in claims)]), "; ".join(judged)
+
+
+def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[list[str], list[str]]:
+    """Return the accuracies printed for a cell, ours minus each, and a verdict on each."""
+    printed, judged = [], []
+    for number in cell.get("published", []):
+        value = number["value"]
+        read = f" ({number['row']}, {number['reading']})" if number["reading"] else ""
+        printed.append(f"{value:g}{read}, {measured.mean - value:+.2f}")
+        judged.append(verdicts.cell_verdict(measured, value, margin) + read)
+    return printed, judged
 
 
 def _ordering_verdicts(cell: dict, compared: pd.DataFrame) -> list[str]:

@@ -13,6 +13,7 @@ from dpfl.federated import Client
 from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
 from dpfl.states import STATES
+from dpfl.step import Public
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.targets)),
@@ -24,14 +25,15 @@ WEIGHTINGS: dict[str, Callable[[Client], float]] = {
 class Parts:
     """What a trainer is built from.
 
-    `members` gives the indices of a client's examples, `records` the calibration of everyone who
-    adds noise (empty for a non-private run).
+    `members` gives the indices of a client's examples, `public` those of the public ones, `records`
+    the calibration of everyone who adds noise (empty for a non-private run).
     """
 
     settings: dict[str, Any]
     key: tuple
     dataset: Dataset
     members: Sequence[np.ndarray]
+    public: torch.Tensor
     flat: FlatModel
     build_optimizer: Callable[[], torch.optim.Optimizer]
     ledger: Any
@@ -44,10 +46,13 @@ class Parts:
             self.settings["clipping"], **own
         )
 
-    def examples(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the inputs and targets of a client."""
-        members = torch.from_numpy(self.members[number])
+    def examples(self, members: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the inputs and targets of some training examples."""
         return self.dataset.train_inputs[members], self.dataset.train_targets[members]
+
+    def held_by(self, client: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the inputs and targets of a client."""
+        return self.examples(torch.from_numpy(self.members[client]))
 
 
 def build(parts: Parts) -> Any:
@@ -60,14 +65,15 @@ def _example_level(parts: Parts) -> federated.Trainer:
 
     def client(number: int) -> Client:
         """Return a client with the sample rate and steps that it was calibrated for."""
-        inputs, targets = parts.examples(number)
+        inputs, targets = parts.held_by(number)
         planned = parts.records.get(number) or _unpriced(federation, number, len(targets))
         return Client(number, inputs, targets, planned["sample_rate"], planned["steps_per_round"])
 
     return federated.Trainer(
         flat=parts.flat,
         clients=client,
-        mechanism=parts.mechanism(),
+        build_mechanism=parts.mechanism,
+        public=Public(*parts.examples(parts.public)),
         states=STATES[federation["state"]](parts.build_optimizer),
         ledger=parts.ledger,
         draws=SOURCES[parts.settings["noise"]],
@@ -90,7 +96,7 @@ def _client_level(parts: Parts) -> client_level.Trainer:
     work = {k: federation[k] for k in ("batch_size", "local_epochs", "local_steps")}
     return client_level.Trainer(
         flat=parts.flat,
-        clients=parts.examples,
+        clients=parts.held_by,
         population=population,
         sample_rate=cohort / population,
         work=client_level.LocalWork(**work),

@@ -3,20 +3,24 @@
 A contender is a function of (model, inputs, targets) that returns a step without arguments.
 """
 
+import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
-from dpfl import noise
-from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
+from dpfl import noise, streams
+from dpfl import step as of_mechanisms
+from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RANK, RATE
 from dpfl.federated import loss_fn
 from dpfl.flat import FlatModel
 from dpfl.layout import channels_last
-from dpfl.mechanisms import dpsgd
+from dpfl.mechanisms import dpsgd, fsdp_central, fsdp_certified
 
 Step = Callable[[], None]
 Contender = Callable[[nn.Module, Tensor, Tensor], Step]
@@ -39,25 +43,49 @@ def plain_channels_last(model: nn.Module, inputs: Tensor, targets: Tensor) -> St
     return plain(model.to(memory_format=torch.channels_last), channels_last(inputs), targets)
 
 
-def ours(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
-    """The step that training takes."""
-    flat, mechanism = FlatModel(model), dpsgd.build({"clip_norm": CLIP_NORM})
+def estimated(build: Callable[[], Any], model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
+    """The step that training takes with a mechanism."""
+    flat, mechanism = FlatModel(model), build()
     optimizer = torch.optim.SGD([flat.flat], lr=RATE)
     normal = noise.Seeded("bench").normal
+    numbers = itertools.count()
 
     def step() -> None:
         flat.flat.grad = mechanism.estimate(
-            model,
-            loss_fn,
-            inputs,
-            targets,
-            noise_multiplier=NOISE_MULTIPLIER,
-            expected_batch=len(targets),
-            normal=normal,
+            of_mechanisms.Step(
+                model=model,
+                loss_fn=loss_fn,
+                inputs=inputs,
+                targets=targets,
+                noise_multiplier=NOISE_MULTIPLIER,
+                expected_batch=len(targets),
+                normal=normal,
+                public=of_mechanisms.Public(inputs[:0], targets[:0]),
+                public_rng=partial(streams.rng, "bench"),
+                number=next(numbers),
+            )
         )
         optimizer.step()
 
     return step
+
+
+@dataclass(frozen=True)
+class NaiveCentral:
+    """fsdp-central as one would write it down: all gradients written out, and their SVD."""
+
+    rank: int
+
+    def estimate(self, step: of_mechanisms.Step) -> Tensor:
+        """Return the noisy mean gradient, flat [D]."""
+        rows = step.gradients()[0].rows()
+        u, s, h = torch.linalg.svd(rows, full_matrices=False)
+        v, h = u[:, : self.rank] * s[: self.rank], h[: self.rank]
+        phi = rows - v @ h
+        bounds = [float(part.norm(dim=1).mean()) for part in (v, phi)]
+        v_noise = step.noise_multiplier * bounds[0] * step.normal(h.shape[0])
+        phi_noise = step.noise_multiplier * bounds[1] * step.normal(h.shape[1])
+        return ((v.sum(0) + v_noise) @ h + phi.sum(0) + phi_noise) / step.expected_batch
 
 
 def opacus(mode: str, model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
@@ -114,9 +142,21 @@ def functional(
     return step
 
 
+FIXED = {"rule": "fixed", "clip_norm": CLIP_NORM}
+OURS = "ours"
+REFERENCE = "non-private, channels last"
+SPLIT: dict[str, Callable[[], Any]] = {
+    "fsdp-central": partial(fsdp_central.build, {**FIXED, "rule": "fsdp-adaptive"}, rank=RANK),
+    "fsdp-certified": partial(fsdp_certified.build, FIXED, rank=RANK),
+    "fsdp-central, naive": partial(NaiveCentral, RANK),
+}
+"""Mechanisms that take a gradient apart, by the name of their contender."""
+
 CONTENDERS: dict[str, Contender] = {
+    REFERENCE: plain_channels_last,
     "non-private": plain,
-    "ours": ours,
+    OURS: partial(estimated, partial(dpsgd.build, FIXED)),
+    **{name: partial(estimated, build) for name, build in SPLIT.items()},
     "Opacus hooks": partial(opacus, "hooks"),
     "Opacus ghost": partial(opacus, "ghost"),
     "Opacus functorch": partial(opacus, "functorch"),

@@ -17,6 +17,7 @@ from dpfl.flat import FlatModel
 from dpfl.mechanisms import dpsgd
 from dpfl.memory import keep_freed_memory
 from dpfl.states import STATES
+from dpfl.step import Public
 
 CLIENTS, PARTICIPANTS, EXAMPLES, BATCH = 100, 10, 600, 32
 STEPS = math.ceil(EXAMPLES / BATCH)
@@ -64,7 +65,8 @@ def ours() -> Round:
     trainer = Trainer(
         flat=flat,
         clients=lambda n: Client(n, *_examples(n), BATCH / EXAMPLES, STEPS),
-        mechanism=dpsgd.build({"clip_norm": CLIP_NORM}),
+        build_mechanism=lambda: dpsgd.build({"rule": "fixed", "clip_norm": CLIP_NORM}),
+        public=Public(torch.empty(0, 1, 28, 28), torch.empty(0, dtype=torch.long)),
         states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=RATE)),
         ledger=_Noise(),
         draws=noise.Seeded,

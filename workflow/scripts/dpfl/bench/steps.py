@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from dpfl import models, plugins, streams
-from dpfl.bench.contenders import CONTENDERS, Step, plain_channels_last
+from dpfl.bench.contenders import CONTENDERS, REFERENCE, Step
 from dpfl.memory import keep_freed_memory
 
 SECONDS = 2.0  # of timed steps per cell
@@ -17,13 +17,20 @@ WARM_BATCH = 8
 
 
 def measure(
-    contender: str, dataset: str, model: str, batches: list[int], kept: bool
+    contender: str,
+    dataset: str,
+    model: str,
+    batches: list[int],
+    kept: bool,
+    reference: str = REFERENCE,
+    each: int = 1,
 ) -> Iterator[dict]:
     """Yield one row per batch size, smallest first, measured in this process on one core.
 
     cpu_ms is the median process CPU time; ratio that median over the median of the reference's
     steps, taken in turns; peak_mb what a step needs above the process after a step on a tiny batch.
-    `kept`: freed memory stays in the process, as in training.
+    `kept`: freed memory stays in the process, as in training. Steps are timed `each` at a time, so
+    that what is done in every tenth alone is counted.
     """
     torch.set_num_threads(1)
     if kept:
@@ -38,9 +45,9 @@ def measure(
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets VmHWM
         step()
         peak = None if compiled else _memory_mb("VmHWM") - warm
-        reference = plain_channels_last(*_problem(dataset, model, batch))
-        reference()
-        yield {"batch": batch, **_pairs(step, reference), "peak_mb": peak}
+        other = CONTENDERS[reference](*_problem(dataset, model, batch))
+        other()
+        yield {"batch": batch, **_pairs(step, other, each), "peak_mb": peak}
 
 
 def _problem(dataset: str, model: str, batch: int) -> tuple:
@@ -51,24 +58,25 @@ def _problem(dataset: str, model: str, batch: int) -> tuple:
     return models.build(model, generator), inputs, targets
 
 
-def _pairs(step: Step, reference: Step) -> dict:
+def _pairs(step: Step, reference: Step, each: int) -> dict:
     ours, theirs = [], []
     started = time.process_time()
     while len(ours) < LEAST or (len(ours) < MOST and time.process_time() - started < SECONDS):
-        ours.append(cpu_seconds(step))
-        theirs.append(cpu_seconds(reference))
+        ours.append(cpu_seconds(step, each))
+        theirs.append(cpu_seconds(reference, each))
     return {
-        "steps": len(ours),
+        "steps": each * len(ours),
         "cpu_ms": 1e3 * statistics.median(ours),
         "ratio": statistics.median(ours) / statistics.median(theirs),
     }
 
 
-def cpu_seconds(function: Step) -> float:
-    """Return the CPU time that a call takes in this process, all threads together."""
+def cpu_seconds(function: Step, calls: int = 1) -> float:
+    """Return the mean CPU time of some calls in this process, all threads together."""
     started = time.process_time()
-    function()
-    return time.process_time() - started
+    for _ in range(calls):
+        function()
+    return (time.process_time() - started) / calls
 
 
 def _memory_mb(field: str) -> float:

@@ -1,6 +1,9 @@
 """fixed: the same bound C throughout (Abadi et al. 2016; McMahan et al. 2018)."""
 
+import math
 from dataclasses import dataclass
+
+from torch import Tensor
 
 from dpfl.clippings._bounds import positive
 from dpfl.noise import Normal
@@ -11,10 +14,15 @@ class Fixed:
     """A bound that never moves: the sum is all there is to release."""
 
     clip_norm: float
+    unproven: tuple[str, ...] = ()
 
-    def noise_multiplier_of_sum(self, noise_multiplier: float, expected: float) -> float:
-        """Return z itself."""
-        return noise_multiplier
+    def bound(self, norms: Tensor, whole: Tensor) -> float:
+        """Return C, whatever the norms."""
+        return self.clip_norm
+
+    def count_multiplier(self, noise_multiplier: float, expected: float) -> float:
+        """Return infinity: nothing is counted."""
+        return math.inf
 
     def after(
         self, votes: float, *, noise_multiplier: float, expected: float, normal: Normal

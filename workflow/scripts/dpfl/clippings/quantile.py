@@ -5,13 +5,15 @@ With every sum the rule releases a noisy count of the vectors within C, and move
     b = (sum_i (1[|u_i| <= C] - 1/2) + N(0, s^2)) / B + 1/2,    C <- C exp(-rate (b - quantile)),
 
 B the expected number of vectors. One vector moves the sum by C and the count by 1/2 at most, so
-that with 1/z_sum^2 = 1/z^2 - 1/(2 s)^2 both are one Gaussian of multiplier z (their theorem 1).
+that the count is a Gaussian of multiplier 2 s; with 1/z_sum^2 = 1/z^2 - 1/(2 s)^2 it is together
+with the sum one of multiplier z (their theorem 1).
 """
 
 import math
 
+from torch import Tensor
+
 from dpfl.clippings._bounds import positive, require
-from dpfl.errors import UserError
 from dpfl.noise import Normal
 
 LOWEST, HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
@@ -26,22 +28,19 @@ class Quantile:
     of B/20 and 2.3 z.
     """
 
+    unproven: tuple[str, ...] = ()
+
     def __init__(self, clip_norm: float, quantile: float, rate: float, count_noise: float | None):
         self.clip_norm = clip_norm
         self._quantile, self._rate, self._count_noise = quantile, rate, count_noise
 
-    def noise_multiplier_of_sum(self, noise_multiplier: float, expected: float) -> float:
-        """Return z_sum for z and B; UserError if the count alone would cost all of z."""
-        if noise_multiplier == 0:
-            return 0.0
-        count_noise = self._noise_of_count(noise_multiplier, expected)
-        left = 1 - (noise_multiplier / (2 * count_noise)) ** 2
-        if left <= 0:
-            raise UserError(
-                f"clipping: count_noise is {count_noise}; it must be more than "
-                f"{noise_multiplier / 2:g}, half the noise multiplier"
-            )
-        return noise_multiplier / math.sqrt(left)
+    def bound(self, norms: Tensor, whole: Tensor) -> float:
+        """Return C, which was fixed before these norms were seen."""
+        return self.clip_norm
+
+    def count_multiplier(self, noise_multiplier: float, expected: float) -> float:
+        """Return 2 s: one vector moves the count by 1/2."""
+        return 2 * self._noise_of_count(noise_multiplier, expected)
 
     def after(
         self, votes: float, *, noise_multiplier: float, expected: float, normal: Normal

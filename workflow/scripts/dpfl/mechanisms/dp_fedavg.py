@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
-from dpfl import plugins
+from dpfl import clippings
 from dpfl.noise import Normal
+from dpfl.privacy.release import Release, remaining
 
 UNIT = "client"
 CLIPPING_RULES = ("fixed", "quantile")
@@ -28,12 +29,16 @@ class DPFedAvg:
     """
 
     clipping: Any
-    unproven: tuple[str, ...] = ()
 
     @property
-    def clip_norm(self) -> float:
-        """Return the bound C of the next round."""
-        return self.clipping.clip_norm
+    def clippings(self) -> tuple[Any, ...]:
+        """Return the rules whose states a checkpoint keeps."""
+        return (self.clipping,)
+
+    def release(self, noise_multiplier: float, expected_clients: float) -> Release:
+        """Return what a round releases: the noisy sum, and the count of the clipping rule."""
+        count = self.clipping.count_multiplier(noise_multiplier, expected_clients)
+        return Release((remaining(noise_multiplier, [count]), count))
 
     def aggregate(
         self,
@@ -49,10 +54,8 @@ class DPFedAvg:
         Updates are taken one at a time; none at all release the noise alone. One that is not
         finite adds nothing and counts as longer than C.
         """
-        clip_norm = self.clip_norm
-        spread = clip_norm * self.clipping.noise_multiplier_of_sum(
-            noise_multiplier, expected_clients
-        )
+        clip_norm = self.clipping.clip_norm
+        spread = clip_norm * self.release(noise_multiplier, expected_clients).multipliers[0]
         # In float64, where rounding moves no sum by more than its last digits.
         total, votes = torch.zeros_like(like, dtype=torch.float64), 0.0
         for update in updates:
@@ -66,16 +69,7 @@ class DPFedAvg:
         )
         return total.div_(expected_clients).to(like.dtype)
 
-    def state(self) -> dict[str, float]:
-        """Return what the clipping rule has adapted, for a checkpoint."""
-        return self.clipping.state()
-
-    def restore(self, state: dict[str, float]) -> None:
-        """Continue from the state of a checkpoint."""
-        self.clipping.restore(state)
-
 
 def build(clipping: dict) -> DPFedAvg:
     """Build the mechanism from the clipping rule of a method and its settings."""
-    settings = dict(clipping)
-    return DPFedAvg(plugins.load("clippings", settings.pop("rule")).build(**settings))
+    return DPFedAvg(clippings.build(clipping))

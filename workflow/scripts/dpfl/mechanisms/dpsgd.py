@@ -1,44 +1,55 @@
 """DP-SGD: clip every example's gradient, add Gaussian noise to the sum (Abadi et al. 2016)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-from dpfl.gradients import clipped_sum
-from dpfl.noise import Normal
+from dpfl import clippings
+from dpfl.flat import joined
+from dpfl.privacy.release import Release, Unproven, remaining
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 
 
 @dataclass(frozen=True)
 class DPSGD:
-    """(sum_i g_i min(1, C / |g_i|) + N(0, z^2 C^2 I)) / B, with B the expected batch size.
+    """(sum_i g_i min(1, C / |g_i|) + N(0, z_sum^2 C^2 I)) / B, with B the expected batch size.
 
     Adding or removing one example moves the sum by at most C, so that a step is one
-    Poisson-subsampled Gaussian with multiplier z (Abadi et al. 2016, algorithm 1).
+    Poisson-subsampled Gaussian of multiplier z (Abadi et al. 2016, algorithm 1); z_sum is z, or a
+    little more where the clipping rule releases a count as well.
     """
 
-    clip_norm: float
-    unproven: tuple[str, ...] = ()
+    clipping: Any
 
-    def estimate(
-        self,
-        model: torch.nn.Module,
-        loss_fn: Callable,
-        inputs: torch.Tensor,
-        targets: torch.Tensor,
-        *,
-        noise_multiplier: float,
-        expected_batch: float,
-        normal: Normal,
-    ) -> torch.Tensor:
+    @property
+    def clippings(self) -> tuple[Any, ...]:
+        """Return the rules whose states a checkpoint keeps."""
+        return (self.clipping,)
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+        """Return the noisy sum and the count of the clipping rule, or why the rule has no proof."""
+        if self.clipping.unproven:
+            return Unproven(self.clipping.unproven)
+        count = self.clipping.count_multiplier(noise_multiplier, expected_batch)
+        return Release((remaining(noise_multiplier, [count]), count))
+
+    def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
-        blocks, _ = clipped_sum(model, loss_fn, inputs, targets, self.clip_norm)
-        total = torch.cat([block.reshape(-1) for block in blocks])
-        noise = normal(total.numel()).to(total.device)
-        total.add_(noise, alpha=noise_multiplier * self.clip_norm)
-        return total.div_(expected_batch)
+        z, expected = step.noise_multiplier, step.expected_batch
+        gradients, norms = step.gradients()
+        clip_norm = self.clipping.bound(norms, norms)
+        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        count = self.clipping.count_multiplier(z, expected)
+        noise = step.normal(total.numel()).to(total.device)
+        total.add_(noise, alpha=remaining(z, [count]) * clip_norm)
+        votes = float((norms <= clip_norm).sum()) - len(norms) / 2
+        self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
+        return total.div_(expected)
 
 
 def build(clipping: dict) -> DPSGD:
     """Build the estimator from the clipping settings of a method."""
-    return DPSGD(clip_norm=float(clipping["clip_norm"]))
+    return DPSGD(clippings.build(clipping))

@@ -1,12 +1,14 @@
 """The plain gradient, or the plain mean of updates: every method at epsilon = infinity."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 
 from dpfl.noise import Normal
 from dpfl.plain_gradient import gradient_of_sum
+from dpfl.privacy.release import Unproven
+from dpfl.step import Step
 
 
 @dataclass(frozen=True)
@@ -16,21 +18,16 @@ class NonPrivate:
     sum_i g_i / B over a batch, or sum_k u_k / m over a cohort, whichever the method samples.
     """
 
-    unproven: tuple[str, ...] = ("no clipping and no noise: epsilon is infinite",)
+    clippings: tuple = ()
 
-    def estimate(
-        self,
-        model: torch.nn.Module,
-        loss_fn: Callable,
-        inputs: torch.Tensor,
-        targets: torch.Tensor,
-        *,
-        noise_multiplier: float,
-        expected_batch: float,
-        normal: Normal,
-    ) -> torch.Tensor:
+    def release(self, noise_multiplier: float, expected: float) -> Unproven:
+        """Return why nothing is certified."""
+        return Unproven(("no clipping and no noise: epsilon is infinite",))
+
+    def estimate(self, step: Step) -> torch.Tensor:
         """Return the gradient of the summed loss over the expected batch size, flat [D]."""
-        return gradient_of_sum(model, loss_fn, inputs, targets).div_(expected_batch)
+        total = gradient_of_sum(step.model, step.loss_fn, step.inputs, step.targets)
+        return total.div_(step.expected_batch)
 
     def aggregate(
         self,
@@ -46,13 +43,6 @@ class NonPrivate:
         for update in updates:
             total.add_(update)
         return total.div_(expected_clients).to(like.dtype)
-
-    def state(self) -> dict[str, float]:
-        """Return nothing to remember."""
-        return {}
-
-    def restore(self, state: dict[str, float]) -> None:
-        """Nothing to continue from."""
 
 
 def build(clipping: dict) -> NonPrivate:

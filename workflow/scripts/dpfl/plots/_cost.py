@@ -48,7 +48,9 @@ def plan_of(summary: dict) -> Plan:
 def _examples(settings: dict) -> int:
     """Return how many examples a run's clients share."""
     total = plugins.load("data", settings["dataset"]).TRAIN_EXAMPLES
-    return total - int(total * settings["partition"]["validation_fraction"] + 1e-9)
+    partition = settings["partition"]
+    held_out = int(total * partition["validation_fraction"] + 1e-9)
+    return total - held_out - partition.get("public_examples", 0)
 
 
 def costs(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -1,0 +1,286 @@
+"""FSDP's versions against dense linear algebra, and the proof of the certified one."""
+
+import math
+
+import pytest
+import torch
+from fixtures_of_steps import EXPECTED, drawn, gradients, ones, setting, step_of
+from hypothesis import given
+from hypothesis import settings as of_hypothesis
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from dpfl.errors import UserError
+from dpfl.mechanisms import (
+    dpsgd,
+    dpsgd_relevance,
+    fsdp_central,
+    fsdp_certified,
+    fsdp_literal,
+    fsdp_published,
+)
+from dpfl.mechanisms._noise_split import split
+from dpfl.mechanisms._relevance import Relevance
+from dpfl.privacy.release import Release
+from dpfl.relevance import layer_relevance, shares
+
+FIXED = {"rule": "fixed", "clip_norm": 0.7}
+WIDE = {"rule": "fixed", "clip_norm": 1e9}
+MEAN = {"rule": "fsdp-adaptive", "clip_norm": 0.7}
+QUANTILE = {"rule": "quantile", "clip_norm": 0.7, "quantile": 0.85, "rate": 0.2}
+Z = 1.3
+
+
+def dense(rows, rank):
+    """Return V, H and Phi of rows [L, D] by a singular value decomposition."""
+    u, s, w = torch.linalg.svd(rows, full_matrices=False)
+    v, h = u[:, :rank] * s[:rank], w[:rank]
+    return v, h, rows - v @ h
+
+
+def inliers(norms):
+    return norms[(norms - norms.mean()).abs() <= 3 * norms.std(correction=0)]
+
+
+@pytest.mark.parametrize("build", [fsdp_central.build, fsdp_published.build])
+@pytest.mark.parametrize("rank", [1, 5, 40])
+def test_without_noise_a_version_that_does_not_clip_is_the_plain_mean(build, rank):
+    model, inputs, targets = setting(12)
+    found = build(WIDE, rank=rank).estimate(step_of(model, inputs, targets))
+    expected = gradients(model, inputs, targets).sum(0) / EXPECTED
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_central_adds_one_draw_to_the_sum_of_v_and_one_to_the_sum_of_phi():
+    model, inputs, targets = setting(12)
+    rows = gradients(model, inputs, targets)
+    v, h, phi = dense(rows, 4)
+    normal = drawn("central")
+    found = fsdp_central.build(MEAN, rank=4).estimate(
+        step_of(model, inputs, targets, z=Z, normal=normal)
+    )
+    again = drawn("central")
+    kept = (rows.norm(dim=1) - rows.norm(dim=1).mean()).abs() <= 3 * rows.norm(dim=1).std(
+        correction=0
+    )
+    c_v, c_phi = (part[kept].norm(dim=1).mean() for part in (v, phi))
+    of_v, of_phi = again(4), again(75)
+    # The sign of a singular vector is free, so that the noise of V is known up to signs.
+    rest = EXPECTED * found - rows.sum(0) - Z * c_phi * of_phi
+    torch.testing.assert_close(rest - rest @ h.t() @ h, torch.zeros(75).double(), atol=1e-6, rtol=0)
+    torch.testing.assert_close((rest @ h.t()).abs(), Z * c_v * of_v.abs(), rtol=1e-5, atol=1e-7)
+
+
+def test_published_clips_every_noisy_example_at_the_mean_noisy_norm():
+    model, inputs, targets = setting(9)
+    rows = gradients(model, inputs, targets)
+    found = fsdp_published.build(MEAN, rank=75).estimate(
+        step_of(model, inputs, targets, z=0.0, normal=drawn("published"))
+    )
+    norms = rows.norm(dim=1)
+    bound = inliers(norms).mean()
+    expected = (rows * (bound / norms).clamp(max=1)[:, None]).sum(0) / EXPECTED
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_published_adds_noise_of_its_own_to_every_example():
+    model, inputs, targets = setting(8)
+    mechanism = fsdp_published.build(WIDE, rank=75)
+    quiet, noisy = (
+        mechanism.estimate(step_of(model, inputs, targets, z=z, normal=drawn("own")))
+        for z in (0.0, 1e-9)
+    )
+    again = drawn("own")
+    again(8 * 8)  # the noise of V, of rank 8
+    spread = again(8 * 75).view(8, 75).sum(0) / EXPECTED
+    moved = noisy - quiet  # spread by 1e-9 times a bound of 1e9
+    _, h, _ = dense(gradients(model, inputs, targets), 8)
+    outside = torch.eye(75).double() - h.t() @ h
+    torch.testing.assert_close(moved @ outside, spread @ outside, rtol=1e-5, atol=1e-6)
+
+
+def test_the_thresholds_of_the_literal_version_are_lengths_of_absolute_noise():
+    model, inputs, targets = setting(40, scale=1e-6)
+    mechanism = fsdp_literal.build(MEAN, rank=3)
+    mechanism.estimate(step_of(model, inputs, targets, z=5.0, normal=drawn("literal")))
+    c_v, c_phi, c_g = (rule.clip_norm for rule in mechanism.clippings)
+    # Gradients of the biases alone are of order 1; the noise is of order 5 in each coordinate.
+    assert c_v == pytest.approx(5 * math.sqrt(3), rel=0.3)
+    assert c_phi == pytest.approx(5 * math.sqrt(75), rel=0.1)
+    assert c_g == pytest.approx(5 * math.sqrt(78), rel=0.1)
+
+
+@pytest.mark.parametrize("build", [fsdp_literal.build, fsdp_published.build])
+@pytest.mark.parametrize("rank", [1, 9])
+def test_square_matrices_rebuild_their_gradients(build, rank):
+    model, inputs, targets = setting(6)
+    found = build(WIDE, rank=rank, reading="matrix").estimate(step_of(model, inputs, targets))
+    expected = gradients(model, inputs, targets).sum(0) / EXPECTED
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("build", "settings", "message"),
+    [
+        (fsdp_central.build, {"rank": 0}, "rank is 0; it must be a whole number >= 1"),
+        (fsdp_central.build, {"rank": 2.5}, "rank is 2.5"),
+        (fsdp_published.build, {"reading": "cube"}, "reading is 'cube'; it must be rows or matrix"),
+        (fsdp_literal.build, {"solver": "svd"}, "solver is 'svd'; it must be gram or funk"),
+        (fsdp_certified.build, {"rank": -1}, "rank is -1; it must be a whole number >= 0"),
+        (fsdp_certified.build, {"basis": "batch"}, "basis is 'batch'; it must be noise-images or"),
+        (fsdp_certified.build, {"basis_every": 0}, "basis_every is 0"),
+    ],
+)
+def test_mistakes_are_named_with_their_bound(build, settings, message):
+    with pytest.raises(UserError, match=message):
+        build(FIXED, **settings)
+
+
+# The certified version
+
+
+def certified(clipping, **settings):
+    return fsdp_certified.build(clipping, **{"rank": 6, "basis_examples": 40, **settings})
+
+
+@pytest.mark.parametrize("basis", ["noise-images", "public", "random"])
+@pytest.mark.parametrize("rule", [FIXED, QUANTILE])
+@of_hypothesis(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 99), examples=st.integers(0, 6), scale=st.floats(-4, 4))
+def test_one_example_moves_the_whitened_release_by_at_most_one_over_z(
+    basis, rule, seed, examples, scale
+):
+    model, inputs, targets = setting(examples + 1, seed)
+    inputs[-1] *= 10**scale
+    sums = []
+    for count in (examples, examples + 1):
+        mechanism = certified(rule, basis=basis)
+        step = step_of(model, inputs[:count], targets[:count])
+        bounds = [c.clip_norm for c in mechanism.clippings]
+        total = EXPECTED * mechanism.estimate(step)
+        of_v = mechanism._basis @ total
+        sums.append((of_v, total - of_v @ mechanism._basis))
+    counts = [c.count_multiplier(Z, EXPECTED) for c in certified(rule).clippings]
+    of_sums = mechanism.release(Z, EXPECTED).multipliers[0]
+    z_v, z_p = split(of_sums, bounds, (6, 69))
+    moved_v, moved_p = (float((more - less).norm()) for less, more in zip(*sums, strict=True))
+    whitened = math.hypot(
+        moved_v / (z_v * bounds[0]), moved_p / (z_p * bounds[1]), *(1 / c for c in counts)
+    )
+    assert whitened <= (1 + 1e-9) / Z
+
+
+@pytest.mark.parametrize("rule", [FIXED, QUANTILE])
+def test_rank_0_is_dp_sgd(rule):
+    model, inputs, targets = setting(9)
+    found = [
+        build(rule).estimate(step_of(model, inputs, targets, z=Z, normal=drawn("same")))
+        for build in (dpsgd.build, lambda c: certified(c, rank=0))
+    ]
+    assert torch.equal(*found)
+    assert certified(rule, rank=0).release(Z, EXPECTED) == dpsgd.build(rule).release(Z, EXPECTED)
+
+
+@pytest.mark.parametrize("basis", ["noise-images", "public", "random"])
+def test_without_noise_and_clipping_it_is_the_plain_gradient(basis):
+    model, inputs, targets = setting(12)
+    found = certified(WIDE, basis=basis).estimate(step_of(model, inputs, targets))
+    expected = gradients(model, inputs, targets).sum(0) / EXPECTED
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_its_noise_is_that_of_the_split_and_none_of_it_is_in_the_way_of_the_other():
+    model, inputs, targets = setting(0)
+    mechanism = certified(FIXED)
+    found = EXPECTED * mechanism.estimate(step_of(model, inputs, targets, z=Z, normal=ones))
+    bound, basis = 0.7 / math.sqrt(2), mechanism._basis
+    z_v, z_p = split(Z, (bound, bound), (6, 69))
+    in_basis = found @ basis.t()
+    torch.testing.assert_close(in_basis, torch.full((6,), z_v * bound).double())
+    outside = torch.full((75,), z_p * bound).double()
+    expected = outside - outside @ basis.t() @ basis
+    torch.testing.assert_close(found - in_basis @ basis, expected)
+
+
+@pytest.mark.parametrize("basis", ["noise-images", "public", "random"])
+def test_the_basis_is_orthonormal_and_owes_nothing_to_the_batch(basis):
+    found = []
+    for seed in (0, 1):
+        model, inputs, targets = setting(9, seed)
+        mechanism = certified(FIXED, basis=basis)
+        mechanism.estimate(step_of(model, inputs, targets))
+        found.append(mechanism._basis)
+    assert torch.equal(*found)
+    torch.testing.assert_close(found[0] @ found[0].t(), torch.eye(6).double(), atol=1e-6, rtol=0)
+
+
+def test_the_basis_is_kept_between_refreshes_and_made_anew_in_a_new_round():
+    model, inputs, targets = setting(9)
+    mechanism = certified(FIXED, basis_every=2)
+    seen = []
+    for number in (0, 1, 2, 0):
+        mechanism.estimate(step_of(model, inputs, targets, number=number))
+        seen.append(mechanism._basis)
+        with torch.no_grad():
+            model[0].weight.mul_(1.1)
+    assert seen[0] is seen[1] and seen[1] is not seen[2] and seen[2] is not seen[3]
+
+
+@of_hypothesis(max_examples=20, deadline=None)
+@given(
+    clips=st.lists(st.floats(0.05, 20), min_size=2, max_size=4),
+    sizes=st.lists(st.integers(1, 500), min_size=4, max_size=4),
+)
+def test_no_split_of_the_noise_has_less_energy(clips, sizes):
+    sizes = sizes[: len(clips)]
+
+    def energy(logs):
+        shares = [math.exp(x) for x in logs]
+        return sum(
+            (Z * c) ** 2 * d * sum(shares) / s for c, d, s in zip(clips, sizes, shares, strict=True)
+        )
+
+    found = split(Z, clips, sizes)
+    assert sum(z**-2 for z in found) == pytest.approx(Z**-2)
+    ours = sum((z * c) ** 2 * d for z, c, d in zip(found, clips, sizes, strict=True))
+    best = minimize(energy, [0.0] * len(clips), method="BFGS").fun
+    assert ours <= best * (1 + 1e-9)
+    assert ours == pytest.approx(best, rel=1e-3)
+
+
+def test_a_proof_covers_the_counts_of_both_rules():
+    multipliers = certified(QUANTILE).release(Z, EXPECTED).multipliers
+    assert len(multipliers) == 3
+    assert Z < multipliers[0] < 1.055 * Z  # little of the noise goes into counting
+
+
+# Relevance
+
+
+def test_relevance_scales_the_noise_of_each_layer():
+    model, inputs, targets = setting(0)
+    step = step_of(model, inputs, targets, z=Z, normal=ones)
+    found = shares(layer_relevance(model, step.public.inputs, step.public.targets).mean(dim=1))
+    scale = Relevance().noise_scale(step)
+    expected = torch.cat([torch.full((48,), 1 / found[0]), torch.full((27,), 1 / found[1])])
+    torch.testing.assert_close(scale, expected.double())
+    noise = dpsgd_relevance.build(FIXED).estimate(step)
+    torch.testing.assert_close(noise, Z * 0.7 * scale / EXPECTED)
+
+
+def test_relevance_scales_the_noise_of_phi_but_not_of_v():
+    model, inputs, targets = setting(5)
+    plain, relevant = (
+        fsdp_central.build(FIXED, rank=3, relevance=r).estimate(
+            step_of(model, inputs, targets, z=Z, normal=ones)
+        )
+        for r in (False, True)
+    )
+    scale = Relevance().noise_scale(step_of(model, inputs, targets))
+    torch.testing.assert_close(relevant - plain, Z * 0.7 * (scale - 1) / EXPECTED)
+
+
+def test_only_the_certified_version_has_a_proof():
+    for module in (fsdp_literal, fsdp_published, fsdp_central, dpsgd_relevance):
+        assert not isinstance(module.build(FIXED).release(Z, EXPECTED), Release)
+    assert isinstance(certified(FIXED).release(Z, EXPECTED), Release)

@@ -1,0 +1,326 @@
+"""Table 4 of source 003: our prices against known ones, solutions against dp_accounting."""
+
+import csv
+import json
+import math
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+from dp_accounting.rdp import rdp_privacy_accountant as library
+
+from dpfl import printed_losses
+from dpfl import privacy_loss_words as words
+from dpfl.analyses import _privacy_loss_rows as rows
+from dpfl.analyses import privacy_loss as analysis
+from dpfl.errors import UserError
+from dpfl.privacy.accountants import classic_rdp
+
+SETTINGS = {
+    "batch_size": 250,
+    "examples": {"mnist": 60000},
+    "delta": 1e-5,
+    "header_delta": 1e-5,
+    "other_header_delta": 1e-6,
+    "releases": {"dpsgd": [1], "p3sgd": [1, 1.2, 1.5], "fsdp": [1, 1]},
+    "search": {"noise_multiplier": [0.3, 100], "sample_rate": [1e-5, 1]},
+}
+ORDERS = [1 + x / 10 for x in range(1, 100)] + list(range(12, 64))
+
+
+def classic(rate: float, noise: float, steps: int) -> float:
+    """Price steps by dp_accounting's divergences and the conversion of Mironov (2017)."""
+    divergences = library._compute_rdp_poisson_subsampled_gaussian(rate, noise, ORDERS)
+    pairs = zip(divergences, ORDERS, strict=True)
+    return min(steps * rdp + math.log(1e5) / (order - 1) for rdp, order in pairs)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    return analysis.tables(SETTINGS)
+
+
+def chosen(
+    table: pd.DataFrame, header: float, method: str, reading: str = rows.ONE
+) -> pd.DataFrame:
+    own = (table["header_epsilon"] == header) & (table["method"] == method)
+    return table[own & (table["reading"] == reading)]
+
+
+def test_the_printed_table_is_that_of_the_source():
+    cells = printed_losses.losses()
+    assert len(cells) == len(set(cells)) == 32
+    first = [cell.epsilon for cell in cells if cell[:2] == ("mnist", 4.42)]
+    assert first == [1.93, 2.11, 1.88, 1.96, 2.71, 2.87, 2.65, 2.82]
+    last = [cell.epsilon for cell in cells if cell[:2] == ("cifar10", 1.32) and cell.epochs == 50]
+    assert last == [0.31, 0.39, 0.3, 0.35]
+    assert {cell.method for cell in cells} | {cell.dataset for cell in cells} <= set(
+        printed_losses.NAMES
+    )
+
+
+def test_it_declares_the_file_that_it_reads(root):
+    (path,) = analysis.READS
+    with (root / path).open(encoding="utf-8") as file:
+        assert sum(row["metric"] == printed_losses.METRIC for row in csv.DictReader(file)) == 32
+
+
+@pytest.mark.parametrize(
+    ("noise", "prices"),
+    [
+        (1.1, (1.933, 2.707)),
+        (1.0961, (1.948, 2.723)),
+        (3.670, (0.438, 0.620)),
+        (2.2, (0.766, 1.085)),
+    ],
+)
+def test_known_prices_of_25_and_50_epochs(noise, prices):
+    plan = rows.Plan.of(SETTINGS)
+    found = [plan.classic(250 / 60000, noise, epochs) for epochs in (25, 50)]
+    assert found == pytest.approx(prices, abs=5e-4)
+    assert found == pytest.approx([classic(250 / 60000, noise, n) for n in (6000, 12000)])
+    quick = [plan.quick(250 / 60000, noise, epochs) for epochs in (25, 50)]
+    assert quick == pytest.approx(found, rel=1e-9)
+
+
+def test_cells_at_the_header_s_own_sigma(tables):
+    table = tables[""]
+    assert len(table) == 4 * (1 + 2 + 2)
+    high, low = chosen(table, 4.42, "dpsgd"), chosen(table, 1.32, "dpsgd")
+    assert high["sigma"].tolist() == pytest.approx([1.0961] * 2, abs=5e-5)
+    assert low["sigma"].tolist() == pytest.approx([3.670] * 2, abs=5e-4)
+    assert high["other_sigma"].tolist() == pytest.approx([1.2] * 2, abs=2e-3)
+    assert low["other_sigma"].tolist() == pytest.approx([4.0] * 2, abs=2e-2)
+    assert high["steps"].tolist() == [6000, 12000]
+    assert high["classic_rdp"].round(2).tolist() == [1.95, 2.72]
+    assert high["residual"].tolist() == pytest.approx([0.018, 0.013], abs=5e-4)
+    assert low["residual"].tolist() == pytest.approx([0.438 - 0.76, 0.620 - 1.09], abs=5e-4)
+    assert set(table["verdict"]) == {"differs"}
+    assert (table["pld"] < table["classic_rdp"]).all()
+
+
+def test_the_first_line_is_reproduced_at_a_fitted_sigma(tables):
+    row = chosen(tables["fit"], 4.42, "dpsgd").iloc[0]
+    assert row["fitted_sigma"] == 1.1
+    assert [row["fitted_pld_25"], row["fitted_pld_50"]] == pytest.approx([1.4645, 2.1269], abs=2e-3)
+    assert [row["pld_25"], row["pld_50"]] == pytest.approx([1.470, 2.135], abs=1e-2)
+    notes = set(chosen(tables[""], 4.42, "dpsgd")["note"])
+    assert notes == {"reproduced at fitted σ 1.1; 1.95 / 2.72 at the header's own σ"}
+
+
+def test_every_fitting_sigma_rounds_to_what_is_printed(tables):
+    fit = tables["fit"]
+    for _, row in fit[fit["fitted_sigma"].notna() & (fit["reading"] == rows.ONE)].iterrows():
+        inside = (row["lowest_sigma"] + 1e-4, row["fitted_sigma"], row["highest_sigma"] - 1e-4)
+        outside = (row["lowest_sigma"] - 1e-4, row["highest_sigma"] + 1e-4)
+        printed = [row["published_25"], row["published_50"]]
+        for noises, expected in ((inside, True), (outside, False)):
+            for noise in noises:
+                found = [round(classic(250 / 60000, noise, n), 2) for n in (6000, 12000)]
+                assert (found == printed) == expected, (row["method"], noise)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "near", "found"),
+    [(1.098, 1.103, 1.1, 1.1), (7.9, 8.2, 8.1, 8), (2.5, 2.6, 2.53, 2.5), (3.2, 7.9, 5.1, 5)],
+)
+def test_the_shortest_number_between_two_others(low, high, near, found):
+    assert printed_losses.shortest(low, high, near) == found
+
+
+def test_a_pair_without_a_single_sigma_has_no_fit(tables):
+    row = chosen(tables["fit"], 1.32, "dpsgd").iloc[0]
+    assert math.isnan(row["fitted_sigma"]) and math.isnan(row["fitted_pld_25"])
+    assert row["best_sigma"] == pytest.approx(2.2, abs=2e-3)
+    assert 0.005 < row["best_miss"] < 0.006
+    misses = [classic(250 / 60000, row["best_sigma"], n) for n in (6000, 12000)]
+    assert misses == pytest.approx([0.76 + row["best_miss"], 1.09 - row["best_miss"]], abs=1e-4)
+    assert set(chosen(tables[""], 1.32, "dpsgd")["note"]) == {""}
+
+
+def test_readings_charge_one_or_all_releases(tables):
+    table = tables[""]
+    for method, joint in (("fsdp", 2**-0.5), ("p3sgd", (1 + 1.2**-2 + 1.5**-2) ** -0.5)):
+        one, all_ = (chosen(table, 4.42, method, reading) for reading in (rows.ONE, rows.ALL))
+        assert (one["noise_multiplier"] == one["sigma"]).all()
+        assert all_["noise_multiplier"].tolist() == pytest.approx((joint * one["sigma"]).tolist())
+        base = chosen(table, 4.42, "dpsgd")
+        assert one["classic_rdp"].tolist() == base["classic_rdp"].tolist()
+        found = [classic(250 / 60000, joint * 1.0961097879, n) for n in (6000, 12000)]
+        assert all_["classic_rdp"].tolist() == pytest.approx(found)
+    assert set(chosen(table, 4.42, "dpsgd", rows.ALL)["method"]) == set()
+
+
+def test_solutions_give_the_printed_value_back(tables):
+    joints = {"dpsgd": 1, "p3sgd": (1 + 1.2**-2 + 1.5**-2) ** -0.5, "fsdp": 2**-0.5}
+    for _, row in tables["needed"].iterrows():
+        joint = joints[row["method"]] if row["reading"] == rows.ALL else 1
+        noise = row["needed_sigma"] * joint
+        steps = row["epochs"] * 240
+        assert classic(250 / 60000, noise, steps) == pytest.approx(row["published"], rel=1e-4)
+        rate = row["needed_sample_rate"]
+        found = classic(rate, row["sigma"] * joint, round(row["epochs"] / rate))
+        assert found == pytest.approx(row["published"], rel=1e-3)
+        assert row["needed_batch_size"] == pytest.approx(60000 * rate)
+
+
+def test_what_no_setting_gives_stays_empty():
+    plan = rows.Plan.of(changed("search.noise_multiplier", [0.3, 1.0]))
+    cells = [cell for cell in printed_losses.losses() if cell.header == 1.32]
+    pairs = rows.pairs(cells, ["mnist"], {"dpsgd": [1]})
+    (row,) = rows.fits(plan, pairs).to_dict("records")
+    assert math.isnan(row["needed_sigma_25"]) and math.isnan(row["best_sigma"])
+    shown = analysis.columns()["fit"]
+    assert shown["σ needed"](pd.Series(row)) == shown["fitted σ"](pd.Series(row)) == "none"
+
+
+def test_orders_are_those_of_classic_rdp():
+    assert list(classic_rdp.ORDERS) == ORDERS
+
+
+def changed(path: str, value: object) -> dict:
+    """Return the settings with one value replaced, or removed if it is None."""
+    found = json.loads(json.dumps(SETTINGS))
+    *parents, last = path.split(".")
+    target = found
+    for key in parents:
+        target = target[key]
+    if value is None:
+        del target[last]
+    else:
+        target[last] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("delat", 1, "settings has the unknown key 'delat'; did you mean 'delta'?"),
+        ("search", None, "settings lacks the key 'search'"),
+        ("delta", "1e-5", r"settings.delta is '1e-5', must be a number in \(0, 1\).*write 1.0e-5"),
+        ("other_header_delta", 1, r"settings.other_header_delta is 1, must be .* in \(0, 1\)"),
+        ("batch_size", 0, "settings.batch_size is 0, must be a whole number >= 1"),
+        ("examples", {}, r"settings.examples is {}, must be a mapping of some of mnist, cifar10"),
+        (
+            "examples.minst",
+            9,
+            "settings.examples has the unknown key 'minst'; did you mean 'mnist'",
+        ),
+        ("examples.mnist", 0.5, "settings.examples.mnist is 0.5, must be a whole number"),
+        ("examples.mnist", 9, "settings.examples.mnist is 9, must be at least the batch size, 250"),
+        (
+            "releases",
+            [1],
+            r"settings.releases is \[1\], must be a mapping of some of dpsgd, pdpsgd",
+        ),
+        ("releases.fdsp", [1], "settings.releases has the unknown key 'fdsp'; did you mean 'fsdp'"),
+        ("releases.fsdp", [], r"settings.releases.fsdp is \[\], must be a list with at least one"),
+        ("releases.fsdp", [1, 0], "settings.releases.fsdp.1 is 0, must be a number > 0"),
+        ("search.rate", [1, 2], "settings.search has the unknown key 'rate'"),
+        ("search.sample_rate", [0.1, 2], r"search.sample_rate.1 is 2, must be .* in \(0, 1\]"),
+        ("search.noise_multiplier", [1], r"search.noise_multiplier is \[1\], must be its two ends"),
+        ("search.noise_multiplier", [2, 1], r"noise_multiplier is \[2, 1\], must increase"),
+    ],
+)
+def test_wrong_settings_are_told_in_one_line(path, value, message):
+    with pytest.raises(UserError, match=message) as caught:
+        analysis.check(changed(path, value))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_configured_settings_are_the_published_set_up(root):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    settings = config["accounting"]["privacy-loss"]["settings"]
+    analysis.check(settings)
+    assert settings["examples"] == {"mnist": 60000, "cifar10": 50000}
+    assert {**settings, "examples": None, "releases": None} == {
+        **SETTINGS,
+        "examples": None,
+        "releases": None,
+    }
+    assert settings["releases"] == SETTINGS["releases"] | {"pdpsgd": [1]}
+
+
+def test_settings_are_checked_without_loading_what_computes(root):
+    code = (
+        "import sys; from dpfl.analyses import privacy_loss; "
+        f"privacy_loss.check({SETTINGS}); "
+        "print(*{'numpy', 'pandas', 'dp_accounting', 'matplotlib'}.intersection(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root / "workflow/scripts",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
+
+
+def test_figure_holds_the_numbers_of_the_table(tables):
+    figure = analysis.draw(tables)
+    high, low = figure.axes
+    assert "MNIST, header 4.42" in high.get_title("left")
+    assert "header 1.32" in low.get_title("left")
+    drawn = {line.get_label(): line.get_xdata().tolist() for line in high.lines}
+    own = tables[""][tables[""]["header_epsilon"] == 4.42]
+    one, all_ = (own[own["reading"] == reading] for reading in (rows.ONE, rows.ALL))
+    assert drawn["printed"] == one["published"].tolist()
+    assert drawn["classic RDP, as one release"] == one["classic_rdp"].tolist()
+    assert drawn["PLD (the truth), all releases charged"] == all_["pld"].tolist()
+    names = [label.get_text() for label in high.get_yticklabels()]
+    assert names[:2] == ["DP-SGD, 25 epochs", "DP-SGD, 50 epochs"]
+
+
+def test_sentences_are_computed_from_the_tables(tables):
+    prices, fit = tables[""], tables["fit"]
+    one, all_ = words.answer(prices)
+    assert one.startswith("As one release: 0 of 12 printed cells match")
+    assert "FSDP on MNIST, header 4.42, 25 epochs, at -0.012" in one
+    assert all_.startswith("All releases charged: 0 of 8")
+    first, *_ = words.fitted(fit, prices)
+    assert "1.93 / 2.71 reproduced at fitted σ 1.1 (" in first
+    assert "; 1.95 / 2.72 at the header's own σ, 1.096" in first
+    assert "does not allow that fit: σ 1.095 to 1.097" in first
+    assert "1.464 / 2.127 at the fit" in first
+    assert any("0.76 / 1.09" in line and "2.215 / 2.192" in line for line in words.unfitted(fit))
+    assert "3 of 6 pairs of losses" in words.fits(fit)
+    assert "printed losses grow" in words.growth(prices)[0]
+    assert "P3SGD − DP-SGD at equal σ: printed -0.06 to -0.05" in words.methods(prices)[0]
+    assert "ours equal as one release and" in words.methods(prices)[0]
+    high, low, count = words.other_delta(prices)
+    assert "1.199 at δ = 1e-6 (1.197 to 1.2 by its rounding; the roundest is 1.2)" in high
+    assert "4.014 at δ = 1e-6 (3.999 to 4.03 by its rounding; the roundest is 4)" in low
+    assert "With δ = 1e-6 in the header's formula 0 of 20 prices match" in count
+    assert "the steps cost 1.473 / 2.140, printed is 1.93 / 2.71." in words.truth(prices)[1]
+    assert "never says less than ln(1/δ)/62 = 0.186" in words.floor(prices)
+    assert len(words.needed(tables["needed"])) == 2
+    assert words.datasets(prices) == []
+
+
+def test_two_data_sets_are_set_against_their_sampling_rates(tables):
+    prices = tables[""]
+    other = prices.assign(dataset="cifar10", sample_rate=0.005, published=0.1)
+    other["classic_rdp"] += 0.1
+    (line,) = words.datasets(pd.concat([prices, other]))
+    assert "CIFAR-10 is sampled at q = 0.005, MNIST at 0.004167" in line
+    assert "larger in 12 of 12 cells, the printed one in 0 of 12" in line
+
+
+def test_tables_survive_their_files(tables, tmp_path):
+    """What the notebook reads from the files gives the sentences of the tables."""
+    from dpfl import rendering
+    from dpfl.composition_words import table as read
+    from dpfl.reader import Folder
+
+    for suffix in analysis.TABLES:
+        stem = tmp_path / "tables" / "_".join(filter(None, ["losses", suffix]))
+        rendering.write(stem, tables[suffix], analysis.columns()[suffix])
+    folder = Folder(tmp_path)
+    prices, fit = read(folder, "losses"), read(folder, "losses", "fit")
+    assert words.fitted(fit, prices) == words.fitted(tables["fit"], tables[""])
+    assert words.answer(prices) == words.answer(tables[""])
+    assert "1.933 / 2.707" in folder.text("losses_fit")
+    assert "reproduced at fitted σ 1.1" in folder.text("losses")

@@ -1,0 +1,161 @@
+"""Table 4 of source 003 beside what accountants find for the same runs, in ε at one δ.
+
+The header's ε of a step gives the noise, σ = sqrt(2 ln(1.25/δ)) / header; batch size, δ and P3SGD's
+candidate scales are assumptions. A diamond is printed, the others are computed: with one noisy
+sum a batch, or with all that the method releases; classic RDP, and PLD for the truth.
+"""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from dpfl import printed_losses
+from dpfl.analyses import _settings
+from dpfl.errors import UserError
+from dpfl.plugin_settings import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from dpfl.rendering import Column
+
+TABLES = ("", "needed", "fit")
+READS = ("workflow/resources/published_tables.csv",)
+
+KEYS = ("batch_size", "examples", "delta", "header_delta", "other_header_delta", "releases")
+
+
+def check(settings: dict[str, Any]) -> None:
+    """Raise a UserError with name, value and bound of the first setting that is wrong."""
+    _settings.mapping("settings", settings, (*KEYS, "search"))
+    printed = printed_losses.losses()
+    _settings.whole("settings.batch_size", settings["batch_size"])
+    examples = settings["examples"]
+    _some("settings.examples", examples, dict.fromkeys(cell.dataset for cell in printed))
+    for name, count in examples.items():
+        _settings.whole(f"settings.examples.{name}", count)
+        if count < settings["batch_size"]:
+            bound = f"at least the batch size, {settings['batch_size']}"
+            raise UserError(f"settings.examples.{name} is {count}, must be {bound}")
+    for name in ("delta", "header_delta", "other_header_delta"):
+        _settings.number(f"settings.{name}", settings[name], 1)
+    releases = settings["releases"]
+    _some("settings.releases", releases, dict.fromkeys(cell.method for cell in printed))
+    for name, scales in releases.items():
+        for index, scale in enumerate(_settings.items(f"settings.releases.{name}", scales)):
+            _settings.number(f"settings.releases.{name}.{index}", scale)
+    _check_search(settings["search"])
+
+
+def _some(where: str, value: Any, known: Collection[str]) -> None:
+    """Expect a mapping of some of these names, at least one."""
+    if not isinstance(value, dict) or not value:
+        raise UserError(f"{where} is {value!r}, must be a mapping of some of {', '.join(known)}")
+    for name in value:
+        if name not in known:
+            raise UserError(f"{where} has the unknown key {name!r}{nearest(name, known)}")
+
+
+def _check_search(search: Any) -> None:
+    """Expect two ends for noise multiplier and sampling rate each."""
+    _settings.mapping("settings.search", search, ("noise_multiplier", "sample_rate"))
+    limits = {"noise_multiplier": {}, "sample_rate": {"high": 1, "closed": True}}
+    for name, limit in limits.items():
+        where = f"settings.search.{name}"
+        _settings.numbers(
+            where, search[name], lambda at, end, limit=limit: _settings.number(at, end, **limit)
+        )
+        if len(search[name]) != 2:
+            raise UserError(f"{where} is {search[name]!r}, must be its two ends")
+
+
+def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
+    """Return every printed cell beside our price, what would be needed for it, and common fits."""
+    from dpfl.analyses import _privacy_loss_rows as rows
+
+    check(settings)
+    plan = rows.Plan.of(settings)
+    pairs = rows.pairs(printed_losses.losses(), settings["examples"], settings["releases"])
+    return {
+        "": rows.prices(plan, pairs),
+        "needed": rows.needed(plan, pairs),
+        "fit": rows.fits(plan, pairs),
+    }
+
+
+def columns() -> "dict[str, dict[str, Column]]":
+    """Return what each table shows to readers."""
+    from dpfl.rendering import known, plain, rounded
+
+    def named(name: str) -> "Column":
+        return lambda row: printed_losses.NAMES.get(row[name], row[name])
+
+    def found(name: str, form: str) -> "Column":
+        return lambda row: rounded(name, form)(row) or "none"
+
+    def both(name: str, form: str) -> "Column":
+        """Show the values of all numbers of epochs, whose columns are name_25, name_50."""
+
+        def shown(row: "pd.Series") -> str:
+            values = [row[key] for key in row.index if key.startswith(f"{name}_")]
+            texts = [form.format(value) if known(value) else "none" for value in values]
+            return " / ".join(texts) if any(map(known, values)) else "none"
+
+        return shown
+
+    def fitting(row: "pd.Series") -> str:
+        ends = (row["lowest_sigma"], row["highest_sigma"])
+        return " to ".join(f"{end:.4f}" for end in ends) if known(ends[0]) else "none"
+
+    cell = {
+        "data set": named("dataset"),
+        "header ε": rounded("header_epsilon"),
+        "method": named("method"),
+        "reading": plain("reading"),
+    }
+    return {
+        "": {
+            **cell,
+            "epochs": plain("epochs"),
+            "σ": rounded("sigma", "{:.4f}"),
+            "joint z": rounded("noise_multiplier", "{:.4f}"),
+            "printed": rounded("published", "{:.2f}"),
+            "classic RDP": rounded("classic_rdp", "{:.3f}"),
+            "ours − printed": rounded("residual", "{:+.3f}"),
+            "verdict": plain("verdict"),
+            "PLD": rounded("pld", "{:.3f}"),
+            "at other σ": rounded("other_classic_rdp", "{:.3f}"),
+            "note": plain("note"),
+        },
+        "needed": {
+            **cell,
+            "epochs": plain("epochs"),
+            "printed": rounded("published", "{:.2f}"),
+            "σ": rounded("sigma", "{:.4f}"),
+            "σ needed": found("needed_sigma", "{:.4f}"),
+            "batch": plain("batch_size"),
+            "batch needed": found("needed_batch_size", "{:.3g}"),
+            "q": rounded("sample_rate", "{:.4g}"),
+            "q needed": found("needed_sample_rate", "{:.3g}"),
+        },
+        "fit": {
+            **cell,
+            "epochs": plain("epochs"),
+            "printed": both("published", "{:.2f}"),
+            "σ needed": both("needed_sigma", "{:.3f}"),
+            "best single σ": found("best_sigma", "{:.3f}"),
+            "misses by": rounded("best_miss", "{:.4f}"),
+            "σ that fit": fitting,
+            "fitted σ": found("fitted_sigma", "{:g}"),
+            "classic RDP there": both("fitted_classic_rdp", "{:.3f}"),
+            "PLD there": both("fitted_pld", "{:.4f}"),
+            "PLD at the header's own σ": both("pld", "{:.4f}"),
+        },
+    }
+
+
+def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
+    """Draw printed against computed losses: a row of panels per data set, one per header."""
+    from dpfl.analyses import _privacy_loss_figure
+
+    return _privacy_loss_figure.draw(tables[""])

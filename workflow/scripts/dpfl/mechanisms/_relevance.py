@@ -1,0 +1,30 @@
+"""Relevance budgets of source 003: eps_j = share_j eps, so that relevant layers get less noise.
+
+Shares are those of layer-wise relevance (dpfl.relevance), averaged over the public examples at the
+weights that a round begins with. What decides is a layer's share: the map from features to
+coordinates is not printed for convolutions (assumed: by layer). V mixes all of them: its noise is
+not scaled.
+"""
+
+import torch
+from torch import Tensor
+
+from dpfl.relevance import layer_relevance, shares
+from dpfl.step import Step
+
+
+class Relevance:
+    """The factors on the noise of each coordinate, computed anew in the first step of a round."""
+
+    def __init__(self):
+        self._scale: Tensor | None = None
+
+    def noise_scale(self, step: Step) -> Tensor:
+        """Return 1 / share of each coordinate's layer [D]."""
+        if step.number == 0 or self._scale is None:
+            found = layer_relevance(step.model, step.public.inputs, step.public.targets)
+            own = [list(layer.parameters(recurse=False)) for layer in step.model.modules()]
+            sizes = torch.tensor([sum(p.numel() for p in some) for some in own if some])
+            scale = (1 / shares(found.mean(dim=1))).to(found)
+            self._scale = scale.repeat_interleave(sizes.to(scale.device))
+        return self._scale

@@ -1,0 +1,71 @@
+"""dpsgd-opacus: the gradients, clipping and scaling of Opacus, as a reference row for dpsgd.
+
+Its loader is not used: batches are the Poisson batches, and noise the stream, of every other
+method, so that both rows pair. (Opacus' own noise would come from a generator with a 32-bit seed.)
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from opacus import GradSampleModule
+from opacus.optimizers import DPOptimizer
+
+from dpfl.clippings import fixed
+from dpfl.flat import joined
+from dpfl.noise import Normal
+from dpfl.privacy.release import Release
+from dpfl.step import Step
+
+
+class _Streamed(DPOptimizer):
+    """Opacus' optimizer, its noise from a stream."""
+
+    normal: Normal
+
+    def add_noise(self) -> None:
+        """Add N(0, (z C)^2) to every parameter's sum, in the order of the parameters."""
+        for p in self.params:
+            noise = self.normal(p.numel()).view_as(p).to(p)
+            p.grad = p.summed_grad + self.noise_multiplier * self.max_grad_norm * noise
+
+
+@dataclass
+class OpacusDPSGD:
+    """DP-SGD through Opacus, in a copy of the model that its hooks stay in."""
+
+    clip_norm: float
+    clippings: tuple[Any, ...] = ()
+    _copy: GradSampleModule | None = field(default=None, repr=False)
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
+        """Return the one Gaussian that a step releases."""
+        return Release((noise_multiplier,))
+
+    def estimate(self, step: Step) -> torch.Tensor:
+        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
+        if self._copy is None:
+            self._copy = GradSampleModule(deepcopy(step.model), loss_reduction="sum")
+        with torch.no_grad():
+            pairs = zip(self._copy.parameters(), step.model.parameters(), strict=True)
+            for own, current in pairs:
+                own.copy_(current)
+        optimizer = _Streamed(
+            torch.optim.SGD(self._copy.parameters(), lr=0.0),
+            noise_multiplier=step.noise_multiplier,
+            max_grad_norm=self.clip_norm,
+            expected_batch_size=None,
+            loss_reduction="sum",
+        )
+        optimizer.normal = step.normal
+        optimizer.zero_grad()
+        step.loss_fn(self._copy(step.inputs), step.targets).sum().backward()
+        optimizer.pre_step()
+        total = joined(p.grad for p in self._copy.parameters())
+        return total.div(step.expected_batch)
+
+
+def build(clipping: dict) -> OpacusDPSGD:
+    """Build the estimator; its bound is fixed."""
+    return OpacusDPSGD(fixed.build(clipping["clip_norm"]).clip_norm)

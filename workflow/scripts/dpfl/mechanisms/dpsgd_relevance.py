@@ -1,0 +1,48 @@
+"""dpsgd-relevance: DP-SGD with noise by relevance budgets (R of source 003 alone). No proof."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dpfl import clippings
+from dpfl.flat import joined
+from dpfl.mechanisms import _fsdp
+from dpfl.mechanisms._relevance import Relevance
+from dpfl.privacy.release import Unproven
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+NEEDS_PUBLIC = True
+
+
+@dataclass(frozen=True)
+class RelevanceDPSGD:
+    """(sum_i g_i min(1, C / |g_i|) + z C n / share) / B, the shares those of the layers."""
+
+    clipping: Any
+    relevance: Relevance
+
+    @property
+    def clippings(self) -> tuple[Any, ...]:
+        """Return the rules whose states a checkpoint keeps."""
+        return (self.clipping,)
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
+        """Return why there is no proof: a gradient may lie in the most relevant layer alone."""
+        return Unproven((_fsdp.RELEVANT, *self.clipping.unproven))
+
+    def estimate(self, step: Step) -> torch.Tensor:
+        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
+        gradients, norms = step.gradients()
+        clip_norm = self.clipping.bound(norms, norms)
+        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        noise = step.normal(total.numel()).to(total.device) * self.relevance.noise_scale(step)
+        total.add_(noise, alpha=step.noise_multiplier * clip_norm)
+        _fsdp.move(self.clippings, (norms,), (clip_norm,), step)
+        return total.div_(step.expected_batch)
+
+
+def build(clipping: dict) -> RelevanceDPSGD:
+    """Build the estimator from the clipping settings of a method."""
+    return RelevanceDPSGD(clippings.build(clipping), Relevance())

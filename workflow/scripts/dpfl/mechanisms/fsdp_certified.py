@@ -1,0 +1,103 @@
+"""fsdp-certified: FSDP's two sums with a proof: clipped before noise, in a basis without data.
+
+With orthonormal rows H [k, D] that owe nothing to the batch, v_i = H g_i and f_i = g_i - H^T v_i
+are clipped to C_V and C_P, and one joint event is released,
+
+    S_V = sum v_i + N(0, (z_V C_V)^2),  S_P = sum f_i + N(0, (z_P C_P)^2),  and the rules' counts.
+
+One example moves each sum by 1/z_V and 1/z_P of its noise, so that with 1/z_V^2 + 1/z_P^2 + counts
+= 1/z^2 a step is one Poisson-subsampled Gaussian of multiplier z. The estimate (H^T S_V + S_P) / B,
+the bounds and later bases are post-processing. Relatives: GEP (Yu et al. 2021, arXiv 2102.12677)
+and quantile clipping (Andrew et al. 2021, arXiv 1905.03871).
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from torch import Tensor
+
+from dpfl import clippings
+from dpfl.errors import UserError
+from dpfl.flat import joined
+from dpfl.mechanisms import _fsdp, dpsgd
+from dpfl.mechanisms._basis import SOURCES
+from dpfl.mechanisms._noise_split import split
+from dpfl.privacy.release import Release, remaining
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile")
+NEEDS_PUBLIC = {"basis": "public"}
+
+ROUNDING = 1e-5  # of |g|^2, by which |f|^2 = |g|^2 - |v|^2 may come out too small in float32
+
+
+class Certified:
+    """The two sums, each with a clipping rule of its own, and the basis between them.
+
+    The basis is made anew at the start of a round and every `basis_every` steps of it.
+    """
+
+    def __init__(self, rules: tuple[Any, Any], make_basis: Callable[[Step], Tensor], every: int):
+        self.clippings, self._make_basis, self._every = rules, make_basis, every
+        self._basis: Tensor | None = None
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
+        """Return the two sums as the one Gaussian that they are together, and the counts."""
+        counts = self._counts(noise_multiplier, expected_batch)
+        return Release((remaining(noise_multiplier, counts), *counts))
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
+        z, expected = step.noise_multiplier, step.expected_batch
+        gradients, norms = step.gradients()
+        if self._basis is None or step.number % self._every == 0:
+            self._basis = self._make_basis(step)
+        basis = self._basis
+        v = gradients.inner(basis)
+        v_norms = v.norm(dim=1)
+        squares = norms.square()
+        f_norms = (squares - v_norms.square() + ROUNDING * squares).clamp(min=0).sqrt()
+        own = (v_norms, f_norms)
+        bounds = [rule.bound(n, norms) for rule, n in zip(self.clippings, own, strict=True)]
+        weights = [(c / n).clamp(max=1) for c, n in zip(bounds, own, strict=True)]
+        sizes = (len(basis), basis.shape[1] - len(basis))  # S_P is projected off the basis
+        z_v, z_p = split(remaining(z, self._counts(z, expected)), bounds, sizes)
+
+        s_p = joined(gradients.weighted_sum(weights[1])) - (weights[1] @ v) @ basis
+        s_p.add_(step.normal(len(s_p)).to(s_p), alpha=z_p * bounds[1])
+        s_v = weights[0] @ v + z_v * bounds[0] * step.normal(len(basis)).to(v)
+        _fsdp.move(self.clippings, own, bounds, step)
+        return s_p.add_((s_v - s_p @ basis.t()) @ basis).div_(expected)
+
+    def _counts(self, noise_multiplier: float, expected_batch: float) -> list[float]:
+        return [rule.count_multiplier(noise_multiplier, expected_batch) for rule in self.clippings]
+
+
+def build(
+    clipping: dict,
+    rank: int = 50,
+    basis: str = "noise-images",
+    basis_examples: int = 500,
+    basis_every: int = 10,
+) -> Certified | dpsgd.DPSGD:
+    """Build the estimator; rank 0 takes nothing apart and is DP-SGD.
+
+    C_V and C_P start at clip_norm / sqrt(2), so that the whole gradient's bound is clip_norm.
+    UserError for a setting out of bounds.
+    """
+    for name, value, least in (
+        ("rank", rank, 0),
+        ("basis_examples", basis_examples, 1),
+        ("basis_every", basis_every, 1),
+    ):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise UserError(f"mechanism: {name} is {value!r}; it must be a whole number >= {least}")
+    if basis not in SOURCES:
+        raise UserError(f"mechanism: basis is {basis!r}; it must be {' or '.join(SOURCES)}")
+    if rank == 0:
+        return dpsgd.build(clipping)
+    half = {**clipping, "clip_norm": clipping["clip_norm"] / math.sqrt(2)}
+    make = partial(SOURCES[basis], rank=rank, examples=basis_examples)
+    return Certified((clippings.build(half), clippings.build(half)), make, basis_every)

@@ -1,0 +1,68 @@
+"""fsdp-literal: tables 1 and 2 of FSDP exactly as printed. No proof, and it does not train.
+
+Zhou and Qian 2022 (doi 10.11999/JEIT210276): the noise of table 1 is absolute, N(0, sigma^2), so
+that thresholds are mostly the length of noise in many dimensions; table 2 scales noise by them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dpfl import clippings
+from dpfl.clippings.fsdp_adaptive import inliers
+from dpfl.mechanisms import _fsdp
+from dpfl.mechanisms._relevance import Relevance
+from dpfl.privacy.release import Unproven
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+NEEDS_PUBLIC = {"relevance": True}
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Thresholds from inliers with absolute noise, then noise for all, rebuilt and clipped."""
+
+    decomposition: _fsdp.Settings
+    clippings: tuple[Any, Any, Any]
+    relevance: Relevance | None
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
+        """Return why there is no proof."""
+        return _fsdp.of_every_example(self.clippings[0], self.relevance)
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
+        z = step.noise_multiplier
+        gradients, norms = step.gradients()
+        rows = gradients.rows()
+        scale = self.relevance.noise_scale(step) if self.relevance else 1.0
+        bounds = self._thresholds(step, rows[inliers(norms)])
+        parts = _fsdp.write(rows, self.decomposition)
+        _, _, rebuilt = _fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
+        return _fsdp.clipped_mean(rebuilt, bounds[2], step)
+
+    def _thresholds(self, step: Step, kept: Tensor) -> list[float]:
+        """Return C_V, C_Phi and C_g (table 1), from the gradients [L', D] that are no outliers."""
+        z = step.noise_multiplier
+        vectors = _fsdp.noisy(_fsdp.write(kept, self.decomposition), step, z, z)
+        own = [_fsdp.lengths(vector) for vector in vectors]
+        alike = torch.ones(len(kept))  # outliers are out already
+        bounds = [rule.bound(n, alike) for rule, n in zip(self.clippings, own, strict=True)]
+        _fsdp.move(self.clippings, own, bounds, step)
+        return bounds
+
+
+def build(
+    clipping: dict,
+    rank: int = 50,
+    solver: str = "gram",
+    reading: str = "rows",
+    relevance: bool = False,
+) -> Literal:
+    """Build the estimator: rules for V, Phi and the rebuilt gradients, of the method's clipping."""
+    rules = tuple(clippings.build(clipping) for _ in range(3))
+    settings = _fsdp.Settings(rank, solver, reading)
+    return Literal(settings, rules, Relevance() if relevance else None)

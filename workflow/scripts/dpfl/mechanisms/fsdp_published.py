@@ -1,0 +1,59 @@
+"""fsdp-published: noise for every example, scaled by the thresholds, clipping after it. No proof.
+
+FSDP (Zhou and Qian 2022, doi 10.11999/JEIT210276) read with table 2's noise in table 1 as well:
+thresholds are means of norms without noise, except C_g, the mean of the noisy rebuilt gradients.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from dpfl import clippings
+from dpfl.mechanisms import _fsdp
+from dpfl.mechanisms._relevance import Relevance
+from dpfl.privacy.release import Unproven
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+NEEDS_PUBLIC = {"relevance": True}
+
+
+@dataclass(frozen=True)
+class Published:
+    """sum_i gbar_i min(1, C_g / |gbar_i|) / B with gbar = (V + z C_V n) H + Phi + z C_Phi n."""
+
+    decomposition: _fsdp.Settings
+    clippings: tuple[Any, Any, Any]
+    relevance: Relevance | None
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
+        """Return why there is no proof."""
+        return _fsdp.of_every_example(self.clippings[0], self.relevance)
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
+        z = step.noise_multiplier
+        gradients, norms = step.gradients()
+        parts = _fsdp.write(gradients.rows(), self.decomposition)
+        scale = self.relevance.noise_scale(step) if self.relevance else 1.0
+        own = [_fsdp.lengths(parts.v), _fsdp.lengths(parts.phi)]
+        bounds = [rule.bound(n, norms) for rule, n in zip(self.clippings[:2], own, strict=True)]
+        _, _, rebuilt = _fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
+        own.append(_fsdp.lengths(rebuilt))
+        bounds.append(self.clippings[2].bound(own[2], norms))
+        _fsdp.move(self.clippings, own, bounds, step)
+        return _fsdp.clipped_mean(rebuilt, bounds[2], step)
+
+
+def build(
+    clipping: dict,
+    rank: int = 50,
+    solver: str = "gram",
+    reading: str = "rows",
+    relevance: bool = False,
+) -> Published:
+    """Build the estimator: rules for V, Phi and the rebuilt gradients, of the method's clipping."""
+    rules = tuple(clippings.build(clipping) for _ in range(3))
+    settings = _fsdp.Settings(rank, solver, reading)
+    return Published(settings, rules, Relevance() if relevance else None)

@@ -1,0 +1,91 @@
+"""p3sgd: DP-SGD that tries several scales of noise and keeps one (Wu et al. 2019, CVPR).
+
+Of P3SGD only the abstract is at hand; the internals are assumed. The unit of protection there is a
+patient, a group of examples; here a group is one example, whose clipped local update is, up to the
+rate, its clipped gradient. (A method for larger groups is dp-fedavg, with a client for a group.)
+The scales are the candidates c_j; the one whose step has the least loss on the public examples is
+kept.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dpfl import clippings
+from dpfl.errors import UserError
+from dpfl.flat import joined
+from dpfl.privacy.release import Release, Unproven, joint, remaining
+from dpfl.step import Step
+
+CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+NEEDS_PUBLIC = True
+
+
+@dataclass(frozen=True)
+class CandidateDPSGD:
+    """(sum_i g_i min(1, C / |g_i|) + N(0, (c_j s C)^2 I)) / B for every j, one of them returned.
+
+    Every candidate is a release of the same sum, so that all are charged: 1/z^2 = sum 1/(c_j s)^2.
+    Choosing by public examples is post-processing then.
+    """
+
+    clipping: Any
+    candidates: tuple[float, ...]
+    trial_rate: float
+
+    @property
+    def clippings(self) -> tuple[Any, ...]:
+        """Return the rules whose states a checkpoint keeps."""
+        return (self.clipping,)
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+        """Return a noisy sum for each candidate and the count of the clipping rule."""
+        if self.clipping.unproven:
+            return Unproven(self.clipping.unproven)
+        count = self.clipping.count_multiplier(noise_multiplier, expected_batch)
+        return Release((*self._multipliers(noise_multiplier, count), count))
+
+    def estimate(self, step: Step) -> torch.Tensor:
+        """Return the best candidate's noisy mean gradient, flat [D]."""
+        z, expected = step.noise_multiplier, step.expected_batch
+        gradients, norms = step.gradients()
+        clip_norm = self.clipping.bound(norms, norms)
+        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        count = self.clipping.count_multiplier(z, expected)
+        noisy = [
+            (total + multiplier * clip_norm * step.normal(total.numel()).to(total)) / expected
+            for multiplier in self._multipliers(z, count)
+        ]
+        votes = float((norms <= clip_norm).sum()) - len(norms) / 2
+        self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
+        return min(noisy, key=lambda gradient: self._public_loss(step, gradient))
+
+    def _multipliers(self, noise_multiplier: float, count: float) -> list[float]:
+        base = remaining(noise_multiplier, [count]) / joint(self.candidates)
+        return [c * base for c in self.candidates]
+
+    @torch.no_grad()
+    def _public_loss(self, step: Step, gradient: torch.Tensor) -> float:
+        """Return the mean loss of the public examples after a trial step, which is taken back."""
+        parameters = list(step.model.parameters())
+        before = [p.clone() for p in parameters]
+        parts = gradient.split([p.numel() for p in parameters])
+        for p, part in zip(parameters, parts, strict=True):
+            p.sub_(part.view_as(p), alpha=self.trial_rate)
+        loss = float(step.loss_fn(step.model(step.public.inputs), step.public.targets).mean())
+        for p, value in zip(parameters, before, strict=True):
+            p.copy_(value)
+        return loss if math.isfinite(loss) else math.inf
+
+
+def build(
+    clipping: dict, candidates: Sequence[float] = (1.0, 1.2, 1.5), trial_rate: float = 0.1
+) -> CandidateDPSGD:
+    """Build the estimator; UserError for a candidate or a trial rate that is not above 0."""
+    for name, values in (("candidates", candidates), ("trial_rate", [trial_rate])):
+        if not len(values) or not all(0 < value < math.inf for value in values):
+            raise UserError(f"mechanism: {name} is {values!r}; it must be finite and above 0")
+    return CandidateDPSGD(clippings.build(clipping), tuple(map(float, candidates)), trial_rate)

@@ -1,0 +1,14 @@
+"""Every step gets the noise of epsilon for one step alone; the total is what it comes to.
+
+sigma = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, theorem A.1), as source 003 has it
+(table 2, step 7). Epsilon is then a label: the certificate says what all the steps cost together.
+"""
+
+from dpfl.privacy.composition import classic_sigma
+from dpfl.privacy.schedule import Budget, Schedule, Work
+
+
+def schedule(work: Work, budget: Budget) -> Schedule:
+    """Pay all the planned steps, each at the noise of the whole epsilon."""
+    noise = classic_sigma(budget.epsilon, budget.delta)
+    return Schedule((noise,) * work.rounds, work.steps)

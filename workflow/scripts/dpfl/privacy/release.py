@@ -1,0 +1,67 @@
+"""What one step releases of its batch, as a value: Gaussians with a proof, or the missing ones.
+
+Everything that is released of one batch is one event: Gaussians of multipliers z_j are together one
+Gaussian of multiplier z, 1/z^2 = sum 1/z_j^2. (Whitened, one example moves their means by 1/z_j
+each, so all together by the root of the sum of squares.)
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dpfl.errors import UserError
+
+ROUNDING = 1e-9  # relative, of a joint multiplier that was first divided and is put together again
+
+
+@dataclass(frozen=True)
+class Release:
+    """Gaussian releases: each one's standard deviation over how far one example moves its mean."""
+
+    multipliers: tuple[float, ...]
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Return the multiplier z of all of them together."""
+        return joint(self.multipliers)
+
+
+@dataclass(frozen=True)
+class Unproven:
+    """A release that no accountant can price: the conditions it violates, each by name."""
+
+    reasons: tuple[str, ...]
+
+
+def joint(multipliers: Iterable[float]) -> float:
+    """Return z of several Gaussians, 1/z^2 = sum 1/z_j^2; one of infinite noise adds nothing."""
+    multipliers = list(multipliers)
+    if 0 in multipliers:
+        return 0.0
+    precision = sum(z**-2 for z in multipliers)
+    return precision**-0.5 if precision else math.inf
+
+
+def remaining(noise_multiplier: float, others: Iterable[float]) -> float:
+    """Return the multiplier that makes a release, together with others, one of `noise_multiplier`.
+
+    Raises UserError if the others alone cost as much.
+    """
+    taken = joint(others)
+    if taken <= noise_multiplier != 0:
+        raise UserError(
+            f"clipping: the noise on its counts amounts to a multiplier of {taken:g}; it must be "
+            f"more than {noise_multiplier:g}, the noise multiplier of the whole step"
+        )
+    return noise_multiplier / math.sqrt(1 - (noise_multiplier / taken) ** 2)
+
+
+def require_covered(release: Release | Unproven, noise_multiplier: float) -> None:
+    """Raise UserError if a proven release has less noise than what is charged for it."""
+    if isinstance(release, Release):
+        found = release.noise_multiplier
+        if found < noise_multiplier * (1 - ROUNDING):
+            raise UserError(
+                f"the mechanism releases noise of multiplier {found:.9g}, less than the "
+                f"{noise_multiplier:.9g} that is charged"
+            )
