@@ -49,6 +49,17 @@ def test_the_presets_are_valid(default, root, preset):
     configuration.check(merged(default, yaml.safe_load(text)))
 
 
+ALONGSIDE = {
+    "title": "Alongside",
+    "kind": "variants",
+    "notebook": "fsdp",
+    "dataset": "digits",
+    "methods": ["alongside"],
+    "epsilons": [8],
+    "seeds": [0],
+    "tuned_by": "alongside-rates",
+    "figures": [],
+}
 MISTAKES = [
     ("delat", 1e-5, "unknown key 'delat' at top level; did you mean 'delta'?"),
     ("federations/default/round", 3, "at federations.default; did you mean 'rounds'?"),
@@ -149,6 +160,22 @@ MISTAKES = [
         "studies/budgets/baseline",
         {"budget": "given"},
         "studies.budgets.baseline.budget = given, expected one of vary.budget: uniform, decay",
+    ),
+    (
+        "studies/fsdp-gain/baseline",
+        {"method": "sgd"},
+        "studies.fsdp-gain.baseline.method = sgd, expected one of methods: fsdp-certified, dpsgd",
+    ),
+    (
+        "studies/fsdp-gain/tuned_by",
+        "alongside-rates",
+        "studies.fsdp-gain.methods has 'dpsgd', which studies.alongside-rates does not tune",
+    ),
+    (
+        "studies/alongside",
+        ALONGSIDE | {"vary": {"mechanism": ["dpsgd"], "clipping": ["clip-0.1"]}},
+        "studies.alongside varies mechanism=dpsgd, clipping=clip-0.1, which "
+        "studies.alongside-rates does not tune",
     ),
     ("studies/clip-noise/methods", ["sgd"], "vary.noise_multiplier: budget 'uniform' of sgd has"),
     (

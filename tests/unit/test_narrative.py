@@ -65,6 +65,7 @@ def compared_of(*rows: dict) -> pd.DataFrame:
         "p": 0.01,
         "p_holm": 0.03,
         "verdict": "replicated",
+        "not_certified": "",
     }
     return pd.DataFrame([usual | r for r in rows], columns=comparisons.COLUMNS)
 
@@ -88,6 +89,15 @@ def test_headline_groups_the_verdicts() -> None:
         "Is cadabelief more accurate at equal privacy budget? against sgd and adam: replicated; "
         "against adabelief: inconclusive."
     )
+
+
+def test_a_comparison_with_an_unproven_side_is_no_comparison_at_equal_privacy() -> None:
+    compared = compared_of({"not_certified": "cadabelief"})
+    assert narrative.headline(main(), compared).endswith(
+        "against sgd: replicated. Not certified, so not at equal privacy: cadabelief."
+    )
+    [text] = narrative.claims(main(), compared)
+    assert text.endswith("Not certified, so not at equal privacy: cadabelief.")
 
 
 def test_headline_of_a_demonstration_judges_nothing() -> None:
@@ -236,6 +246,7 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
         "dataset": "mnist",
         "method": "sgd",
         "label": "sgd",
+        "variant": "",
         "rate_key": "lr",
         "epsilon": 4.0,
         "algorithm": "sgd",
@@ -311,6 +322,16 @@ def test_tuned_rates_are_checked_against_the_grid() -> None:
     assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
 
 
+def test_a_grid_of_more_than_rates_is_checked_variant_by_variant() -> None:
+    cells = cells_of({"variant": "clipping=a, rank=3"}, {"variant": "clipping=b, rank=3"})
+    grid = [
+        {"label": f"sgd, {c}", "variant": f"clipping={c}", "best_rate": r}
+        for c, r in (("a", 0.1), ("b", 0.3))
+    ]
+    text = robustness.tuned(main(), cells, ranges_of(*grid))
+    assert text == "Not at the best rate of this grid in main: sgd, b at lr=0.1 (best: lr=0.3)."
+
+
 def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
     published = pd.DataFrame(
         [
@@ -325,10 +346,12 @@ def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
             for d, e in (("mnist", 2.0), ("mnist", 3.0), ("cifar10", 2.0))
         ]
     )
-    cells = cells_of({}, {"method": "adam", "accuracy_mean": 95.6})
+    unproven = {"method": "fsdp-central", "accuracy_mean": 97.0, "eps_certified": np.nan}
+    cells = cells_of({}, {"method": "adam", "accuracy_mean": 95.6}, unproven)
     [text] = narrative.anchors(cells, published)
     assert text == (
-        "ε = 2: CNN 96.10 % (a paper); best mean here 95.60 % (adam, n = 5), 0.50 points below."
+        "ε = 2: CNN 96.10 % (a paper); best certified mean here 95.60 % (adam, n = 5), "
+        "0.50 points below."
     )
     assert narrative.anchors(cells.assign(delta=1e-6), published) == []
     assert narrative.anchors(cells.assign(unit="client"), published) == []

@@ -5,7 +5,7 @@ import copy
 import pytest
 import yaml
 
-from dpfl import plan, streams
+from dpfl import plan, plugins, streams
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +22,21 @@ def test_the_default_is_a_demonstration_of_at_most_160_runs(made, default):
     assert len(made.runs) <= 160
     assert set(made.studies) | set(made.analyses) == set(default["select"])
     assert set(made.analyses) == set(default["accounting"])
-    used = {m for s in made.studies.values() for m in (c["method"] for c in s["cells"])}
-    assert used == set(default["methods"])
+    assert {m for s in default["studies"].values() for m in s["methods"]} == set(default["methods"])
+
+
+@pytest.mark.parametrize(
+    "package, part, key",
+    [
+        ("mechanisms", "mechanism", "estimator"),
+        ("clippings", "clipping", "rule"),
+        ("optimizers", "optimizer", "algorithm"),
+        ("privacy/budgets", "budget", "strategy"),
+    ],
+)
+def test_the_default_runs_every_plug_in(made, package, part, key):
+    run = {r["settings"][part][key] for r in made.runs.values()}
+    assert run >= set(plugins.names(package)) - {"label"}  # of larger scales: source 003's table 3
 
 
 def test_a_cell_of_two_studies_is_one_run(made):
@@ -62,6 +75,25 @@ def test_every_method_gets_the_same_number_of_trials(made):
     for run in made.runs.values():
         if run["tuning"]:
             assert run["tuning"] in run["settings"]["optimizer"]["rate"]
+
+
+def test_a_grid_of_more_than_rates_tunes_each_variant_by_its_own_trials(default):
+    config = copy.deepcopy(default)
+    config["select"] = ["alongside"]
+    config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
+    made = plan.make(config)
+    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 16
+    parts = ("mechanism", "clipping", "budget", "federation")
+    for run in made.runs.values():
+        if not run["tuning"]:
+            continue
+        trials = made.tunings[run["tuning"]]["trials"]
+        assert [t["rate"] for t in trials] == [0.003, 0.03, 0.3, 1]
+        for trial in trials:
+            for own in (made.runs[name]["settings"] for name in trial["runs"]):
+                assert all(own[p] == run["settings"][p] for p in parts)
+                assert own["optimizer"]["algorithm"] == run["settings"]["optimizer"]["algorithm"]
+                assert own["optimizer"]["rate"] == trial["rate"]
 
 
 def test_tuning_runs_hold_a_validation_set_out(made):

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 from synthetic import CLAIM, cell, study
 
+from dpfl import ranges, results
 from dpfl.plots import (
     _cost,
     _series,
@@ -158,6 +159,25 @@ def test_rates_show_each_line_its_crosses_and_its_good_range(tmp_path: Path) -> 
     assert lines(sgd)["_diverges"].get_xdata().tolist() == [1.0]
     assert lines(sgd)["_good"].get_xdata().tolist() == [0.01, 0.1]
     assert adabound.get_title("left") == "adabound"
+
+
+def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) -> None:
+    cells = [cell("sgd", 4.0, 1, clipping=c, rate=g) for c in ("fixed", "mean") for g in GRID]
+    curve = {"fixed": [0.5, 0.9, 0.91, 0.1], "mean": [0.2, 0.8, 0.95, 0.9]}
+
+    def outcome(own: dict, seed: int) -> dict:
+        variant = own["variant"]
+        reached = curve[variant["clipping"]][GRID.index(variant["rate"])]
+        return {"final_validation_accuracy": reached, "algorithm": "sgd"}
+
+    synthetic.write(tmp_path, cells, outcome)
+    made = study(cells, name="rates", kind="rates")
+    fixed, mean = rates.draw(made, tmp_path).axes
+    assert [ax.get_title("left") for ax in (fixed, mean)] == ["sgd, fixed", "sgd, mean"]
+    for ax, name in ((fixed, "fixed"), (mean, "mean")):
+        assert lines(ax)["lr"].get_ydata() == pytest.approx([100 * a for a in curve[name]])
+    found = ranges.ranges(made, results.frame(made, tmp_path)).set_index("variant")["best_rate"]
+    assert found.to_dict() == {"clipping=fixed": GRID[2], "clipping=mean": GRID[2]}
 
 
 def test_a_second_rate_looks_different(tmp_path: Path) -> None:

@@ -381,6 +381,41 @@ def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
     assert list(compared.columns) == comparisons.COLUMNS
 
 
+def test_a_method_can_be_the_baseline(tmp_path: Path) -> None:
+    baseline = {"claims": [], "controls": [], "baseline": {"method": "sgd"}}
+    _, _, compared, table = compare(tmp_path, **baseline)
+    assert set(compared["better"]) == set(METHODS) - {"sgd"}
+    assert (set(compared["worse"]), set(compared["kind"])) == ({"sgd"}, {"baseline"})
+
+    def means(method: str) -> np.ndarray:
+        own = [cell(method, e, 5) for e in (2.0, 8.0)]
+        return 100 * np.mean([[accuracy(c, s) for c in own] for s in range(5)], axis=1)
+
+    own = row(compared, better="adam")
+    expected = stats.ttest_rel(means("adam"), means("sgd"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("adam") - means("sgd")))
+    assert own["verdict"] == "gains"
+    assert row(table, method="adam", epsilon=2.0)["verdict"] == "against sgd: gains"
+    assert row(table, method="sgd", epsilon=2.0)["verdict"] == "baseline"
+
+
+def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Path) -> None:
+    cells = [cell("fsdp", e, 2) for e in (2.0, INF)] + [cell("sgd", 2.0, 2)]
+    unproven = {"eps_certified": None, "eps_certified_reasons": ["nothing is clipped"]}
+    synthetic.write(
+        tmp_path, cells, lambda c, s: unproven if c["runs"][0].startswith("fsdp-2") else {}
+    )
+    made = study(cells, baseline={"method": "sgd"})
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    assert compared["not_certified"].tolist() == ["fsdp"]
+    table = tables.cells(made, runs, compared)
+    assert table["label"].tolist() == ["fsdp (not certified)", "fsdp", "sgd"]
+    rounds = results.trajectories(made, tmp_path, "metrics")
+    assert set(rounds["label"]) == set(table["label"])
+
+
 def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
     _, _, compared, _ = budget_study(tmp_path)
     own = compared.sort_values("p")

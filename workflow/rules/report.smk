@@ -47,6 +47,8 @@ rule notebook:
         "results/logs/notebook/{notebook}.log",
     wildcard_constraints:
         notebook="|".join(SELECTED_NOTEBOOKS),
+    # Two kernels that start at once can be given the same port; the later one dies.
+    retries: 2
     conda:
         "../../envs/dpfl.yaml"
     resources:

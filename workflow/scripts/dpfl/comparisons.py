@@ -8,11 +8,11 @@ The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have 
 but for the per-coordinate belief, so only a win over all of them, and there must be two, speaks for
 belief (an intersection-union test: its p is the largest).
 
-A baseline is one value of what a study varies; every other value is compared with it, with the same
-method and otherwise the same variant. Nobody claims an outcome, so the question has two sides.
+A baseline is one value of what a study varies, or one of its methods; every other value, or method,
+is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from dpfl.errors import UserError
 
 COLUMNS = [
     *("study", "dataset", "source", "kind", "better", "worse", "variant", "epsilons", "n"),
-    *("difference", "ci_low", "ci_high", "p", "p_holm", "verdict"),
+    *("difference", "ci_low", "ci_high", "p", "p_holm", "verdict", "not_certified"),
 ]
 CONTROL_VERDICTS = {"replicated": "wins", "not replicated": "does not win"}
 """A control is nobody's published claim, so its verdicts have their own words."""
@@ -82,6 +82,9 @@ def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
     """Pair every other value of a baseline's key with the baseline."""
     variants = {(c["method"], results.variant_text(c["variant"])): c for c in study["cells"]}
     for key, wanted in study.get("baseline", {}).items():
+        if key == "method":
+            yield from _other_methods(runs, wanted, variants)
+            continue
         base = _base(study, key, wanted)
         for (method, text), cell in variants.items():
             variant = cell["variant"]
@@ -96,6 +99,14 @@ def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
             }
             beside = results.variant_text(variant | {key: base})
             yield head, _runs_of(runs, method, text), _runs_of(runs, method, beside)
+
+
+def _other_methods(runs: pd.DataFrame, base: str, variants: Iterable[tuple]) -> Iterator[Pair]:
+    """Pair every other method with the baseline, in the same variant."""
+    for method, text in variants:
+        if method != base and (base, text) in variants:
+            head = {"source": "", "kind": "baseline", "better": method, "worse": base}
+            yield head | {"variant": text}, _runs_of(runs, method, text), _runs_of(runs, base, text)
 
 
 def _base(study: results.Study, key: str, wanted: object) -> object:
@@ -131,9 +142,17 @@ def _family(
             "p": judged[number].p,
             "p_holm": judged[number].p_holm,
             "verdict": judged[number].verdict,
+            "not_certified": _not_certified(head, better, worse),
         }
-        for number, (head, _, _) in enumerate(pairs)
+        for number, (head, better, worse) in enumerate(pairs)
     ]
+
+
+def _not_certified(head: Row, *sides: pd.DataFrame) -> str:
+    """Name the sides of a comparison whose budget nothing certifies."""
+    named = zip((head["better"], head["worse"]), sides, strict=True)
+    ending = results.NOT_CERTIFIED
+    return ", ".join(name for name, own in named if own["label"].str.endswith(ending).any())
 
 
 def _of_control(measured: verdicts.Interval, margin: float) -> str:

@@ -16,7 +16,7 @@ import yaml
 from dpfl import published
 from dpfl.errors import UserError
 from dpfl.feasibility import impossible, mismatches
-from dpfl.methods import COMPONENTS
+from dpfl.methods import COMPONENTS, trials_for, variants
 from dpfl.plugin_settings import nearest, plugin_errors
 
 NAME = "lower-case letters, digits, dots and dashes"
@@ -123,14 +123,16 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
     """Find claims about methods that a study does not run, and rates that nothing tunes."""
     where = f"studies.{name}"
     for key, value in study.get("baseline", {}).items():
-        if value not in study.get("vary", {}).get(key, []):
-            varied = ", ".join(map(str, study.get("vary", {}).get(key, []))) or "nothing"
-            yield f"config: {where}.baseline.{key} = {value}, expected one of vary.{key}: {varied}"
+        if value not in _choices(study, key):
+            listed = ", ".join(map(str, _choices(study, key))) or "nothing"
+            yield (
+                f"config: {where}.baseline.{key} = {value}, expected one of {_place(key)}: {listed}"
+            )
     for number, combination in enumerate(study.get("leave_out", [])):
         for key, value in combination.items():
-            if value not in study.get("vary", {}).get(key, []):
+            if value not in _choices(study, key):
                 place = f"{where}.leave_out.{number}.{key}"
-                yield f"config: {place} = {value}, expected one of vary.{key}"
+                yield f"config: {place} = {value}, expected one of {_place(key)}"
     judged = [m for c in study.get("claims", []) for m in (c["better"], *c["worse"])]
     for method in [*judged, *study.get("controls", [])]:
         if method not in study["methods"]:
@@ -154,6 +156,20 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
     for method in sorted(set(study["methods"]) - set(grid["methods"])):
         grid_name = study["tuned_by"]
         yield f"config: {where}.methods has {method!r}, which studies.{grid_name} does not tune"
+    pairs = [(m, v) for m in study["methods"] if m in grid["methods"] for v in variants(study, m)]
+    for method, variant in pairs:
+        if "rate" not in variant and not trials_for(grid, method, variant):
+            words = ", ".join(f"{key}={value}" for key, value in variant.items()) or "nothing"
+            yield f"config: {where} varies {words}, which studies.{study['tuned_by']} does not tune"
+
+
+def _choices(study: dict, key: str) -> list:
+    """Return the values of what a study varies, or its methods."""
+    return study["methods"] if key == "method" else study.get("vary", {}).get(key, [])
+
+
+def _place(key: str) -> str:
+    return "methods" if key == "method" else f"vary.{key}"
 
 
 def _published_names(where: str, study: dict) -> Iterator[str]:

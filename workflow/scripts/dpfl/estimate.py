@@ -15,6 +15,8 @@ EXAMPLE_SECONDS = {
     "mnist-cnn": 5.0e-5,
     "mnist-cnn-tanh": 5.0e-5,
     "cifar10-cnn": 2.2e-3,
+    "scatter-linear": 1.0e-4,
+    "scatter-cnn": 4.0e-4,
 }
 UNKNOWN_MODEL = 1.0e-4
 EVALUATION = 0.35  # of a training example
@@ -28,7 +30,8 @@ def seconds(settings: dict) -> float:
     steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
     cost = EXAMPLE_SECONDS.get(settings["model"], UNKNOWN_MODEL)
-    a_round = steps * a_step + (examples + EVALUATION * evaluated) * cost
+    more = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "COST", 1.0)
+    a_round = more * (steps * a_step + examples * cost) + EVALUATION * evaluated * cost
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
 
 

@@ -16,7 +16,7 @@ def mismatches(config: dict) -> Iterator[str]:
     for name, study in config["studies"].items():
         where, units = f"config: studies.{name}", {}
         for method in study["methods"]:
-            for variant in variants(study):
+            for variant in variants(study, method):
                 parts = components(config, method, variant)
                 units.setdefault(unit_of(config, method, variant), method)
                 yield from _misfits(where, method, parts, unit_of(config, method, variant))
@@ -68,7 +68,7 @@ def impossible(config: dict) -> Iterator[str]:
         examples = total - held_out - study.get("public_examples", 0)
         private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
         for method in study["methods"]:
-            for variant in variants(study):
+            for variant in variants(study, method):
                 named = variant.get("federation", config["methods"][method]["federation"])
                 federation = components(config, method, variant)["federation"]
                 unit = unit_of(config, method, variant)

@@ -48,11 +48,35 @@ def model_of(config: dict, study: dict, variant: dict) -> str:
     return variant.get("model", study.get("model", config["models"][study["dataset"]]))
 
 
-def variants(study: dict) -> list[dict]:
-    """Return every combination of what a study varies, but for those that it leaves out."""
+def variants(study: dict, method: str) -> list[dict]:
+    """Return every combination of what a study varies, but for those that it leaves out.
+
+    What is left out may name the `method` that it is left out for.
+    """
     vary, left_out = study.get("vary", {}), study.get("leave_out", [])
     found = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
-    return [v for v in found if not any(part.items() <= v.items() for part in left_out)]
+
+    def kept(variant: dict) -> bool:
+        whole = {"method": method} | variant
+        return not any(part.items() <= whole.items() for part in left_out)
+
+    return [variant for variant in found if kept(variant)]
+
+
+def trials_for(grid: dict, method: str, variant: dict) -> list[dict]:
+    """Return the variants of a grid of rates that agree with a variant in all but the rate."""
+    wanted = (variant | {"rate": None}).items()
+    return [found for found in variants(grid, method) if (found | {"rate": None}).items() <= wanted]
+
+
+def remark(parts: dict[str, dict]) -> str:
+    """Say what becomes of a rank that the batch of a factorisation does not have."""
+    rank, solver = (parts["mechanism"].get(key) for key in ("rank", "solver"))
+    batch = parts["federation"]["batch_size"]
+    if solver is None or rank <= batch:
+        return ""
+    words = {"gram": "gram stops at rank L", "funk": "funk is overcomplete"}
+    return f"k > L = {batch}: {words[solver]}"
 
 
 def epsilon_of(value: float | str) -> float | str:

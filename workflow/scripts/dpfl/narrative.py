@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import rendering, verdicts
+from dpfl.published import base
 from dpfl.rendering import known, rounded_up
 
 MEANING = {
@@ -107,7 +108,14 @@ def headline(study: dict, compared: pd.DataFrame) -> str:
         versus = listed(dict.fromkeys(group["worse"]))
         parts.append(f"against {versus}: {verdict}")
     better = claims["better"].iloc[0]
-    return f"Is {better} more accurate at equal privacy budget? {'; '.join(parts)}."
+    question = f"Is {better} more accurate at equal privacy budget?"
+    return f"{question} {'; '.join(parts)}.{unproven(claims)}"
+
+
+def unproven(compared: pd.DataFrame) -> str:
+    """Name the sides of some comparisons that have no certificate, as a sentence to append."""
+    sides = {name for text in compared["not_certified"] for name in text.split(", ") if name}
+    return f" Not certified, so not at equal privacy: {listed(sorted(sides))}." * bool(sides)
 
 
 def demonstration(study: dict) -> str:
@@ -135,7 +143,7 @@ def comparison(row: pd.Series, study: dict) -> str:
     budgets = f"over ε = {listed(row['epsilons'].split())}"
     return (
         f"{against}: {row['difference']:+.2f} points{interval} {budgets} (n = {row['n']:g}{p}): "
-        f"{row['verdict']}, for {meaning}."
+        f"{row['verdict']}, for {meaning}.{unproven(row.to_frame().T)}"
     )
 
 
@@ -175,7 +183,7 @@ def accuracy(cells: pd.DataFrame) -> list[str]:
 def variants(cells: pd.DataFrame) -> list[str]:
     """Say, for each method and privacy setting, how much the variants differ."""
     lines = []
-    for (method, epsilon), group in cells.groupby(["label", "epsilon"], sort=False):
+    for (method, epsilon), group in cells.groupby(["method", "epsilon"], sort=False):
         if len(group) > 1:
             lines.append(f"{method}, {setting(epsilon)}: {_extremes(group, 'variant')}")
     return lines
@@ -269,12 +277,14 @@ def selection(study: dict) -> str:
 
 
 def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
-    """Set the best private mean beside published accuracies of one central model.
+    """Set the best certified mean beside published accuracies of one central model.
 
     They protect an example, so cells that protect whole clients are left out.
     """
     lines = []
-    best = cells[cells["unit"] == "example"].sort_values("accuracy_mean")
+    proven = cells["eps_certified"].notna() & (cells["unit"] == "example")
+    best = cells[proven].sort_values("accuracy_mean")
+    best = best.assign(dataset=best["dataset"].map(base))
     best = best.groupby(["dataset", "epsilon", "delta"]).tail(1)
     for _, anchor in published.iterrows():
         keys = ["dataset", "epsilon", "delta"]
@@ -284,7 +294,7 @@ def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
             word = "above" if gap > 0 else "below"
             lines.append(
                 f"ε = {row['epsilon']:g}: {anchor['model']} {anchor['accuracy']:.2f} % "
-                f"({anchor['source']}); best mean here {row['accuracy_mean']:.2f} % "
+                f"({anchor['source']}); best certified mean here {row['accuracy_mean']:.2f} % "
                 f"({name_of(row)}, n = {row['n']:g}), {abs(gap):.2f} points {word}."
             )
     return lines

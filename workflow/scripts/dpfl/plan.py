@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import published, streams
-from dpfl.methods import components, epsilon_of, model_of, unit_of, variants
+from dpfl.methods import components, epsilon_of, model_of, remark, trials_for, unit_of, variants
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Plan:
     tunings: dict[str, dict] = field(default_factory=dict)
     studies: dict[str, dict] = field(default_factory=dict)
     analyses: dict[str, dict] = field(default_factory=dict)
-    tuned: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The tuning of each (grid study, method), expanded once however many runs ask for it."""
+    tuned: dict[tuple, str] = field(default_factory=dict)
+    """The tuning of each (grid, method, trials), expanded once however many runs ask for it."""
 
 
 def make(config: dict) -> Plan:
@@ -49,6 +49,7 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
             "method": method,
             "label": method,
             "variant": variant,
+            "remark": remark(components(config, method, variant)),
             "epsilon": epsilon,
             "unit": unit_of(config, method, variant),
             "seeds": seeds,
@@ -58,7 +59,7 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
             "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
         }
         for method in study["methods"]
-        for variant in variants(study)
+        for variant in variants(study, method)
         for epsilon, seeds in _epsilons(study)
     ]
     keep = (
@@ -109,7 +110,7 @@ def _run(
     if epsilon != "inf":
         needs["calibration"] = _calibration(settings, partition, plan)
     if "tuned_by" in study and "rate" not in variant:
-        needs["tuning"] = _tuning(config, study["tuned_by"], method, plan)
+        needs["tuning"] = _tuning(config, study["tuned_by"], method, variant, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
     parts = (settings["mechanism"]["estimator"], settings["optimizer"]["algorithm"])
     label = "-".join((study["dataset"], *parts))
@@ -181,25 +182,30 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
     return name
 
 
-def _tuning(config: dict, study: str, method: str, plan: Plan) -> str:
-    """Add the choice of a method's rate from a grid, whose runs are added too."""
-    if (study, method) in plan.tuned:
-        return plan.tuned[study, method]
+def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) -> str:
+    """Add the choice of a method's rate from a grid, whose runs are added too.
+
+    Of a grid that varies more than the rate, the trials that agree with the variant count.
+    """
     grid = config["studies"][study]
+    chosen = trials_for(grid, method, variant)
+    key = (study, method, *(tuple(trial.items()) for trial in chosen))
+    if key in plan.tuned:
+        return plan.tuned[key]
     trials = [
         {
-            "rate": variant["rate"],
+            "rate": trial["rate"],
             "runs": [
-                _run(config, grid, method, variant, epsilon, s, plan)
+                _run(config, grid, method, trial, epsilon, s, plan)
                 for epsilon, seeds in _epsilons(grid)
                 for s in seeds
             ],
         }
-        for variant in variants(grid)
+        for trial in chosen
     ]
     name = f"{grid['dataset']}-{method}-{_digest(trials)}"
     plan.tunings[name] = {"method": method, "trials": trials}
-    plan.tuned[study, method] = name
+    plan.tuned[key] = name
     return name
 
 

@@ -20,7 +20,7 @@ def values(
     found = []
     for reference in references:
         row = reference["methods"].get(method)
-        value = _printed(reference["table"], _base(dataset), row, epsilon, variant.get("rank"))
+        value = _printed(reference["table"], base(dataset), row, epsilon, variant.get("rank"))
         if value is not None:
             head = {"table": reference["table"], "reading": reference.get("reading", "")}
             found.append({**head, "row": row, "value": value})
@@ -48,7 +48,7 @@ def _printed(
     return None
 
 
-def _base(dataset: str) -> str:
+def base(dataset: str) -> str:
     """Return the data set that a table speaks of: features count as what they are features of."""
     return plugins.constant("data", dataset, "BASE", dataset)
 

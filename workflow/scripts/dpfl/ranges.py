@@ -2,8 +2,9 @@
 
 Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
 rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
-one epsilon. Its best rate has the highest accuracy (of equal ones the lowest rate), which is also
-how rates are tuned. Each rate is
+one epsilon, with one value of everything else that the grid varies (`variant`). Its best rate has
+the highest accuracy (of equal ones the lowest rate), which is also how rates are tuned. Each rate
+is
 
     diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
                level at a rate above a best one that trains
@@ -31,7 +32,7 @@ from dpfl.errors import UserError
 GOOD = 2.0
 TRAINS = 0.5
 CHANCE = 1.5
-SERIES = ["method", "label", "rate_key", "epsilon"]
+SERIES = ["method", "label", "variant", "rate_key", "epsilon"]
 COLUMNS = [
     *("study", "dataset", *SERIES, "algorithm"),
     *("best_rate", "best_validation_accuracy", "rates"),
@@ -49,7 +50,14 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     if runs["validation_accuracy"].isna().all():
         raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
     guess = results.chance(study["dataset"])
-    runs = runs.assign(validation=runs["validation_accuracy"].fillna(guess))
+    others = [results.variant_of(text) for text in runs["variant"]]
+    for variant in others:
+        variant.pop("rate", None)
+    runs = runs.assign(
+        validation=runs["validation_accuracy"].fillna(guess),
+        variant=[results.variant_text(variant) for variant in others],
+        label=[", ".join([m, *v.values()]) for m, v in zip(runs["label"], others, strict=True)],
+    )
     rates = (
         runs.groupby([*SERIES, "algorithm", "rate"], sort=False)
         .agg(accuracy=("validation", "mean"), trials=("run", "size"), diverged=("diverged", "any"))

@@ -171,6 +171,7 @@ def width(row: "pd.Series") -> str:
 CELLS: dict[str, Column] = {
     "method": plain("label"),
     "variant": plain("variant"),
+    "remark": plain("remark"),
     "ε": rounded("epsilon"),
     "test accuracy, %": mean_and_interval,
     "diverged": lambda row: str(row["diverged"] or ""),
@@ -197,6 +198,7 @@ COMPARISONS: dict[str, Column] = {
     "p": p_value("p"),
     "p (Holm)": p_value("p_holm"),
     "verdict": plain("verdict"),
+    "not certified": plain("not_certified"),
 }
 
 RANGES: dict[str, Column] = {

@@ -17,6 +17,7 @@ from dpfl import files, plugins
 from dpfl.errors import UserError
 
 Study = dict[str, Any]
+NOT_CERTIFIED = " (not certified)"
 
 
 def study_of(text: str) -> Study:
@@ -71,6 +72,7 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
     A run without a finite accuracy counts as guessing: to leave it out would flatter its method.
+    The label of a cell whose budget nothing certifies says so, wherever it is shown.
     """
     rows = [
         _cell_columns(cell) | {"cell": index, "run": run, "seed": seed} | _outcome(path)
@@ -78,14 +80,22 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows)
     finite = np.isfinite(table["accuracy"])
-    return table.assign(accuracy=table["accuracy"].where(finite, chance(study["dataset"])))
+    unproven = np.isfinite(table["epsilon"]) & table["eps_certified"].isna()
+    unproven = unproven.groupby(table["cell"]).transform("any")
+    return table.assign(
+        accuracy=table["accuracy"].where(finite, chance(study["dataset"])),
+        label=table["label"] + unproven.map({True: NOT_CERTIFIED, False: ""}),
+    )
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
     """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
+    labels = frame(study, runs_dir).groupby("cell")["label"].first()
     tables = [
-        pd.read_csv(path / f"{name}.csv").assign(**_cell_columns(cell), seed=seed)
-        for _, cell, _, seed, path in _runs(study, runs_dir)
+        pd.read_csv(path / f"{name}.csv").assign(
+            **_cell_columns(cell) | {"label": labels[index], "seed": seed}
+        )
+        for index, cell, _, seed, path in _runs(study, runs_dir)
     ]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)

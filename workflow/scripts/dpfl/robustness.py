@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from dpfl import results
 from dpfl.narrative import counted, listed, setting
 from dpfl.rendering import known
 
@@ -51,22 +52,19 @@ def inert(ranges: pd.DataFrame) -> list[str]:
 
 def tuned(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> str:
     """Say whether a study runs every method at its best rate of the grid."""
-    best = {
-        row["method"]: f"{row['rate_key']}={row['best_rate']:g}" for _, row in ranges.iterrows()
-    }
-    pairs = cells[["method", "rate"]].drop_duplicates()
-    pairs = pairs[pairs["method"].isin(best)]
-    if not len(pairs):
+    series = list(ranges.to_dict("records"))
+    beside = [(cell, s) for _, cell in cells.iterrows() for s in series if _covers(s, cell)]
+    if not beside:
         return f"No method of {study['name']} is on this grid."
-    others = [
-        f"{method} at {rate} (best: {best[method]})"
-        for method, rate in pairs.itertuples(index=False)
-        if rate != best[method]
-    ]
+    others = dict.fromkeys(
+        f"{s['label']} at {cell['rate']} (best: {_best(s)})"
+        for cell, s in beside
+        if cell["rate"] != _best(s)
+    )
     if others:
         return f"Not at the best rate of this grid in {study['name']}: {listed(others)}."
     return (
-        f"{counted(pairs['method'].nunique(), 'method')} of {study['name']} "
+        f"{counted(len({s['label'] for _, s in beside}), 'method')} of {study['name']} "
         "on this grid: each at its best rate."
     )
 
@@ -79,6 +77,16 @@ def fairness(ranges: pd.DataFrame) -> str:
         return f"Every line has the same effort: {counted(rates, 'rate')}, {trials} trials."
     parts = [f"{_series(row)} {row['trials']:g}" for _, row in ranges.iterrows()]
     return f"The number of trials is not the same for all: {', '.join(parts)}."
+
+
+def _covers(series: dict, cell: pd.Series) -> bool:
+    """Say whether a series of the grid tunes a cell: the same method in an agreeing variant."""
+    variants = [results.variant_of(found["variant"]) for found in (series, cell)]
+    return series["method"] == cell["method"] and variants[0].items() <= variants[1].items()
+
+
+def _best(series: dict) -> str:
+    return f"{series['rate_key']}={series['best_rate']:g}"
 
 
 def _flattered(own: pd.Series, final: pd.Series) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 from dpfl import comparisons, results, verdicts
 
 COLUMNS = [
-    *("study", "dataset", "method", "label", "variant", "epsilon", "delta", "n"),
+    *("study", "dataset", "method", "label", "variant", "remark", "epsilon", "delta", "n"),
     *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
     *("eps_claimed", "eps_certified", "eps_audited", "privacy", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
@@ -37,8 +37,9 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "study": study["name"],
                 "dataset": study["dataset"],
                 "method": cell["method"],
-                "label": cell["label"],
+                "label": own["label"].iloc[0],
                 "variant": results.variant_text(cell["variant"]),
+                "remark": cell.get("remark", ""),
                 "epsilon": results.number(cell["epsilon"]),
                 "delta": study["delta"],
                 **_accuracy(measured),
@@ -125,13 +126,17 @@ def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame)
     """Return the verdicts of a cell against the baseline, or that it is the baseline."""
     found, variant = [], cell["variant"]
     for key, base in study.get("baseline", {}).items():
+        of_methods = key == "method"
+        value = cell["method"] if of_methods else variant[key]
+        side = value if of_methods else comparisons.side(cell["method"], key, value)
         own = compared[
             (compared["kind"] == "baseline")
-            & (compared["better"] == comparisons.side(cell["method"], key, variant[key]))
+            & (compared["better"] == side)
             & (compared["variant"] == results.variant_text(variant, without=key))
         ]
-        found += [f"against {key}={base}: {verdict}" for verdict in own["verdict"]]
-        found += ["baseline"] * (variant[key] == base)
+        against = base if of_methods else f"{key}={base}"
+        found += [f"against {against}: {verdict}" for verdict in own["verdict"]]
+        found += ["baseline"] * (value == base)
     return found
 
 

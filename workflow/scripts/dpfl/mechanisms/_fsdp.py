@@ -89,12 +89,12 @@ class Written:
         return _product(v, self.h, phi.shape[1]) + phi
 
 
-def write(rows: Tensor, settings: Settings) -> Written:
-    """Decompose gradients that are written out, rows [L, D]."""
+def write(rows: Tensor, gram_matrix: Tensor, settings: Settings) -> Written:
+    """Decompose gradients that are written out, rows [L, D], of this Gram matrix [L, L]."""
     if settings.reading == "matrix":
         v, h = per_example(rows, settings.rank)
     else:
-        found = SOLVERS[settings.solver](rows @ rows.t(), settings.rank)
+        found = SOLVERS[settings.solver](gram_matrix, settings.rank)
         v, h = found.v, found.mix @ rows
     return Written(v, h, rows - _product(v, h, rows.shape[1]))
 

@@ -18,6 +18,8 @@ from dpfl.noise import Normal
 from dpfl.privacy.release import Release
 from dpfl.step import Step
 
+COST = 2.4
+
 
 class _Streamed(DPOptimizer):
     """Opacus' optimizer, its noise from a stream."""

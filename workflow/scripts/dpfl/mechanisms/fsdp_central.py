@@ -19,6 +19,7 @@ from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+COST = 1.5
 NEEDS_PUBLIC = {"relevance": True}
 
 

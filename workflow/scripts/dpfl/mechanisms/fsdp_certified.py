@@ -28,6 +28,7 @@ from dpfl.privacy.release import Release, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile")
+COST = 1.7
 NEEDS_PUBLIC = {"basis": "public"}
 
 ROUNDING = 1e-5  # of |g|^2, by which |f|^2 = |g|^2 - |v|^2 may come out too small in float32
@@ -85,6 +86,7 @@ def build(
     """Build the estimator; rank 0 takes nothing apart and is DP-SGD.
 
     C_V and C_P start at clip_norm / sqrt(2), so that the whole gradient's bound is clip_norm.
+    Of `noise-images` there are at least `rank`, to span as many directions.
     UserError for a setting out of bounds.
     """
     for name, value, least in (
@@ -99,5 +101,5 @@ def build(
     if rank == 0:
         return dpsgd.build(clipping)
     half = {**clipping, "clip_norm": clipping["clip_norm"] / math.sqrt(2)}
-    make = partial(SOURCES[basis], rank=rank, examples=basis_examples)
+    make = partial(SOURCES[basis], rank=rank, examples=max(basis_examples, rank))
     return Certified((clippings.build(half), clippings.build(half)), make, basis_every)

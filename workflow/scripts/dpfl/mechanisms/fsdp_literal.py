@@ -18,6 +18,7 @@ from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+COST = 13
 NEEDS_PUBLIC = {"relevance": True}
 
 
@@ -37,17 +38,18 @@ class Literal:
         """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
         z = step.noise_multiplier
         gradients, norms = step.gradients()
-        rows = gradients.rows()
+        rows, gram = gradients.rows(), gradients.gram()
         scale = self.relevance.noise_scale(step) if self.relevance else 1.0
-        bounds = self._thresholds(step, rows[inliers(norms)])
-        parts = _fsdp.write(rows, self.decomposition)
+        kept = inliers(norms)
+        bounds = self._thresholds(step, rows[kept], gram[kept][:, kept])
+        parts = _fsdp.write(rows, gram, self.decomposition)
         _, _, rebuilt = _fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
         return _fsdp.clipped_mean(rebuilt, bounds[2], step)
 
-    def _thresholds(self, step: Step, kept: Tensor) -> list[float]:
+    def _thresholds(self, step: Step, kept: Tensor, gram: Tensor) -> list[float]:
         """Return C_V, C_Phi and C_g (table 1), from the gradients [L', D] that are no outliers."""
         z = step.noise_multiplier
-        vectors = _fsdp.noisy(_fsdp.write(kept, self.decomposition), step, z, z)
+        vectors = _fsdp.noisy(_fsdp.write(kept, gram, self.decomposition), step, z, z)
         own = [_fsdp.lengths(vector) for vector in vectors]
         alike = torch.ones(len(kept))  # outliers are out already
         bounds = [rule.bound(n, alike) for rule, n in zip(self.clippings, own, strict=True)]

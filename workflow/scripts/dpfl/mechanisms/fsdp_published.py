@@ -16,6 +16,7 @@ from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+COST = 8
 NEEDS_PUBLIC = {"relevance": True}
 
 
@@ -35,7 +36,7 @@ class Published:
         """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
         z = step.noise_multiplier
         gradients, norms = step.gradients()
-        parts = _fsdp.write(gradients.rows(), self.decomposition)
+        parts = _fsdp.write(gradients.rows(), gradients.gram(), self.decomposition)
         scale = self.relevance.noise_scale(step) if self.relevance else 1.0
         own = [_fsdp.lengths(parts.v), _fsdp.lengths(parts.phi)]
         bounds = [rule.bound(n, norms) for rule, n in zip(self.clippings[:2], own, strict=True)]

@@ -21,6 +21,7 @@ from dpfl.privacy.release import Release, Unproven, joint, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+COST = 2.0
 NEEDS_PUBLIC = True
 
 

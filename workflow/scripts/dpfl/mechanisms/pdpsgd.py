@@ -17,6 +17,7 @@ from dpfl.privacy.release import Release, Unproven
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+COST = 1.7
 NEEDS_PUBLIC = True
 
 

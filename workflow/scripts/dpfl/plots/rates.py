@@ -1,10 +1,12 @@
 """Learning-rate robustness: validation accuracy against the rate, a panel per optimizer.
 
-The other optimizers are faint lines behind; the bar at the bottom spans the good rates, a cross
+Where one optimizer serves several mechanisms or clipping rules, each of them has a panel. The
+others are faint lines behind; the bar at the bottom spans the good rates, a cross
 marks a rate that diverges. A second rate of an optimizer, such as final_lr beside alpha, is dashed
 with hollow markers.
 """
 
+import textwrap
 from pathlib import Path
 
 import pandas as pd
@@ -17,20 +19,21 @@ from dpfl import ranges, results
 from dpfl.plots import _style
 
 COLUMNS = 4
+TITLE_WIDTH = 34
 
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the rate runs of a study."""
     runs = results.frame(study, runs_dir)
-    rates = ranges.classified(study, runs)
+    rates = _panelled(ranges.classified(study, runs))
     summary = ranges.ranges(study, runs).set_index(ranges.SERIES)
     epsilons = sorted(rates["epsilon"].unique())
-    panels = [(a, e) for e in epsilons for a in _style.ordered(_at(rates, e)["algorithm"])]
+    panels = [(a, e) for e in epsilons for a in _style.ordered(_at(rates, e)["panel"])]
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = _style.canvas(rows, columns, panel=(2.9, 2.6), sharex=True, sharey=True)
-    for ax, (algorithm, epsilon) in zip(axes.flat, panels, strict=False):
-        _panel(ax, _at(rates, epsilon), summary, algorithm)
+    for ax, (panel, epsilon) in zip(axes.flat, panels, strict=False):
+        _panel(ax, _at(rates, epsilon), summary, panel)
         if len(epsilons) > 1:
             ax.set_title(f"{ax.get_title('left')}, {_style.epsilon_text(epsilon)}", loc="left")
     _style.finish(axes, len(panels), "rate", "validation accuracy, %")
@@ -48,19 +51,27 @@ def _at(rates: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     return rates[rates["epsilon"] == epsilon]
 
 
-def _panel(ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, algorithm: str) -> None:
-    for _, other in rates[rates["algorithm"] != algorithm].groupby(ranges.SERIES, sort=False):
+def _panelled(rates: pd.DataFrame) -> pd.DataFrame:
+    """Give every optimizer a panel, or every series where two share an optimizer and a rate key."""
+    series = rates.drop_duplicates(ranges.SERIES)
+    crowded = series.duplicated(["algorithm", "rate_key", "epsilon"]).any()
+    return rates.assign(panel=rates["label" if crowded else "algorithm"])
+
+
+def _panel(ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str) -> None:
+    for _, other in rates[rates["panel"] != panel].groupby(ranges.SERIES, sort=False):
         ax.plot(other["rate"], other["accuracy"], color=_style.FAINT, linewidth=1, zorder=1)
-    own = rates[rates["algorithm"] == algorithm]
-    look = _style.looks([algorithm])[algorithm]
+    own = rates[rates["panel"] == panel]
+    look = _style.looks(rates["panel"])[panel]
     first = _first_key(rates)
     for key, line in own.groupby(ranges.SERIES, sort=False):
-        second = key[2] != first
-        _series(ax, line, look, second, key[2])
+        rate_key = key[ranges.SERIES.index("rate_key")]
+        second = rate_key != first
+        _series(ax, line, look, second, rate_key)
         _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * second)
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(numticks=5))
-    ax.set_title(own["label"].iloc[0], loc="left")
+    ax.set_title(textwrap.fill(own["label"].iloc[0], TITLE_WIDTH), loc="left")
 
 
 def _first_key(rates: pd.DataFrame) -> str:

@@ -29,7 +29,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         counts = own.groupby(["method", "variant"]).size()
         ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(counts)}", loc="left")
         ax.set_xlabel("test accuracy, %")
-    axes[0, 0].set_yticks(range(len(variants)), [variant or "default" for variant in variants])
+    axes[0, 0].set_yticks(range(len(variants)), [_tick(runs, variant) for variant in variants])
     axes[0, 0].set_ylim(len(variants) - 0.5, -0.5)
     figure.suptitle(
         f"{study['title']}\n{study['dataset']}, mean and 95 % interval over seeds",
@@ -38,6 +38,19 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     fullest = max(axes[0], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
     _style.legend_below(figure, fullest)
     return figure
+
+
+def _tick(runs: pd.DataFrame, variant: str) -> str:
+    """Name a variant; it is not certified where that is not known by the method already."""
+    split = runs.groupby("method")["label"].transform("nunique") > 1
+    own = runs[split & (runs["variant"] == variant)]
+    unproven = len(own) and own["label"].str.endswith(results.NOT_CERTIFIED).all()
+    return (variant or "default") + results.NOT_CERTIFIED * bool(unproven)
+
+
+def _shared(labels: pd.Series) -> str:
+    """Return the label that all of them are, if there is one."""
+    return labels.iloc[0] if labels.nunique() == 1 else ""
 
 
 def _panel(ax: Axes, runs: pd.DataFrame, variants: list[str]) -> None:
@@ -52,7 +65,7 @@ def _panel(ax: Axes, runs: pd.DataFrame, variants: list[str]) -> None:
         x = np.array([measured.mean for _, measured in cells])
         half = [np.nan if m.high is None else m.high - m.mean for _, m in cells]
         style = looks[method].line() | {"linestyle": "none"}
-        ax.plot(x, y, label=own["label"].iloc[0], **style)
+        ax.plot(x, y, label=_shared(own["label"]) or method, **style)
         bars = np.isfinite(half)
         ax.errorbar(
             x[bars], y[bars], xerr=np.array(half)[bars], fmt="none", ecolor=looks[method].colour
