@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from dpfl import plugins, streams
+from dpfl import models, plugins, streams
 from dpfl.errors import UserError
 from dpfl.federated import loss_fn
 from dpfl.privacy.release import Release, Unproven, require_covered
@@ -172,3 +172,43 @@ def test_the_batch_mean_rule_leaves_outliers_out():
     mechanism = build("dpsgd", "fsdp-adaptive")
     estimate(mechanism, model, inputs, targets)
     assert mechanism.clippings[0].clip_norm == pytest.approx(float(kept.mean()), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", plugins.names("mechanisms"))
+def test_nothing_is_proven_with_a_bound_from_the_private_batch(name):
+    try:
+        built = build(name, "fsdp-adaptive")
+    except UserError:
+        return
+    assert name == "nonprivate" or isinstance(built.release(Z, EXPECTED), Unproven)
+
+
+@pytest.mark.parametrize(("name", "rule"), PROVEN)
+def test_an_example_without_a_finite_gradient_does_not_show(name, rule):
+    model, inputs, targets = setting(4)
+    inputs[2] = float("inf")
+    assert estimate(build(name, rule), model, inputs, targets, Z).isfinite().all()
+
+
+@pytest.mark.parametrize("examples", [0, 6])
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_features_may_be_stored_in_float16(name, rule, examples):
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(20 + examples, 9, 4, 4, generator=generator).half()
+    labels = torch.randint(0, 10, (len(features),), generator=generator)
+    model = models.build("scatter-linear", generator, features.shape[1:])
+    rng = streams.rng("normal")
+    step = Step(
+        model=model,
+        loss_fn=loss_fn,
+        inputs=features[20:],
+        targets=labels[20:],
+        noise_multiplier=Z,
+        expected_batch=EXPECTED,
+        normal=lambda size: torch.from_numpy(rng.standard_normal(size, "float32")),
+        public=Public(features[:20], labels[:20]),
+        public_rng=lambda: streams.rng("public"),
+    )
+    found = build(name, rule).estimate(step)
+    assert found.dtype == torch.float32 and found.isfinite().all()
+    assert found.shape == (sum(p.numel() for p in model.parameters()),)

@@ -22,7 +22,12 @@ D = 15
 Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0
 RULES = {
     "fixed": {"rule": "fixed", "clip_norm": CLIP},
-    "quantile": {"rule": "quantile", "clip_norm": CLIP, "count_noise": COUNT_NOISE},
+    "quantile": {
+        "rule": "quantile",
+        "clip_norm": CLIP,
+        "quantile": 0.5,
+        "count_noise": COUNT_NOISE,
+    },
 }
 WIDE = {"rule": "fixed", "clip_norm": 1e6}
 
@@ -136,7 +141,8 @@ def test_updates_that_are_not_finite_count_as_zero():
 @pytest.mark.parametrize("rule", RULES)
 def test_noise_has_the_calibrated_variance(rule):
     size, z, expected = 40_000, 3.0, 7.0
-    mechanism = dp_fedavg.build({"rule": rule, "clip_norm": 2.0})
+    own = {"quantile": 0.5} if rule == "quantile" else {}
+    mechanism = dp_fedavg.build({"rule": rule, "clip_norm": 2.0, **own})
     found = aggregate(mechanism, [], z, expected, noise.Seeded("noise").normal, size)
     of_sum = z if rule == "fixed" else 1 / math.sqrt(z**-2 - (2 * 2.3 * z) ** -2)
     assert float(found.mean()) == pytest.approx(0, abs=4 * of_sum * 2 / 7 / math.sqrt(size))
@@ -259,7 +265,7 @@ def test_training_ends_with_the_last_paid_round():
 
 def test_a_killed_run_continues_to_the_same_bits():
     """From weights, and a state of step counts and of the bounds that move."""
-    clipping = {"rule": "quantile", "clip_norm": 0.1}
+    clipping = {"rule": "quantile", "clip_norm": 0.1, "quantile": 0.5}
     private = {"q": 0.5, "clipping": clipping, "ledger": Purse(z=1.0)}
     whole, killed, resumed = (trainer(**private) for _ in range(3))
     rounds = [whole.run_round() for _ in range(3)]

@@ -23,9 +23,14 @@ def after(rule, votes, z=1.0, expected=20.0, normal=ZEROS):
     return rule.clip_norm
 
 
+def built(name):
+    own = {"quantile": 0.5} if name == "quantile" else {}
+    return plugins.load("clippings", name).build(clip_norm=0.3, **own)
+
+
 @pytest.mark.parametrize("name", plugins.names("clippings"))
 def test_every_rule_starts_at_its_clip_norm_and_leaves_noise_to_the_sum(name):
-    rule = plugins.load("clippings", name).build(clip_norm=0.3)
+    rule = built(name)
     assert rule.clip_norm == 0.3
     assert remaining(0.0, [rule.count_multiplier(0.0, 10.0)]) == 0.0
     assert remaining(1.5, [rule.count_multiplier(1.5, 10.0)]) >= 1.5
@@ -33,8 +38,7 @@ def test_every_rule_starts_at_its_clip_norm_and_leaves_noise_to_the_sum(name):
 
 @pytest.mark.parametrize("name", plugins.names("clippings"))
 def test_every_rule_continues_from_its_state(name):
-    build = plugins.load("clippings", name).build
-    first, second = build(clip_norm=0.3), build(clip_norm=0.3)
+    first, second = built(name), built(name)
     after(first, -7.0)
     second.restore(json.loads(json.dumps(first.state())))
     assert after(second, 3.0) == after(first, 3.0)
@@ -69,7 +73,7 @@ def test_a_fixed_bound_leaves_all_the_noise_to_the_sum():
 @settings(deadline=None)
 @given(z=st.floats(0.05, 50), expected=st.floats(0.5, 1e4), ratio=st.none() | st.floats(0.51, 100))
 def test_sum_and_count_are_together_one_gaussian(z, expected, ratio):
-    rule = quantile.build(0.3, count_noise=ratio and ratio * z)
+    rule = quantile.build(0.3, 0.5, count_noise=ratio and ratio * z)
     count_noise = ratio * z if ratio else max(expected / 20, 2.3 * z)
     count = rule.count_multiplier(z, expected)
     assert count == pytest.approx(2 * count_noise)
@@ -81,7 +85,7 @@ def test_sum_and_count_are_together_one_gaussian(z, expected, ratio):
 
 @pytest.mark.parametrize("count_noise", [0.5, 0.49])
 def test_a_count_that_costs_everything_is_refused(count_noise):
-    rule = quantile.build(0.3, count_noise=count_noise)
+    rule = quantile.build(0.3, 0.5, count_noise=count_noise)
     message = f"noise on its counts amounts to a multiplier of {2 * count_noise:g}; .* more than 1,"
     with pytest.raises(UserError, match=message):
         remaining(1.0, [rule.count_multiplier(1.0, 10.0)])
@@ -97,13 +101,15 @@ def test_the_step_is_that_of_the_paper(votes, share):
     ("count_noise", "expected", "deviation"), [(None, 200.0, 10.0), (3.0, 20.0, 3.0)]
 )
 def test_the_count_is_noisy(count_noise, expected, deviation):
-    found = after(quantile.build(0.3, count_noise=count_noise), 0.0, expected=expected, normal=ONES)
+    found = after(
+        quantile.build(0.3, 0.5, count_noise=count_noise), 0.0, expected=expected, normal=ONES
+    )
     assert found == pytest.approx(0.3 * math.exp(-0.2 * deviation / expected))
 
 
 @pytest.mark.parametrize(("votes", "bound"), [(1e300, quantile.LOWEST), (-1e300, quantile.HIGHEST)])
 def test_no_count_moves_the_bound_out_of_sight(votes, bound):
-    assert after(quantile.build(0.3), votes) == pytest.approx(bound)
+    assert after(quantile.build(0.3, 0.5), votes) == pytest.approx(bound)
 
 
 @pytest.mark.parametrize("target", [0.2, 0.5, 0.9])
@@ -125,10 +131,22 @@ def test_the_bound_converges_to_the_quantile_of_the_norms(target):
         ("fixed", {"clip_norm": 0}, "clip_norm is 0; it must be a finite number above 0"),
         ("fixed", {"clip_norm": math.nan}, "clip_norm is nan"),
         ("fixed", {"clip_norm": "1e-5"}, "clip_norm is '1e-5'"),
-        ("quantile", {"clip_norm": 1e7}, r"clip_norm is 10000000.0; it must be in \[1e-06, 1e\+06"),
+        (
+            "quantile",
+            {"clip_norm": 1e7, "quantile": 0.5},
+            r"clip_norm is 10000000.0; it must be in \[1e-06, 1e\+06",
+        ),
         ("quantile", {"clip_norm": 1, "quantile": 1}, r"quantile is 1; it must be in \(0, 1\)"),
-        ("quantile", {"clip_norm": 1, "rate": math.inf}, "rate is inf; it must be a finite"),
-        ("quantile", {"clip_norm": 1, "count_noise": 0}, "count_noise is 0; it must be a finite"),
+        (
+            "quantile",
+            {"clip_norm": 1, "quantile": 0.5, "rate": math.inf},
+            "rate is inf; it must be a finite",
+        ),
+        (
+            "quantile",
+            {"clip_norm": 1, "quantile": 0.5, "count_noise": 0},
+            "count_noise is 0; it must be a finite",
+        ),
     ],
 )
 def test_mistakes_are_named_with_their_bound(rule, settings, message):

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import settings as of_hypothesis
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from torch import nn
 
+from dpfl import streams
 from dpfl.errors import UserError
+from dpfl.federated import loss_fn
 from dpfl.mechanisms import (
     dpsgd,
     dpsgd_relevance,
@@ -23,6 +26,7 @@ from dpfl.mechanisms._noise_split import split
 from dpfl.mechanisms._relevance import Relevance
 from dpfl.privacy.release import Release
 from dpfl.relevance import layer_relevance, shares
+from dpfl.step import Public, Step
 
 FIXED = {"rule": "fixed", "clip_norm": 0.7}
 WIDE = {"rule": "fixed", "clip_norm": 1e9}
@@ -284,3 +288,42 @@ def test_only_the_certified_version_has_a_proof():
     for module in (fsdp_literal, fsdp_published, fsdp_central, dpsgd_relevance):
         assert not isinstance(module.build(FIXED).release(Z, EXPECTED), Release)
     assert isinstance(certified(FIXED).release(Z, EXPECTED), Release)
+
+
+def test_long_gradients_within_the_basis_are_clipped_all_the_same():
+    """The part beside the basis is then a small difference of large numbers, in float32."""
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randn(30, 16, 32, 32, generator=generator)
+    labels = torch.randint(0, 10, (30,), generator=generator)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(16 * 32 * 32, 10))
+    clip_norm, near = 0.1, images[:12] + 3e-3 * torch.randn(12, *images.shape[1:])
+    for private, label in zip(near, labels, strict=False):
+        mechanism = fsdp_certified.build(
+            {"rule": "fixed", "clip_norm": clip_norm}, rank=30, basis="public"
+        )
+        step = Step(
+            model=model,
+            loss_fn=loss_fn,
+            inputs=private[None],
+            targets=label[None],
+            noise_multiplier=0.0,
+            expected_batch=1.0,
+            normal=torch.zeros,
+            public=Public(images, labels),
+            public_rng=lambda: streams.rng("public"),
+        )
+        released = mechanism.estimate(step).double()
+        basis = mechanism._basis.double()
+        beside = released - (released @ basis.t()) @ basis
+        for part in (released @ basis.t(), beside):
+            assert part.norm() <= clip_norm / math.sqrt(2) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("scale", [0.0, math.inf])
+def test_a_network_without_relevances_has_equal_ones(scale):
+    model, inputs, targets = setting(4)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.mul_(scale)
+    found = Relevance().noise_scale(step_of(model, inputs, targets))
+    assert found.tolist() == [1.0] * 75

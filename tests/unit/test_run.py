@@ -1,12 +1,14 @@
 """Whole runs: repeatable, resumable at any moment, never past the budget."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
 
+from dpfl import inputs as run_inputs
 from dpfl import run, summary
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
@@ -85,6 +87,18 @@ def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
     lines = []
     run.train(other, inputs, tmp_path / "run", lines.append)
     assert lines[0].startswith("round 1/")
+
+
+def test_the_fingerprint_covers_the_mechanism_and_its_clipping_rule(tmp_path):
+    ours = ["dpfl.mechanisms.p3sgd", "dpfl.clippings.quantile"]
+    for name in ours:
+        sys.modules.pop(name, None)
+    clipping = {"rule": "quantile", "clip_norm": 1.0, "quantile": 0.5}
+    settings = tiny.settings(mechanism={"estimator": "p3sgd"}, clipping=clipping)
+    run._Run(settings, tiny.inputs_of(settings, tmp_path), tmp_path / "run", print)
+    assert {f"{name.rpartition('.')[2]}.py" for name in ours} <= {
+        path.name for path in run_inputs._sources()
+    }
 
 
 def test_a_half_written_checkpoint_is_ignored(tmp_path):

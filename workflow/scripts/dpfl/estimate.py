@@ -30,9 +30,18 @@ def seconds(settings: dict) -> float:
     steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
     cost = EXAMPLE_SECONDS.get(settings["model"], UNKNOWN_MODEL)
-    more = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "COST", 1.0)
-    a_round = more * (steps * a_step + examples * cost) + EVALUATION * evaluated * cost
+    a_round = (
+        _cost(settings["mechanism"]) * (steps * a_step + examples * cost)
+        + EVALUATION * evaluated * cost
+    )
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
+
+
+def _cost(mechanism: dict) -> float:
+    """Return the cost of a mechanism's step, as a multiple of dpsgd's."""
+    cost = plugins.constant("mechanisms", mechanism["estimator"], "COST", 1.0)
+    powers = cost if isinstance(cost, tuple) else (cost,)
+    return sum(c * mechanism.get("rank", 0) ** n for n, c in enumerate(powers))
 
 
 def _example_level(settings: dict, total: int) -> tuple[float, float, float]:

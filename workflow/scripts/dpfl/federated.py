@@ -210,6 +210,8 @@ class Trainer:
             optimizer.step()
             self.steps_taken[client.number] = step + 1
             yield len(batch)
+        if hasattr(mechanism, "forget"):
+            mechanism.forget()
 
     def _poisson_batch(self, client: Client, step: int) -> torch.Tensor:
         """Return the indices of a batch in which every example is with the sample rate."""

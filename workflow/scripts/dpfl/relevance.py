@@ -54,8 +54,10 @@ def element_relevance(
 ) -> list[Tensor]:
     """Return R_j for the logits of `targets`, shaped like the input of each layer with parameters.
 
-    All examples go through at once. The model is left as it was. UserError for no examples, and
-    naming a layer of no type above, one called twice, or an activation right after another.
+    All examples go through at once. The model is left as it was. Layers of other types may come
+    before all of those below, if none of them has parameters: they only prepare the inputs.
+    UserError for no examples, and naming a layer of no known type, one called twice, or an
+    activation right after another.
     """
     # Captum imports matplotlib: only whoever asks for relevances pays for that.
     from captum.attr import LayerLRP
@@ -63,7 +65,8 @@ def element_relevance(
 
     _check_examples(inputs, targets)
     # In a copy, since Captum leaves activations behind, and in a container, where it seeks layers.
-    model = nn.Sequential(copy.deepcopy(model))
+    model, inputs = _prepared(copy.deepcopy(model), inputs)
+    model = nn.Sequential(model)
     layers = _checked_layers(model)
     for layer in layers:
         if not isinstance(layer, ACTIVATIONS):
@@ -97,6 +100,20 @@ def _check_examples(inputs: Tensor, targets: Tensor) -> None:
         raise UserError(
             f"relevance: found {found}; expected [L, ...] and [L], at least one example"
         )
+
+
+def _prepared(model: nn.Module, inputs: Tensor) -> tuple[nn.Module, Tensor]:
+    """Run the layers that only prepare the inputs; return the others and what they get."""
+    while isinstance(model, nn.Sequential) and len(model) and _only_prepares(model[0]):
+        with torch.no_grad():
+            inputs = model[0](inputs)
+        model = model[1:]
+    return model, inputs
+
+
+def _only_prepares(layer: nn.Module) -> bool:
+    known = (nn.Sequential, *PARAMETERISED, *ACTIVATIONS, *OTHERS)
+    return type(layer) not in known and not any(True for _ in layer.parameters())
 
 
 def _checked_layers(model: nn.Module) -> list[nn.Module]:

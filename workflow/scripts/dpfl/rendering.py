@@ -177,7 +177,7 @@ CELLS: dict[str, Column] = {
     "diverged": lambda row: str(row["diverged"] or ""),
     "ε claimed": rounded("eps_claimed"),
     "ε certified": certified,
-    "certified by": plain("accountant"),
+    "certified by": lambda row: row["accountant"] * known(row["eps_certified"]),
     "ε audited": plain("eps_audited"),
     "rate": plain("rate"),
     "r": rounded("r"),

@@ -210,6 +210,8 @@ def _available(device: str) -> str:
     """Return the device; UserError if this machine has none."""
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
+    # Clipping compares norms with sums: both in full float32, on any GPU.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     return device
 
 

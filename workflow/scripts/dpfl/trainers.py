@@ -62,6 +62,7 @@ def build(parts: Parts) -> Any:
 
 def _example_level(parts: Parts) -> federated.Trainer:
     federation = parts.settings["federation"]
+    parts.mechanism()  # a mistake in its settings ends the run here, and its source is loaded
 
     def client(number: int) -> Client:
         """Return a client with the sample rate and steps that it was calibrated for."""

@@ -68,11 +68,12 @@ class Quantile:
 
 
 def build(
-    clip_norm: float, quantile: float = 0.5, rate: float = 0.2, count_noise: float | None = None
+    clip_norm: float, quantile: float, rate: float = 0.2, count_noise: float | None = None
 ) -> Quantile:
     """Return the rule, which starts at `clip_norm`; UserError for a setting out of bounds.
 
-    The defaults are those that Andrew et al. recommend for every task.
+    The rate is what Andrew et al. recommend for every task. Their quantile, the median, suits
+    updates of clients; of single gradients .8 to .9 must be kept whole for MNIST to train.
     """
     initial = require(
         "clip_norm", clip_norm, lambda x: LOWEST <= x <= HIGHEST, f"in [{LOWEST:g}, {HIGHEST:g}]"

@@ -65,7 +65,8 @@ class PerExampleGradients:
     ) -> None:
         layers = layers_of(model, tuple(ROUTES))
         found = capture(model, layers, loss_fn, inputs, targets) if len(inputs) else {}
-        nothing = inputs.new_zeros(len(inputs))
+        # Typed like the parameters: features may be stored in float16, gradients never are.
+        nothing = next(model.parameters()).detach().new_zeros(len(inputs))
         self._pieces: list[Piece] = []  # in the order of model.parameters()
         for layer in layers:
             if layer in found:

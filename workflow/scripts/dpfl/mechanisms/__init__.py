@@ -7,10 +7,14 @@ A file offers `build(clipping: dict, **settings)`, which returns an object with
         has at least that multiplier, or Unproven with the conditions that it violates, and
     clippings: its clipping rules, whose bounds are noted and outlive a round; () if it has none.
 
+One that keeps more than bounds between steps also offers forget(), called after a client's last
+step of a round: whatever it keeps must not outlive it.
+
 Every client has an object of its own. `clipping` is the method's clipping: its rule, one of the
 file's CLIPPING_RULES (if it has none, "fixed" alone), and the settings of that rule. NEEDS_PUBLIC
 says when public examples are needed: True, or {setting: value} of the mechanism. COST, for the
-estimate of a plan, is that of a step as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50).
+estimate of a plan, is that of a step as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50), or
+its coefficients by powers of the rank.
 
 A file with UNIT = "client" protects whole clients: its object offers, instead of `estimate`,
 

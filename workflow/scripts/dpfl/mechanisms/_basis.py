@@ -43,8 +43,11 @@ def _best(gradients: PerExampleGradients, rank: int) -> Tensor:
 
 
 def _orthonormal(rows: Tensor) -> Tensor:
-    """Return an orthonormal basis of the rows' span: a Gram matrix alone loses digits of theirs."""
-    return torch.linalg.qr(rows.t()).Q.t().contiguous()
+    """Return an orthonormal basis of the rows' span.
+
+    In float64: clipping relies on H H^T = I, which float32 misses by up to 1e-4 of long rows.
+    """
+    return torch.linalg.qr(rows.t().double()).Q.t().to(rows.dtype).contiguous()
 
 
 SOURCES: dict[str, Callable[..., Tensor]] = {

@@ -13,6 +13,7 @@ from opacus import GradSampleModule
 from opacus.optimizers import DPOptimizer
 
 from dpfl.clippings import fixed
+from dpfl.errors import UserError
 from dpfl.flat import joined
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release
@@ -63,11 +64,21 @@ class OpacusDPSGD:
         optimizer.normal = step.normal
         optimizer.zero_grad()
         step.loss_fn(self._copy(step.inputs), step.targets).sum().backward()
+        _drop_infinite([p.grad_sample for p in self._copy.parameters()])
         optimizer.pre_step()
         total = joined(p.grad for p in self._copy.parameters())
         return total.div(step.expected_batch)
 
 
+def _drop_infinite(samples: list[torch.Tensor]) -> None:
+    """Set to 0 the gradients of examples that are not finite: Opacus would make the sum NaN."""
+    finite = torch.stack([s.flatten(1).isfinite().all(1) for s in samples]).all(0)
+    for sample in samples:
+        sample[~finite] = 0
+
+
 def build(clipping: dict) -> OpacusDPSGD:
-    """Build the estimator; its bound is fixed."""
+    """Build the estimator; UserError unless its bound is fixed."""
+    if clipping["rule"] != "fixed":
+        raise UserError(f"mechanism: dpsgd-opacus clips by {clipping['rule']!r}; it must be fixed")
     return OpacusDPSGD(fixed.build(clipping["clip_norm"]).clip_norm)

@@ -14,7 +14,7 @@ import torch
 from dpfl import clippings
 from dpfl.flat import joined
 from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance
+from dpfl.mechanisms._relevance import Relevance, switched
 from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
@@ -61,5 +61,5 @@ def build(clipping: dict, rank: int = 50, solver: str = "gram", relevance: bool 
     return Central(
         _fsdp.Settings(rank, solver),
         (clippings.build(clipping), clippings.build(clipping)),
-        Relevance() if relevance else None,
+        switched(relevance),
     )

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dpfl import clippings
 from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance
+from dpfl.mechanisms._relevance import Relevance, switched
 from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
@@ -57,4 +57,4 @@ def build(
     """Build the estimator: rules for V, Phi and the rebuilt gradients, of the method's clipping."""
     rules = tuple(clippings.build(clipping) for _ in range(3))
     settings = _fsdp.Settings(rank, solver, reading)
-    return Published(settings, rules, Relevance() if relevance else None)
+    return Published(settings, rules, switched(relevance))

@@ -86,7 +86,19 @@ def build(
     clipping: dict, candidates: Sequence[float] = (1.0, 1.2, 1.5), trial_rate: float = 0.1
 ) -> CandidateDPSGD:
     """Build the estimator; UserError for a candidate or a trial rate that is not above 0."""
-    for name, values in (("candidates", candidates), ("trial_rate", [trial_rate])):
-        if not len(values) or not all(0 < value < math.inf for value in values):
-            raise UserError(f"mechanism: {name} is {values!r}; it must be finite and above 0")
+    if (
+        not isinstance(candidates, list | tuple)
+        or not candidates
+        or not all(map(_valid, candidates))
+    ):
+        raise UserError(
+            f"mechanism: candidates is {candidates!r}; it must be a list of numbers above 0"
+        )
+    if not _valid(trial_rate):
+        raise UserError(f"mechanism: trial_rate is {trial_rate!r}; it must be a number above 0")
     return CandidateDPSGD(clippings.build(clipping), tuple(map(float, candidates)), trial_rate)
+
+
+def _valid(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 < value < math.inf
