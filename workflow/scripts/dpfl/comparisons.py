@@ -152,7 +152,7 @@ def _not_certified(head: Row, *sides: pd.DataFrame) -> str:
     """Name the sides of a comparison whose budget nothing certifies."""
     named = zip((head["better"], head["worse"]), sides, strict=True)
     ending = results.NOT_CERTIFIED
-    return ", ".join(name for name, own in named if own["label"].str.endswith(ending).any())
+    return "; ".join(name for name, own in named if own["label"].str.endswith(ending).any())
 
 
 def _of_control(measured: verdicts.Interval, margin: float) -> str:

@@ -114,8 +114,8 @@ def headline(study: dict, compared: pd.DataFrame) -> str:
 
 def unproven(compared: pd.DataFrame) -> str:
     """Name the sides of some comparisons that have no certificate, as a sentence to append."""
-    sides = {name for text in compared["not_certified"] for name in text.split(", ") if name}
-    return f" Not certified, so not at equal privacy: {listed(sorted(sides))}." * bool(sides)
+    sides = {name for text in compared["not_certified"] for name in text.split("; ") if name}
+    return f" Not certified, so not at equal privacy: {'; '.join(sorted(sides))}." * bool(sides)
 
 
 def demonstration(study: dict) -> str:

@@ -11,6 +11,7 @@ from dpfl import results, verdicts
 from dpfl.plots import _style
 
 DODGE = 0.6
+LETTER = 0.075  # width in inches of a letter of a tick's name
 
 
 def draw(study: dict, runs_dir: Path) -> Figure:
@@ -19,17 +20,17 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     variants = [results.variant_text(cell["variant"]) for cell in study["cells"]]
     variants = list(dict.fromkeys(variants))
     epsilons = sorted(runs["epsilon"].unique())
+    names = [_tick(runs, cell["variant"]) for cell in _each(study, variants)]
     height = 1.2 + len(variants) * (0.25 + 0.16 * runs["method"].nunique())
-    figure, axes = _style.canvas(
-        1, len(epsilons), panel=(max(3.6, 7.5 / len(epsilons)), height), sharey=True
-    )
+    width = max(3.6, 7.5 / len(epsilons)) + LETTER * max(map(len, names)) / len(epsilons)
+    figure, axes = _style.canvas(1, len(epsilons), panel=(width, height), sharey=True)
     for ax, epsilon in zip(axes[0], epsilons, strict=True):
         own = runs[runs["epsilon"] == epsilon]
         _panel(ax, own, variants)
         counts = own.groupby(["method", "variant"]).size()
         ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(counts)}", loc="left")
         ax.set_xlabel("test accuracy, %")
-    axes[0, 0].set_yticks(range(len(variants)), [_tick(runs, variant) for variant in variants])
+    axes[0, 0].set_yticks(range(len(variants)), names)
     axes[0, 0].set_ylim(len(variants) - 0.5, -0.5)
     figure.suptitle(
         f"{study['title']}\n{study['dataset']}, mean and 95 % interval over seeds",
@@ -40,12 +41,19 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     return figure
 
 
-def _tick(runs: pd.DataFrame, variant: str) -> str:
-    """Name a variant; it is not certified where that is not known by the method already."""
+def _each(study: dict, variants: list[str]) -> list[dict]:
+    """Return a cell of every variant, in this order."""
+    cells = {results.variant_text(cell["variant"]): cell for cell in study["cells"]}
+    return [cells[variant] for variant in variants]
+
+
+def _tick(runs: pd.DataFrame, variant: dict) -> str:
+    """Name a variant; numbers with their key, and "not certified" if its method may be."""
     split = runs.groupby("method")["label"].transform("nunique") > 1
-    own = runs[split & (runs["variant"] == variant)]
+    own = runs[split & (runs["variant"] == results.variant_text(variant))]
     unproven = len(own) and own["label"].str.endswith(results.NOT_CERTIFIED).all()
-    return (variant or "default") + results.NOT_CERTIFIED * bool(unproven)
+    parts = [v if isinstance(v, str) else f"{k}={v}" for k, v in variant.items()]
+    return (", ".join(parts) or "default") + results.NOT_CERTIFIED * bool(unproven)
 
 
 def _shared(labels: pd.Series) -> str:
