@@ -241,7 +241,7 @@ def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:
     )
     left, right = variants.draw(study(cells, kind="variants"), tmp_path).axes
     names = [tick.get_text() for tick in left.get_yticklabels()]
-    assert names == ["state=persist", "state=reset", "state=server"]
+    assert names == ["persist", "reset", "server"]
     own = lines(left)["cadabelief"]
     assert own.get_xdata() == pytest.approx([96, 94, 95])
     assert np.round(own.get_ydata()).tolist() == [0, 1, 2]
