@@ -26,6 +26,10 @@ except UserError as error:
 PLAN = plan.make(config)
 interpreter.lead_path()
 
+# Under a limit, Snakemake looks at all open jobs once a second for every job that has finished.
+if workflow.scheduling_settings:
+    workflow.scheduling_settings.max_jobs_per_timespan = None
+
 
 report: "workflow/report/workflow.rst"
 
