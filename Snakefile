@@ -26,10 +26,6 @@ except UserError as error:
 PLAN = plan.make(config)
 interpreter.lead_path()
 
-# Under a limit, Snakemake looks at all open jobs once a second for every job that has finished.
-if workflow.scheduling_settings:
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 
 report: "workflow/report/workflow.rst"
 
@@ -44,6 +40,11 @@ include: "workflow/rules/report.smk"
 
 if workflow.is_main_process:
     estimate.announce(PLAN, "results/runs")
+
+
+onstart:
+    # Under its limit, Snakemake checks all open jobs once a second for every finished one.
+    workflow.scheduler.job_rate_limiter = None
 
 
 localrules:
