@@ -5,6 +5,7 @@ epsilon = min over a of rdp(a) + ln(1/delta)/(a - 1), proposition 3; later conve
 
 import math
 
+import numpy as np
 from dp_accounting import DpEvent
 
 from dpfl.privacy.accountants import _renyi
@@ -14,6 +15,5 @@ ORDERS = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(12, 64))
 
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the epsilon of an event; a draft costs the same."""
-    return min(
-        _renyi.divergence(event, order) + math.log(1 / delta) / (order - 1) for order in ORDERS
-    )
+    conversions = math.log(1 / delta) / (np.array(ORDERS) - 1)
+    return float(np.min(_renyi.divergences(event, ORDERS) + conversions))
