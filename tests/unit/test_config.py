@@ -43,7 +43,7 @@ def test_the_default_is_valid(default):
     configuration.check(default)
 
 
-@pytest.mark.parametrize("preset", ["mnist", "mnist-full", "cifar10", "paper", "paper-cifar10"])
+@pytest.mark.parametrize("preset", ["mnist", "mnist-full", "cifar10", "paper", "paper-cifar10", "baselines"])
 def test_the_presets_are_valid(default, root, preset):
     text = (root / "workflow" / "presets" / f"{preset}.yaml").read_text()
     configuration.check(merged(default, yaml.safe_load(text)))

@@ -82,7 +82,7 @@ def test_a_grid_of_more_than_rates_tunes_each_variant_by_its_own_trials(default)
     config["select"] = ["alongside"]
     config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
     made = plan.make(config)
-    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 16
+    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 8
     parts = ("mechanism", "clipping", "budget", "federation")
     for run in made.runs.values():
         if not run["tuning"]:
