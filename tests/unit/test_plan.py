@@ -127,7 +127,7 @@ def test_method_and_study_names_do_not_name_runs(default):
 
 def test_numbers_vary_within_a_component(made):
     surface = made.studies["clip-noise"]["cells"]
-    assert len(surface) == 6
+    assert len(surface) == 4
     for cell in surface:
         settings = made.runs[cell["runs"][0]]["settings"]
         assert settings["clipping"]["clip_norm"] == cell["variant"]["clip_norm"]
@@ -144,7 +144,7 @@ def test_the_baseline_of_the_budgets_is_shared_with_the_main_study(made):
         c for c in made.studies["budgets"]["cells"] if c["variant"] == {"budget": "uniform"}
     )
     main = [c for c in made.studies["cadabelief"]["cells"] if c["method"] == "sgd"]
-    assert any(cell["runs"] == uniform["runs"] for cell in main)
+    assert any(set(uniform["runs"]) <= set(cell["runs"]) for cell in main)
     assert made.studies["budgets"]["baseline"] == {"budget": "uniform"}
 
 
@@ -157,7 +157,7 @@ def test_the_sixteen_ablations_are_eight_runs_of_each_seed_and_epsilon(made):
 
 def test_what_is_left_out_is_not_run(made):
     variants = [c["variant"] for c in made.studies["alongside"]["cells"]]
-    assert len(variants) == 3 * 3 * 2 - 2
+    assert len(variants) == 3 * 3 - 1
     pairs = {(v["mechanism"], v["clipping"]) for v in variants}
     assert ("fsdp-certified", "batch-mean") not in pairs
 
