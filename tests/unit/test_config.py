@@ -138,7 +138,7 @@ MISTAKES = [
     ),
     ("studies/fsdp-compare/public_examples", 1400, "expected at most 0: 37 examples, at least 64"),
     ("studies/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
-    ("studies/state/vary", {"rank": [3]}, "vary.rank: mechanism 'dpsgd' of adabelief has none"),
+    ("studies/state/vary", {"rank": [3]}, "vary.rank: mechanism 'dpsgd' of cadabelief has none"),
     ("studies/fsdp-k/model", "digits-cn", "studies.fsdp-k: no 'digits-cn' in models"),
     ("mechanisms/fsdp-central/ranks", 3, "unknown setting 'ranks' at mechanisms.fsdp-central"),
     (
