@@ -208,7 +208,7 @@ def test_privacy_sets_three_epsilons_side_by_side() -> None:
         "Claimed ε = 2: certified at most 1.99 (pld, add-or-remove-one, unit example); "
         "audit: not audited; consistent in 1 cell."
     )
-    assert "no certificate (clips after the noise); audit: 4.3; unproven" in not_proven
+    assert "no certificate for sgd (clips after the noise); audit: 4.3; unproven" in not_proven
 
 
 def test_each_unit_says_whom_it_protects() -> None:

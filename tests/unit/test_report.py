@@ -260,6 +260,7 @@ def test_scores_lie_on_one_scale() -> None:
         {"difference": 0.5, "ci_low": None, "ci_high": None, "verdict": "too few seeds"},
     ]
     fixed = {"worse": "sgd", "better": "b", "variant": "", "epsilons": "2", "kind": "claim"}
+    fixed["not_certified"] = ""
     table = pd.DataFrame([fixed | r | {"n": 5, "p_holm": 0.01} for r in rows])
     wide, zero, one = page.scores(table, 1.0)
     assert wide["at"] - 50 == pytest.approx(2 * (wide["low"] - 50), abs=0.02)

@@ -225,13 +225,14 @@ def privacy(cells: pd.DataFrame) -> list[str]:
     lines = []
     private = cells[np.isfinite(cells["eps_claimed"])]
     for claimed, group in private.groupby("eps_claimed"):
-        for (verdict, accountant), own in group.groupby(["privacy", "accountant"], sort=False):
+        kinds = group.groupby(["privacy", "accountant", "reasons"], sort=False)
+        for (verdict, accountant, reasons), own in kinds:
             proof = own["eps_certified"].max(skipna=False)
             certified = (
                 f"certified at most {rounded_up(proof)} ({accountant}, "
                 f"{own['adjacency'].iloc[0]}, unit {own['unit'].iloc[0]})"
                 if known(proof)
-                else f"no certificate ({listed(filter(None, own['reasons'].unique()))})"
+                else f"no certificate for {listed(own['method'].unique())} ({reasons})"
             )
             audited = listed(own["eps_audited"].unique())
             lines.append(

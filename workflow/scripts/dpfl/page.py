@@ -96,6 +96,7 @@ def scores(compared: pd.DataFrame, margin: float) -> list[dict[str, Any]]:
             "text": rendering.difference(row),
             "p": rendering.p_equation(row["p_holm"]) if known(row["p_holm"]) else "",
             "verdict": row["verdict"],
+            "not_certified": row["not_certified"],
             "tone": TONES.get(row["verdict"], "open"),
             "at": place(row["difference"]),
             "low": place(row["ci_low"]),
