@@ -7,7 +7,7 @@ from torch import nn
 from dpfl import models, plugins, streams
 from dpfl.errors import UserError
 from dpfl.federated import loss_fn
-from dpfl.privacy.release import Release, Unproven, require_covered
+from dpfl.privacy.release import Release, Unproven, of_step, require_covered
 from dpfl.step import Public, Step
 
 NAMES = [
@@ -30,7 +30,7 @@ PROVEN = [
     (name, rule)
     for name, rule in RULES
     if isinstance(
-        plugins.load("mechanisms", name).build(CLIPPINGS[rule]).release(Z, EXPECTED), Release
+        of_step(plugins.load("mechanisms", name).build(CLIPPINGS[rule]), Z, EXPECTED), Release
     )
 ]
 
@@ -74,7 +74,7 @@ def gradient(model, inputs, targets):
 
 @pytest.mark.parametrize(("name", "rule"), RULES)
 def test_the_release_has_the_noise_that_is_charged_or_names_its_reasons(name, rule):
-    released = build(name, rule).release(Z, EXPECTED)
+    released = of_step(build(name, rule), Z, EXPECTED)
     if isinstance(released, Unproven):
         assert released.reasons and all(isinstance(r, str) and r for r in released.reasons)
     else:
@@ -180,7 +180,7 @@ def test_nothing_is_proven_with_a_bound_from_the_private_batch(name):
         built = build(name, "fsdp-adaptive")
     except UserError:
         return
-    assert name == "nonprivate" or isinstance(built.release(Z, EXPECTED), Unproven)
+    assert name == "nonprivate" or isinstance(of_step(built, Z, EXPECTED), Unproven)
 
 
 @pytest.mark.parametrize(("name", "rule"), PROVEN)

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from dpfl import models
 from dpfl.errors import UserError
-from dpfl.gradients import PerExampleGradients, clipped_sum, convolution, finite, pieces, routes
+from dpfl.gradients import PerExampleGradients, convolution, finite, pieces, routes
 
 SHAPES = {
     "mnist-cnn": (1, 28, 28),
@@ -60,6 +60,12 @@ def assert_equal(found, expected, tolerance):
     difference = found.double() - expected
     assert difference.abs().max() <= tolerance * expected.abs().max()
     assert difference.norm() <= tolerance * expected.norm()
+
+
+def clipped_sum(model, loss_fn, inputs, targets, clip_norm):
+    """The sum over the examples whose gradient is finite, as mechanisms take it, and all norms."""
+    norms = PerExampleGradients(model, loss_fn, inputs, targets).norms()
+    return finite(model, loss_fn, inputs, targets)[0].clipped_sum(clip_norm), norms
 
 
 def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_entropy):

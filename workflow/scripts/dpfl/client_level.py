@@ -19,7 +19,7 @@ from dpfl.federated import Ledger, Round, loss_fn
 from dpfl.flat import FlatModel
 from dpfl.noise import Draws
 from dpfl.plain_gradient import gradient_of_sum
-from dpfl.privacy.release import require_covered
+from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
 
 
@@ -100,7 +100,7 @@ class Trainer:
         number, server = self.steps_taken.get(SERVER, 0), self.flat.get()
         noise_multiplier = self.ledger.noise_multiplier(SERVER)
         expected = self.sample_rate * self.population
-        require_covered(self.mechanism.release(noise_multiplier, expected), noise_multiplier)
+        require_covered(of_step(self.mechanism, noise_multiplier, expected), noise_multiplier)
         self.ledger.charge(SERVER, 1, noise_multiplier)
         bounds = [rule.clip_norm for rule in self.mechanism.clippings if rule.state()]
         examples: list[int] = []

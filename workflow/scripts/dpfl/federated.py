@@ -18,7 +18,7 @@ from torch.nn import functional
 from dpfl import streams
 from dpfl.flat import FlatModel
 from dpfl.noise import Draws
-from dpfl.privacy.release import require_covered
+from dpfl.privacy.release import of_step, require_covered
 from dpfl.step import Public, Step
 
 loss_fn = partial(functional.cross_entropy, reduction="none")
@@ -189,7 +189,7 @@ class Trainer:
         """Take local steps, each charged before it is released; yield the batch sizes."""
         mechanism, first = self.mechanisms[client.number], self.steps_taken.get(client.number, 0)
         expected = client.sample_rate * len(client.targets)
-        require_covered(mechanism.release(noise, expected), noise)
+        require_covered(of_step(mechanism, noise, expected), noise)
         for number, step in enumerate(range(first, first + steps)):
             batch = self._poisson_batch(client, step)
             self.ledger.charge(client.number, 1, noise)

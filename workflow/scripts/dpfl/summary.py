@@ -14,7 +14,7 @@ from safetensors.torch import save
 from dpfl import plugins, regime
 from dpfl.files import atomic, read_json, write_json
 from dpfl.inputs import Inputs
-from dpfl.privacy.release import Unproven
+from dpfl.privacy.release import Unproven, of_step
 from dpfl.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
@@ -106,7 +106,8 @@ def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
     federation = settings["federation"]
     expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
     built = mechanism.build(settings["clipping"], **estimator)
-    released = built.release(noise_multiplier, expected or settings["partition"]["clients"])
+    expected = expected or settings["partition"]["clients"]
+    released = of_step(built, noise_multiplier, expected)
     return list(released.reasons) if isinstance(released, Unproven) else []
 
 

@@ -5,7 +5,6 @@ made of then gives their norms, inner products and any weighted sum of them (Goo
 1510.01799, for Linear; routes for Conv2d in dpfl.gradients.routes).
 """
 
-import math
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -16,24 +15,7 @@ from dpfl.gradients.passes import LossFunction, capture, layers_of
 from dpfl.gradients.pieces import Piece, Zero
 from dpfl.gradients.routes import ROUTES
 
-__all__ = ["PerExampleGradients", "clipped_sum", "finite"]
-
-
-def clipped_sum(
-    model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor, clip_norm: float
-) -> tuple[list[Tensor], Tensor]:
-    """Return sum_i g_i min(1, C / |g_i|), shaped like model.parameters(), and the norms |g_i| [L].
-
-    An example whose gradient is not finite adds nothing, so that one example always moves the sum
-    by at most `clip_norm` (Abadi et al. 2016, algorithm 1). Errors as in PerExampleGradients.
-    """
-    gradients = PerExampleGradients(model, loss_fn, inputs, targets)
-    norms = gradients.norms()
-    if len(norms) and not math.isfinite(norms.max()):
-        finite = norms.isfinite()
-        total, _ = clipped_sum(model, loss_fn, inputs[finite], targets[finite], clip_norm)
-        return total, norms
-    return gradients.weighted_sum((clip_norm / norms).clamp_(max=1)), norms
+__all__ = ["PerExampleGradients", "finite"]
 
 
 def finite(
@@ -87,6 +69,13 @@ class PerExampleGradients:
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return sum_i w_i g_i for weights [L], shaped like model.parameters()."""
         return [piece.weighted_sum(weights) for piece in self._pieces]
+
+    def clipped_sum(self, clip_norm: float) -> list[Tensor]:
+        """Return sum_i g_i min(1, C / |g_i|), shaped like model.parameters().
+
+        One example moves it by at most C (Abadi et al. 2016, algorithm 1) if all norms are finite.
+        """
+        return self.weighted_sum((clip_norm / self.norms()).clamp_(max=1))
 
     def combinations(self, weights: Tensor) -> Tensor:
         """Return the weighted sums [k, D] of weights [k, L], flat in the order of parameters()."""

@@ -4,7 +4,8 @@ A file offers `build(clipping: dict, **settings)`, which returns an object with
 
     estimate(step) -> flat mean gradient [D] of one Poisson batch, which may be empty (dpfl.step),
     release(noise_multiplier, expected_batch) -> what such a step releases: a Release that together
-        has at least that multiplier, or Unproven with the conditions that it violates, and
+        has at least that multiplier, or Unproven with the conditions that the mechanism violates
+        (those of its clipping rules are added to them), and
     clippings: its clipping rules, whose bounds are noted and outlive a round; () if it has none.
 
 One that keeps more than bounds between steps also offers forget(), called after a client's last

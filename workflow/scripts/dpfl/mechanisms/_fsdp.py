@@ -118,10 +118,10 @@ def clipped_mean(rows: Tensor, clip_norm: float, step: Step) -> Tensor:
     return ((clip_norm / lengths(rows)).clamp(max=1) @ rows) / step.expected_batch
 
 
-def of_every_example(clipping: Any, relevance: object | None) -> Unproven:
+def of_every_example(relevance: object | None) -> Unproven:
     """Return the reasons of the versions that add noise to every example."""
     reasons = (UNCLIPPED, CLIPPED_LATE, ROW_SPACE, TWO_AS_ONE, NO_NOISE)
-    return Unproven((*reasons, *clipping.unproven, *((RELEVANT,) if relevance else ())))
+    return Unproven((*reasons, *((RELEVANT,) if relevance else ())))
 
 
 def _product(v: Tensor, h: Tensor, size: int) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 
 from dpfl import clippings
 from dpfl.noise import Normal
-from dpfl.privacy.release import Release, Unproven, remaining
+from dpfl.privacy.release import Release, remaining
 
 UNIT = "client"
 CLIPPING_RULES = ("fixed", "quantile")
@@ -35,10 +35,8 @@ class DPFedAvg:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 
-    def release(self, noise_multiplier: float, expected_clients: float) -> Release | Unproven:
+    def release(self, noise_multiplier: float, expected_clients: float) -> Release:
         """Return what a round releases: the noisy sum, and the count of the clipping rule."""
-        if self.clipping.unproven:
-            return Unproven(self.clipping.unproven)
         count = self.clipping.count_multiplier(noise_multiplier, expected_clients)
         return Release((remaining(noise_multiplier, [count]), count))
 

@@ -7,7 +7,7 @@ import torch
 
 from dpfl import clippings
 from dpfl.flat import joined
-from dpfl.privacy.release import Release, Unproven, remaining
+from dpfl.privacy.release import Release, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
@@ -29,10 +29,8 @@ class DPSGD:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 
-    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
-        """Return the noisy sum and the count of the clipping rule, or why the rule has no proof."""
-        if self.clipping.unproven:
-            return Unproven(self.clipping.unproven)
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
+        """Return the noisy sum and the count of the clipping rule."""
         count = self.clipping.count_multiplier(noise_multiplier, expected_batch)
         return Release((remaining(noise_multiplier, [count]), count))
 
@@ -41,7 +39,7 @@ class DPSGD:
         z, expected = step.noise_multiplier, step.expected_batch
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
-        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        total = joined(gradients.clipped_sum(clip_norm))
         count = self.clipping.count_multiplier(z, expected)
         noise = step.normal(total.numel()).to(total.device)
         total.add_(noise, alpha=remaining(z, [count]) * clip_norm)

@@ -30,13 +30,13 @@ class RelevanceDPSGD:
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof: a gradient may lie in the most relevant layer alone."""
-        return Unproven((_fsdp.RELEVANT, *self.clipping.unproven))
+        return Unproven((_fsdp.RELEVANT,))
 
     def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
-        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        total = joined(gradients.clipped_sum(clip_norm))
         noise = step.normal(total.numel()).to(total.device) * self.relevance.noise_scale(step)
         total.add_(noise, alpha=step.noise_multiplier * clip_norm)
         _fsdp.move(self.clippings, (norms,), (clip_norm,), step)

@@ -35,7 +35,7 @@ class Central:
         """Return why there is no proof."""
         reasons = (_fsdp.UNCLIPPED, _fsdp.ROW_SPACE, _fsdp.TWO_AS_ONE)
         relevant = (_fsdp.RELEVANT,) if self.relevance else ()
-        return Unproven((*reasons, *self.clippings[0].unproven, *relevant))
+        return Unproven((*reasons, *relevant))
 
     def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]."""

@@ -24,7 +24,7 @@ from dpfl.flat import joined
 from dpfl.mechanisms import _fsdp, dpsgd
 from dpfl.mechanisms._basis import SOURCES
 from dpfl.mechanisms._noise_split import split
-from dpfl.privacy.release import Release, Unproven, remaining
+from dpfl.privacy.release import Release, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile")
@@ -46,10 +46,8 @@ class Certified:
         self.clippings, self._make_basis, self._every = rules, make_basis, every
         self._basis: Tensor | None = None
 
-    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
         """Return the two sums as the one Gaussian that they are together, and the counts."""
-        if reasons := self.clippings[0].unproven:
-            return Unproven(reasons)
         counts = self._counts(noise_multiplier, expected_batch)
         return Release((remaining(noise_multiplier, counts), *counts))
 

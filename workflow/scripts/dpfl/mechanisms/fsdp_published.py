@@ -30,7 +30,7 @@ class Published:
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof."""
-        return _fsdp.of_every_example(self.clippings[0], self.relevance)
+        return _fsdp.of_every_example(self.relevance)
 
     def estimate(self, step: Step) -> Tensor:
         """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""

@@ -17,7 +17,7 @@ import torch
 from dpfl import clippings
 from dpfl.errors import UserError
 from dpfl.flat import joined
-from dpfl.privacy.release import Release, Unproven, joint, remaining
+from dpfl.privacy.release import Release, joint, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
@@ -42,10 +42,8 @@ class CandidateDPSGD:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 
-    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
         """Return a noisy sum for each candidate and the count of the clipping rule."""
-        if self.clipping.unproven:
-            return Unproven(self.clipping.unproven)
         count = self.clipping.count_multiplier(noise_multiplier, expected_batch)
         return Release((*self._multipliers(noise_multiplier, count), count))
 
@@ -54,7 +52,7 @@ class CandidateDPSGD:
         z, expected = step.noise_multiplier, step.expected_batch
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
-        total = joined(gradients.weighted_sum((clip_norm / norms).clamp_(max=1)))
+        total = joined(gradients.clipped_sum(clip_norm))
         count = self.clipping.count_multiplier(z, expected)
         noisy = [
             (total + multiplier * clip_norm * step.normal(total.numel()).to(total)) / expected

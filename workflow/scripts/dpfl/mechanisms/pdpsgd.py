@@ -13,7 +13,7 @@ import torch
 from dpfl.decomposition import gram
 from dpfl.flat import joined
 from dpfl.mechanisms import _fsdp, dpsgd
-from dpfl.privacy.release import Release, Unproven
+from dpfl.privacy.release import Release
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
@@ -33,7 +33,7 @@ class ProjectedDPSGD:
         """Return the rules whose states a checkpoint keeps."""
         return self.inner.clippings
 
-    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
         """Return what DP-SGD releases."""
         return self.inner.release(noise_multiplier, expected_batch)
 

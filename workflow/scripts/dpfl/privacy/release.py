@@ -8,6 +8,7 @@ each, so all together by the root of the sum of squares.)
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from dpfl.errors import UserError
 
@@ -31,6 +32,16 @@ class Unproven:
     """A release that no accountant can price: the conditions it violates, each by name."""
 
     reasons: tuple[str, ...]
+
+
+def of_step(mechanism: Any, noise_multiplier: float, expected: float) -> Release | Unproven:
+    """Return what a mechanism releases of one batch or cohort of this expected size.
+
+    Nothing is proven with a clipping rule that has no proof, whatever the mechanism says.
+    """
+    own = mechanism.release(noise_multiplier, expected)
+    rules = dict.fromkeys(reason for rule in mechanism.clippings for reason in rule.unproven)
+    return Unproven((*getattr(own, "reasons", ()), *rules)) if rules else own
 
 
 def joint(multipliers: Iterable[float]) -> float:
