@@ -13,7 +13,8 @@ from dp_accounting.rdp import rdp_privacy_accountant as library
 
 from dpfl import printed_losses
 from dpfl import privacy_loss_words as words
-from dpfl.analyses import _privacy_loss_rows as rows
+from dpfl.analyses import _privacy_loss_needed as needed_by
+from dpfl.analyses import _privacy_loss_plan as plans
 from dpfl.analyses import privacy_loss as analysis
 from dpfl.errors import UserError
 from dpfl.privacy.accountants import classic_rdp
@@ -43,7 +44,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def chosen(
-    table: pd.DataFrame, header: float, method: str, reading: str = rows.ONE
+    table: pd.DataFrame, header: float, method: str, reading: str = plans.ONE
 ) -> pd.DataFrame:
     own = (table["header_epsilon"] == header) & (table["method"] == method)
     return table[own & (table["reading"] == reading)]
@@ -77,7 +78,7 @@ def test_it_declares_the_file_that_it_reads(root):
     ],
 )
 def test_known_prices_of_25_and_50_epochs(noise, prices):
-    plan = rows.Plan.of(SETTINGS)
+    plan = plans.Plan.of(SETTINGS)
     found = [plan.classic(250 / 60000, noise, epochs) for epochs in (25, 50)]
     assert found == pytest.approx(prices, abs=5e-4)
     assert found == pytest.approx([classic(250 / 60000, noise, n) for n in (6000, 12000)])
@@ -112,7 +113,7 @@ def test_the_first_line_is_reproduced_at_a_fitted_sigma(tables):
 
 def test_every_fitting_sigma_rounds_to_what_is_printed(tables):
     fit = tables["fit"]
-    for _, row in fit[fit["fitted_sigma"].notna() & (fit["reading"] == rows.ONE)].iterrows():
+    for _, row in fit[fit["fitted_sigma"].notna() & (fit["reading"] == plans.ONE)].iterrows():
         inside = (row["lowest_sigma"] + 1e-4, row["fitted_sigma"], row["highest_sigma"] - 1e-4)
         outside = (row["lowest_sigma"] - 1e-4, row["highest_sigma"] + 1e-4)
         printed = [row["published_25"], row["published_50"]]
@@ -143,20 +144,20 @@ def test_a_pair_without_a_single_sigma_has_no_fit(tables):
 def test_readings_charge_one_or_all_releases(tables):
     table = tables[""]
     for method, joint in (("fsdp", 2**-0.5), ("p3sgd", (1 + 1.2**-2 + 1.5**-2) ** -0.5)):
-        one, all_ = (chosen(table, 4.42, method, reading) for reading in (rows.ONE, rows.ALL))
+        one, all_ = (chosen(table, 4.42, method, reading) for reading in (plans.ONE, plans.ALL))
         assert (one["noise_multiplier"] == one["sigma"]).all()
         assert all_["noise_multiplier"].tolist() == pytest.approx((joint * one["sigma"]).tolist())
         base = chosen(table, 4.42, "dpsgd")
         assert one["classic_rdp"].tolist() == base["classic_rdp"].tolist()
         found = [classic(250 / 60000, joint * 1.0961097879, n) for n in (6000, 12000)]
         assert all_["classic_rdp"].tolist() == pytest.approx(found)
-    assert set(chosen(table, 4.42, "dpsgd", rows.ALL)["method"]) == set()
+    assert set(chosen(table, 4.42, "dpsgd", plans.ALL)["method"]) == set()
 
 
 def test_solutions_give_the_printed_value_back(tables):
     joints = {"dpsgd": 1, "p3sgd": (1 + 1.2**-2 + 1.5**-2) ** -0.5, "fsdp": 2**-0.5}
     for _, row in tables["needed"].iterrows():
-        joint = joints[row["method"]] if row["reading"] == rows.ALL else 1
+        joint = joints[row["method"]] if row["reading"] == plans.ALL else 1
         noise = row["needed_sigma"] * joint
         steps = row["epochs"] * 240
         assert classic(250 / 60000, noise, steps) == pytest.approx(row["published"], rel=1e-4)
@@ -167,10 +168,10 @@ def test_solutions_give_the_printed_value_back(tables):
 
 
 def test_what_no_setting_gives_stays_empty():
-    plan = rows.Plan.of(changed("search.noise_multiplier", [0.3, 1.0]))
+    plan = plans.Plan.of(changed("search.noise_multiplier", [0.3, 1.0]))
     cells = [cell for cell in printed_losses.losses() if cell.header == 1.32]
-    pairs = rows.pairs(cells, ["mnist"], {"dpsgd": [1]})
-    (row,) = rows.fits(plan, pairs).to_dict("records")
+    pairs = plans.pairs(cells, ["mnist"], {"dpsgd": [1]})
+    (row,) = needed_by.fits(plan, pairs).to_dict("records")
     assert math.isnan(row["needed_sigma_25"]) and math.isnan(row["best_sigma"])
     shown = analysis.columns()["fit"]
     assert shown["σ needed"](pd.Series(row)) == shown["fitted σ"](pd.Series(row)) == "none"
@@ -266,7 +267,7 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     assert "header 1.32" in low.get_title("left")
     drawn = {line.get_label(): line.get_xdata().tolist() for line in high.lines}
     own = tables[""][tables[""]["header_epsilon"] == 4.42]
-    one, all_ = (own[own["reading"] == reading] for reading in (rows.ONE, rows.ALL))
+    one, all_ = (own[own["reading"] == reading] for reading in (plans.ONE, plans.ALL))
     assert drawn["printed"] == one["published"].tolist()
     assert drawn["classic RDP, as one release"] == one["classic_rdp"].tolist()
     assert drawn["PLD (the truth), all releases charged"] == all_["pld"].tolist()

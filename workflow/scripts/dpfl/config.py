@@ -120,7 +120,7 @@ def _unknown_names(config: dict) -> Iterator[str]:
 
 
 def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
-    """Find claims about methods that a study does not run, and rates that nothing tunes."""
+    """Find what a study names and does not run, and rates that nothing tunes."""
     where = f"studies.{name}"
     for key, value in study.get("baseline", {}).items():
         if value not in _choices(study, key):
@@ -141,8 +141,13 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
                 f"expected one of its methods{nearest(method, study['methods'])}"
             )
     yield from _published_names(where, study)
-    if "tuned_by" not in study:
-        return
+    if "tuned_by" in study:
+        yield from _tuning_names(config, name, study)
+
+
+def _tuning_names(config: dict, name: str, study: dict) -> Iterator[str]:
+    """Find methods and variants of a study that its grid of rates does not tune."""
+    where = f"studies.{name}"
     grid = config["studies"].get(study["tuned_by"])
     if grid is None or "rate" not in grid.get("vary", {}):
         grids = [n for n, s in config["studies"].items() if "rate" in s.get("vary", {})]

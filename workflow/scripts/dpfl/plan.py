@@ -45,19 +45,7 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
     """Resolve a study: its cells with the names of their runs, which are added to the plan."""
     study = config["studies"][name]
     cells = [
-        {
-            "method": method,
-            "label": method,
-            "variant": variant,
-            "remark": remark(components(config, method, variant)),
-            "epsilon": epsilon,
-            "unit": unit_of(config, method, variant),
-            "seeds": seeds,
-            "published": published.values(
-                study.get("published", []), study["dataset"], method, epsilon, variant
-            ),
-            "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
-        }
+        _cell(config, study, method, variant, epsilon, seeds, plan)
         for method in study["methods"]
         for variant in variants(study, method)
         for epsilon, seeds in _epsilons(study)
@@ -82,6 +70,30 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
         "controls": study.get("controls", []),
         "baseline": study.get("baseline", {}),
         "cells": cells,
+    }
+
+
+def _cell(
+    config: dict,
+    study: dict,
+    method: str,
+    variant: dict,
+    epsilon: float | str,
+    seeds: list[int],
+    plan: Plan,
+) -> dict:
+    """Resolve a cell, with a run for each of its seeds."""
+    printed = study.get("published", [])
+    return {
+        "method": method,
+        "label": method,
+        "variant": variant,
+        "remark": remark(components(config, method, variant)),
+        "epsilon": epsilon,
+        "unit": unit_of(config, method, variant),
+        "seeds": seeds,
+        "published": published.values(printed, study["dataset"], method, epsilon, variant),
+        "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
     }
 
 

@@ -13,6 +13,7 @@ from dpfl import plugins
 
 FILE = "resources/published_tables.csv"
 MOST_DECIMALS = 9
+DECIMALS = 2  # of the printed epsilons
 METRIC = "privacy_loss_epsilon"
 NAMES = {
     "mnist": "MNIST",

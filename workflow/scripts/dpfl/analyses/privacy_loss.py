@@ -71,16 +71,14 @@ def _check_search(search: Any) -> None:
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     """Return every printed cell beside our price, what would be needed for it, and common fits."""
-    from dpfl.analyses import _privacy_loss_rows as rows
+    from dpfl.analyses._privacy_loss_needed import fits, needed
+    from dpfl.analyses._privacy_loss_plan import Plan, pairs
+    from dpfl.analyses._privacy_loss_rows import prices
 
     check(settings)
-    plan = rows.Plan.of(settings)
-    pairs = rows.pairs(printed_losses.losses(), settings["examples"], settings["releases"])
-    return {
-        "": rows.prices(plan, pairs),
-        "needed": rows.needed(plan, pairs),
-        "fit": rows.fits(plan, pairs),
-    }
+    plan = Plan.of(settings)
+    told = pairs(printed_losses.losses(), settings["examples"], settings["releases"])
+    return {"": prices(plan, told), "needed": needed(plan, told), "fit": fits(plan, told)}
 
 
 def columns() -> "dict[str, dict[str, Column]]":

@@ -15,5 +15,9 @@ ORDERS = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(12, 64))
 
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the epsilon of an event; a draft costs the same."""
-    conversions = math.log(1 / delta) / (np.array(ORDERS) - 1)
-    return float(np.min(_renyi.divergences(event, ORDERS) + conversions))
+    return converted(_renyi.divergences(event, ORDERS), delta)
+
+
+def converted(divergences: np.ndarray, delta: float) -> float:
+    """Return the epsilon of divergences at ORDERS."""
+    return float(np.min(divergences + math.log(1 / delta) / (np.array(ORDERS) - 1)))
