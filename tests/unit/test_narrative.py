@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from synthetic import CLAIM, cell, study
 
-from dpfl import comparisons, narrative, ranges, robustness, tables
+from dpfl import comparisons, narrative, ranges, robustness, tables, verdict_words
 
 INF = math.inf
 
@@ -85,7 +85,7 @@ def test_headline_groups_the_verdicts() -> None:
     compared = compared_of(
         {"worse": "sgd"}, {"worse": "adam"}, {"worse": "adabelief", "verdict": "inconclusive"}
     )
-    assert narrative.headline(main(), compared) == (
+    assert verdict_words.headline(main(), compared) == (
         "Is cadabelief more accurate at equal privacy budget? against sgd and adam: replicated; "
         "against adabelief: inconclusive."
     )
@@ -93,27 +93,27 @@ def test_headline_groups_the_verdicts() -> None:
 
 def test_a_comparison_with_an_unproven_side_is_no_comparison_at_equal_privacy() -> None:
     compared = compared_of({"not_certified": "cadabelief"})
-    assert narrative.headline(main(), compared).endswith(
+    assert verdict_words.headline(main(), compared).endswith(
         "against sgd: replicated. Not certified, so not at equal privacy: cadabelief."
     )
-    [text] = narrative.claims(main(), compared)
+    [text] = verdict_words.claims(main(), compared)
     assert text.endswith("Not certified, so not at equal privacy: cadabelief.")
 
 
 def test_headline_of_a_demonstration_judges_nothing() -> None:
     compared = compared_of({"verdict": "demonstration"})
-    text = narrative.headline(main("digits"), compared)
+    text = verdict_words.headline(main("digits"), compared)
     assert "no published claim is judged" in text and "replicated" not in text
-    assert narrative.headline(main(), compared_of()) == "This study judges no claim."
+    assert verdict_words.headline(main(), compared_of()) == "This study judges no claim."
 
 
 def test_a_comparison_carries_interval_n_and_p() -> None:
-    [text] = narrative.claims(main(), compared_of({}))
+    [text] = verdict_words.claims(main(), compared_of({}))
     assert text == (
         "cadabelief against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
         "after Holm): replicated, for the whole interval lies above zero."
     )
-    [text] = narrative.claims(main(), compared_of({"p_holm": 1e-9}))
+    [text] = verdict_words.claims(main(), compared_of({"p_holm": 1e-9}))
     assert "(n = 5, p < 0.0001 after Holm)" in text
 
 
@@ -127,14 +127,14 @@ def test_a_comparison_carries_interval_n_and_p() -> None:
     ],
 )
 def test_each_verdict_has_its_reason(verdict: str, reason: str) -> None:
-    [text] = narrative.claims(main(), compared_of({"verdict": verdict}))
+    [text] = verdict_words.claims(main(), compared_of({"verdict": verdict}))
     assert f": {verdict}, for " in text and reason in text
 
 
 def test_a_comparison_of_one_seed_or_none() -> None:
     nothing = {"ci_low": np.nan, "ci_high": np.nan, "p": np.nan, "p_holm": np.nan}
     few = nothing | {"n": 1, "verdict": "too few seeds"}
-    one, none = narrative.claims(main(), compared_of(few, few | {"difference": np.nan, "n": 0}))
+    one, none = verdict_words.claims(main(), compared_of(few, few | {"difference": np.nan, "n": 0}))
     assert "(n = 1)" in one and "[" not in one and "Holm" not in one
     assert none == "cadabelief against sgd: no seed has both; too few seeds."
 
@@ -152,7 +152,7 @@ def test_a_comparison_of_one_seed_or_none() -> None:
 )
 def test_belief(verdict: str, start: str) -> None:
     row = {"kind": "belief", "worse": "sgd-ema and cadabelief-scalar", "verdict": verdict}
-    [text] = narrative.belief(main(), compared_of(row))
+    [text] = verdict_words.belief(main(), compared_of(row))
     assert text.startswith(start)
 
 
@@ -358,6 +358,6 @@ def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
 
 
 def test_the_rules_name_the_margin_in_force() -> None:
-    text = " ".join(narrative.rules(2.0))
+    text = " ".join(verdict_words.rules(2.0))
     assert "within 2 points" in text and "below 1 point," in text and "n = 5" in text
     assert "no difference if the whole interval lies within 1 point of zero" in text

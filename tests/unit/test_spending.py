@@ -8,7 +8,7 @@ import pytest
 from synthetic import cell, study
 from test_narrative import cells_of, compared_of
 
-from dpfl import narrative, spending
+from dpfl import narrative, spending, verdict_words
 
 INF = math.inf
 STRATEGIES = ("uniform", "decay", "adaptive")
@@ -40,7 +40,7 @@ def test_the_headline_asks_and_answers() -> None:
 def test_the_headline_of_a_demonstration_judges_nothing() -> None:
     compared = compared_of(change("decay", "demonstration"), change("growth", "demonstration"))
     [text] = spending.headline(budgets("digits"), compared)
-    assert text == narrative.demonstration(budgets("digits"))
+    assert text == verdict_words.demonstration(budgets("digits"))
     assert spending.headline(budgets(), compared_of({})) == []
 
 
@@ -57,7 +57,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
 )
 def test_each_verdict_on_a_change_has_its_reason(verdict: str, reason: str) -> None:
     compared = compared_of(change("decay", verdict, variant="clip_norm=1.0"), {})
-    [text] = narrative.claims(budgets(), compared, "baseline")
+    [text] = verdict_words.claims(budgets(), compared, "baseline")
     assert text.startswith("sgd, budget=decay against sgd, budget=uniform (clip_norm=1.0): +0.40")
     assert f": {verdict}, for " in text and reason in text
 

@@ -19,6 +19,7 @@ NOTEBOOK_MODULES = [
         "robustness",
         "spending",
         "splitting",
+        "verdict-words",
     )
 ]
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files, narrative, plugins, rendering, results, robustness, spending
+from dpfl import (
+    files,
+    narrative,
+    plugins,
+    rendering,
+    results,
+    robustness,
+    spending,
+    verdict_words,
+)
 from dpfl.errors import UserError
 from dpfl.reader import Folder, shown_width
 from dpfl.rendering import known
@@ -36,7 +45,7 @@ def section(study: dict, folder: Folder, figures: list[Path], home: Path) -> dic
         "unit": results.unit_of(study),
         "scope": narrative.scope(study, cells),
         "scores": scores(compared, study["margin"]),
-        "belief": narrative.belief(study, compared),
+        "belief": verdict_words.belief(study, compared),
         "privacy": narrative.privacy(cells),
         "notes": [
             *narrative.units(cells),
@@ -181,7 +190,7 @@ def _links(folder: Folder, stem: str, title: str, home: Path) -> dict[str, Any]:
 def _headline(study: dict, compared: pd.DataFrame) -> str:
     """Return the questions of a study with their answers, nothing for one that asks none."""
     claims = (compared["kind"] == "claim").any()
-    asked = [narrative.headline(study, compared)] if claims else []
+    asked = [verdict_words.headline(study, compared)] if claims else []
     return " ".join(dict.fromkeys([*asked, *spending.headline(study, compared)]))
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from dpfl import results, verdicts
-from dpfl.narrative import counted, demonstration, listed, name_of, overlap, percent, setting
+from dpfl.narrative import counted, listed, name_of, overlap, percent, setting
 from dpfl.rendering import certified, known
+from dpfl.verdict_words import demonstration
 
 ACCOUNTANTS = {
     "pld": "pld: the noise of every round was fixed before training, and the privacy loss "
