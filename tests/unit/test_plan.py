@@ -162,6 +162,16 @@ def test_what_is_left_out_is_not_run(made):
     assert ("fsdp-certified", "batch-mean") not in pairs
 
 
+def test_a_costly_method_may_have_fewer_seeds(default):
+    config = copy.deepcopy(default)
+    study = config["studies"]["fsdp-compare"]
+    study |= {"seeds": [0, 1, 2], "epsilons": [2, 8], "method_seeds": {"pdpsgd": [1]}}
+    cells = plan.make(config).studies["fsdp-compare"]["cells"]
+    of = {(c["method"], c["epsilon"]): c["seeds"] for c in cells}
+    assert of[("pdpsgd", 2.0)] == of[("pdpsgd", 8.0)] == [1]
+    assert all(seeds == [0, 1, 2] for (method, _), seeds in of.items() if method != "pdpsgd")
+
+
 def test_every_method_of_a_study_has_the_same_public_examples(made):
     for name in ("fsdp-compare", "fsdp-k", "fsdp-ablation"):
         runs = {run for c in made.studies[name]["cells"] for run in c["runs"]}

@@ -134,10 +134,10 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
                 place = f"{where}.leave_out.{number}.{key}"
                 yield f"config: {place} = {value}, expected one of {_place(key)}"
     judged = [m for c in study.get("claims", []) for m in (c["better"], *c["worse"])]
-    for method in [*judged, *study.get("controls", [])]:
+    for method in [*judged, *study.get("controls", []), *study.get("method_seeds", {})]:
         if method not in study["methods"]:
             yield (
-                f"config: {where}.claims or .controls name {method!r}, "
+                f"config: {where}.claims, .controls or .method_seeds name {method!r}, "
                 f"expected one of its methods{nearest(method, study['methods'])}"
             )
     yield from _published_names(where, study)

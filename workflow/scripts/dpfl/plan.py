@@ -48,7 +48,7 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
         _cell(config, study, method, variant, epsilon, seeds, plan)
         for method in study["methods"]
         for variant in variants(study, method)
-        for epsilon, seeds in _epsilons(study)
+        for epsilon, seeds in _budgets(study, method)
     ]
     keep = (
         "title",
@@ -58,7 +58,6 @@ def _study(config: dict, name: str, plan: Plan) -> dict:
         "figures",
         "vary",
         "tuned_by",
-        "validation_fraction",
     )
     return {
         "name": name,
@@ -97,11 +96,12 @@ def _cell(
     }
 
 
-def _epsilons(study: dict) -> Iterator[tuple[float | str, list[int]]]:
+def _budgets(study: dict, method: str) -> Iterator[tuple[float | str, list[int]]]:
+    """Yield the epsilons of a study, each with the seeds that a method runs there."""
+    private = study.get("method_seeds", {}).get(method, study["seeds"])
     for value in study["epsilons"]:
         epsilon = epsilon_of(value)
-        private = epsilon != "inf"
-        yield epsilon, study["seeds"] if private else study.get("nonprivate_seeds", study["seeds"])
+        yield epsilon, study.get("nonprivate_seeds", private) if epsilon == "inf" else private
 
 
 def _run(
@@ -209,7 +209,7 @@ def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) ->
             "rate": trial["rate"],
             "runs": [
                 _run(config, grid, method, trial, epsilon, s, plan)
-                for epsilon, seeds in _epsilons(grid)
+                for epsilon, seeds in _budgets(grid, method)
                 for s in seeds
             ],
         }
