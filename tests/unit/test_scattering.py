@@ -4,6 +4,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,10 +24,13 @@ SHAPES = {name: plugins.constant("data", name, "SHAPE", None) for name in BASES}
 EXACT = 2e-6  # of float16 numbers below 2^-9
 
 
-def features(pictures):
+PLAIN = SimpleNamespace(SCALE=255, MEAN=(0.0,), STD=(1.0,))  # pixels from 0 to 1
+
+
+def features(pictures, base=PLAIN):
     """Return the features of uint8 pictures, in float64."""
     targets = np.zeros(len(pictures), np.int64)
-    found = _scattering.features(data.Arrays(pictures, targets, pictures[:1], targets[:1]), 255)
+    found = _scattering.features(data.Arrays(pictures, targets, pictures[:1], targets[:1]), base)
     assert found.train_inputs.dtype == np.float16
     assert np.array_equal(found.test_inputs, found.train_inputs[:1])
     return found.train_inputs.astype(float)
@@ -68,7 +72,7 @@ def test_digits_equal_what_kymatio_computes_in_numpy(tmp_path):
     pictures, found = digits.read(tmp_path), data.read("digits-scatter", tmp_path)
     transform = ScatteringNumPy2D(J=2, shape=(8, 8), L=8)
     for part in ("train_inputs", "test_inputs"):
-        expected = transform(getattr(pictures, part)[:, 0] / 16)
+        expected = transform((getattr(pictures, part)[:, 0] / 16 - digits.MEAN) / digits.STD)
         np.testing.assert_allclose(getattr(found, part), expected, rtol=2**-10, atol=1e-6)
     assert np.array_equal(found.train_targets, pictures.train_targets)
     assert np.array_equal(found.test_targets, pictures.test_targets)
@@ -116,6 +120,17 @@ def test_every_colour_has_channels_of_its_own():
     for colour in range(3):
         own = found[:, 81 * colour : 81 * (colour + 1)]
         assert np.array_equal(own, features(pictures[:, colour : colour + 1]))
+
+
+def test_every_colour_is_normalised_by_its_own_constants_first():
+    """Waves have no mean: it moves the averages alone, and a spread divides everything."""
+    pictures = noise(3, colours=3)
+    base = SimpleNamespace(SCALE=255, MEAN=(0.2, 0.5, 0.7), STD=(0.5, 0.25, 0.125))
+    expected = features(pictures).reshape(3, 3, 81, 7, 7)
+    expected[:, :, 0] -= np.reshape(base.MEAN, (3, 1, 1))
+    expected /= np.reshape(base.STD, (3, 1, 1, 1))
+    found = features(pictures, base).reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=2**-8, atol=2e-3)
 
 
 def test_features_of_a_picture_do_not_depend_on_its_chunk(monkeypatch):

@@ -25,8 +25,9 @@ BATCHES = (64, 256, 1024)
 PEERS = ("non-private", "ours", "Opacus hooks", "Opacus ghost", "Opacus functorch", "vmap(grad)")
 # Measured at one batch size only: what compiles for half a minute at each, and the allocator.
 COMPILED, ONE_BATCH = "vmap(grad) compiled", (256,)
-# Gradients taken apart: steps are timed in tens, since every tenth makes a new basis.
-SPLIT, SPLIT_BATCH, REFRESH = ("fsdp-central", "fsdp-certified", "fsdp-central, naive"), (250,), 10
+# Gradients taken apart, and how many steps are timed at once: every tenth may make a new basis.
+SPLIT = {"fsdp-central": 1, "fsdp-certified": 10, "fsdp-central, naive": 1}
+SPLIT_BATCH = (250,)
 DEFAULT_MALLOC = ("non-private", "ours", "Opacus hooks")
 
 
@@ -80,9 +81,9 @@ def splits() -> list[dict]:
     """Return a row for every network and mechanism that takes gradients apart, beside DP-SGD."""
     rows = []
     for model, dataset in NETWORKS.items():
-        for name in SPLIT:
+        for name, each in SPLIT.items():
             job = {"contender": name, "dataset": dataset, "model": model, "kept": True}
-            timed = {"batches": SPLIT_BATCH, "reference": "ours", "each": REFRESH}
+            timed = {"batches": SPLIT_BATCH, "reference": "ours", "each": each}
             found = measured(f"{name}, {model}", table="steps", **job, **timed)
             rows += [{"model": model, "contender": name, **row} for row in found]
     return rows

@@ -1,14 +1,16 @@
 """Scattering features: what two layers of fixed wavelets make of each picture alone.
 
-Nothing is learned and no constant of the data enters, so that the features cost no privacy budget
-(Bruna and Mallat 2013, arXiv 1203.1513, computed by Kymatio; as inputs of private training:
-Tramer and Boneh 2021, arXiv 2011.11660).
+Nothing is learned; pictures are first normalised by the constants of their data set, which count
+as public here as everywhere. So the features cost no privacy budget (Bruna and Mallat 2013, arXiv
+1203.1513, computed by Kymatio; as inputs of private training: Tramer and Boneh 2021, arXiv
+2011.11660).
 """
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,21 +27,22 @@ PLANES_PER_CHUNK = 300
 REPORT_EVERY = 5000
 
 
-def features(arrays: "Arrays", scale: float) -> "Arrays":
+def features(arrays: "Arrays", base: ModuleType) -> "Arrays":
     """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], with their targets.
 
-    Pixels are divided by `scale`; the 81 channels of a colour are next to one another. Computed
-    on one thread, with a line to stderr every 5,000 pictures.
+    `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
+    a network; the 81 channels of a colour are next to one another. Computed on one thread, with a
+    line to stderr every 5,000 pictures.
     """
     from dpfl.data import Arrays
 
     inputs = [
-        _transformed(part, getattr(arrays, f"{part}_inputs"), scale) for part in ("train", "test")
+        _transformed(part, getattr(arrays, f"{part}_inputs"), base) for part in ("train", "test")
     ]
     return Arrays(inputs[0], arrays.train_targets, inputs[1], arrays.test_targets)
 
 
-def _transformed(part: str, pictures: "np.ndarray", scale: float) -> "np.ndarray":
+def _transformed(part: str, pictures: "np.ndarray", base: ModuleType) -> "np.ndarray":
     import numpy as np
     import torch
 
@@ -49,10 +52,12 @@ def _transformed(part: str, pictures: "np.ndarray", scale: float) -> "np.ndarray
     total, colours, *size = pictures.shape
     transform = ScatteringTorch2D(OCTAVES, tuple(size), ANGLES)
     found = np.empty((total, CHANNELS * colours, *(n // 2**OCTAVES for n in size)), np.float16)
+    mean, std = (torch.tensor(value).view(-1, 1, 1) for value in (base.MEAN, base.STD))
     chunk, started = PLANES_PER_CHUNK // colours, time.monotonic()
     with torch.inference_mode(), _one_thread(torch):
         for first in range(0, total, chunk):
-            planes = torch.tensor(pictures[first : first + chunk], dtype=torch.float32).div_(scale)
+            planes = torch.tensor(pictures[first : first + chunk], dtype=torch.float32)
+            planes.div_(base.SCALE).sub_(mean).div_(std)
             found[first : first + chunk] = transform(planes).flatten(1, 2).numpy()
             done = first + len(planes)
             if done // REPORT_EVERY > first // REPORT_EVERY:

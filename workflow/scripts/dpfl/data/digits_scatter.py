@@ -19,4 +19,4 @@ DTYPE = "float16"
 
 def read(data_dir: Path) -> "Arrays":
     """Read the pictures from `data_dir` and compute their features; UserError as theirs."""
-    return _scattering.features(data.read(BASE, data_dir), digits.SCALE)
+    return _scattering.features(data.read(BASE, data_dir), digits)
