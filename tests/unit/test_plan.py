@@ -5,7 +5,7 @@ import copy
 import pytest
 import yaml
 
-from dpfl import plan, plugins, streams
+from dpfl import estimate, plan, plugins, streams
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +200,20 @@ def test_the_unit_is_that_of_the_mechanism(made):
         if run["calibration"]:
             calibrated = made.calibrations[run["calibration"]]["settings"]
             assert calibrated["unit"] == run["settings"]["unit"]
+
+
+def test_memory_to_ask_for_holds_the_basis_and_the_gradients_of_a_batch(made):
+    def asked(name, **mechanism):
+        settings = next(
+            run["settings"]
+            for run in made.runs.values()
+            if run["settings"]["mechanism"]["estimator"] == name
+        )
+        settings = copy.deepcopy(settings) | {"model": "cifar10-cnn"}
+        settings["mechanism"] |= mechanism
+        settings["federation"]["batch_size"] = 250
+        return estimate.memory_mb(settings)
+
+    floats = 8 * 550_570 / 1e6  # float64, the parameters of the network
+    assert asked("fsdp-certified", rank=1000) - asked("fsdp-certified", rank=0) > 1000 * floats
+    assert asked("fsdp-published") - asked("fsdp-central") > 250 * floats

@@ -1,5 +1,6 @@
 # What several stages share: paths by name, and the source files that a job depends on.
 
+import re
 import shlex
 
 from dpfl import plugins, sources
@@ -24,13 +25,19 @@ NOTEBOOK_MODULES = [
 ]
 
 
+def one_of(names):
+    """A wildcard that is one of some names; if there are none, none matches."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 wildcard_constraints:
     dataset="[a-z0-9-]+",
     partition="[a-z0-9.-]+",
     calibration="[a-z0-9.-]+",
     tuning="[a-z0-9.-]+",
     run="[a-z0-9.-]+",
-    study="[a-z0-9-]+",
+    study=one_of(PLAN.studies),
+    analysis=one_of(PLAN.analyses),
     figure="[a-z0-9-]+",
 
 

@@ -46,7 +46,7 @@ rule notebook:
     log:
         "results/logs/notebook/{notebook}.log",
     wildcard_constraints:
-        notebook="|".join(SELECTED_NOTEBOOKS),
+        notebook=one_of(SELECTED_NOTEBOOKS),
     # Two kernels that start at once can be given the same port; the later one dies.
     retries: 2
     conda:

@@ -19,6 +19,8 @@ EXAMPLE_SECONDS = {
     "scatter-cnn": 4.0e-4,
 }
 UNKNOWN_MODEL = 1.0e-4
+PARAMETERS = {"mnist-cnn": 26_010, "mnist-cnn-tanh": 26_010, "scatter-linear": 155_530}
+UNKNOWN_PARAMETERS = 600_000  # those of the largest network here
 EVALUATION = 0.35  # of a training example
 PLAIN = 0.6  # a step without privacy, of one with it
 MARGIN = 5
@@ -72,11 +74,21 @@ def minutes(settings: dict) -> int:
 
 
 def memory_mb(settings: dict) -> int:
-    """Return the memory to ask a cluster for: the process, and the data set in float32."""
+    """Return the memory to ask a cluster for: the process, its data in float32, and matrices."""
     dataset = plugins.load("data", settings["dataset"])
     channels, height, width = dataset.SHAPE
     examples = dataset.TRAIN_EXAMPLES + dataset.TEST_EXAMPLES
-    return int(1200 + 3 * 4 * examples * channels * height * width / 1e6)
+    floats = 3 * 4 * examples * channels * height * width
+    return int(1200 + (floats + _matrices(settings)) / 1e6)
+
+
+def _matrices(settings: dict) -> float:
+    """Return the bytes of what a mechanism holds with a column for every parameter."""
+    mechanism = settings["mechanism"]
+    sizes = plugins.constant("mechanisms", mechanism["estimator"], "MEMORY", None) or {}
+    rows = {"rank": mechanism.get("rank", 0), "batch": settings["federation"]["batch_size"]}
+    columns = PARAMETERS.get(settings["model"], UNKNOWN_PARAMETERS)
+    return sum(size * rows[of] * columns for of, size in sizes.items())
 
 
 def announce(plan: Plan, runs: str) -> None:

@@ -15,7 +15,8 @@ Every client has an object of its own. `clipping` is the method's clipping: its 
 file's CLIPPING_RULES (if it has none, "fixed" alone), and the settings of that rule. NEEDS_PUBLIC
 says when public examples are needed: True, or {setting: value} of the mechanism. COST, for the
 estimate of a plan, is that of a step as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50), or
-its coefficients by powers of the rank.
+its coefficients by powers of the rank. MEMORY = {"rank" or "batch": bytes}, for the same estimate,
+is what it holds for every parameter and each of as many rows.
 
 A file with UNIT = "client" protects whole clients: its object offers, instead of `estimate`,
 

@@ -29,6 +29,7 @@ from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile")
 COST = (1.3, 8.0e-3, 3.0e-5)
+MEMORY = {"rank": 32}
 NEEDS_PUBLIC = {"basis": "public"}
 
 # Of |g|^2, added to |f|^2 = |g|^2 - |v|^2. In float32 the difference may come out too small, by

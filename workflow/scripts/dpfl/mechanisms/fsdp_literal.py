@@ -19,6 +19,7 @@ from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 13
+MEMORY = {"batch": 24}
 NEEDS_PUBLIC = {"relevance": True}
 
 

@@ -17,6 +17,7 @@ from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 8
+MEMORY = {"batch": 16}
 NEEDS_PUBLIC = {"relevance": True}
 
 
