@@ -15,9 +15,8 @@ EXAMPLE_SECONDS = {
     "mnist-cnn": 5.0e-5,
     "mnist-cnn-tanh": 5.0e-5,
     "cifar10-cnn": 2.2e-3,
-    "scatter-linear": 1.0e-4,
-    "scatter-cnn": 4.0e-4,
 }
+INPUT_SECONDS = {"scatter-linear": 8.0e-9, "scatter-cnn": 3.4e-8}  # for each number of an input
 UNKNOWN_MODEL = 1.0e-4
 PARAMETERS = {"mnist-cnn": 26_010, "mnist-cnn-tanh": 26_010, "scatter-linear": 155_530}
 UNKNOWN_PARAMETERS = 600_000  # those of the largest network here
@@ -31,12 +30,18 @@ def seconds(settings: dict) -> float:
     dataset = plugins.load("data", settings["dataset"])
     steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
-    cost = EXAMPLE_SECONDS.get(settings["model"], UNKNOWN_MODEL)
+    cost = _example_seconds(settings["model"], dataset.SHAPE)
     a_round = (
         _cost(settings["mechanism"]) * (steps * a_step + examples * cost)
         + EVALUATION * evaluated * cost
     )
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
+
+
+def _example_seconds(model: str, shape: tuple[int, ...]) -> float:
+    if model in INPUT_SECONDS:
+        return INPUT_SECONDS[model] * math.prod(shape)
+    return EXAMPLE_SECONDS.get(model, UNKNOWN_MODEL)
 
 
 def _cost(mechanism: dict) -> float:
