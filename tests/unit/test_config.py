@@ -133,6 +133,11 @@ MISTAKES = [
         "leave_out.0.clipping = clip-2, expected one of vary.clipping",
     ),
     (
+        "studies/alongside/leave_out",
+        [{"clipping": ["clip-1", "clip-2"]}],
+        "leave_out.0.clipping = clip-2, expected one of vary.clipping",
+    ),
+    (
         "studies/fsdp-compare/method_seeds",
         {"fsdp-centrl": [0]},
         ".method_seeds name 'fsdp-centrl', expected one of its methods; did you mean",

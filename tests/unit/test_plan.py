@@ -5,7 +5,7 @@ import copy
 import pytest
 import yaml
 
-from dpfl import estimate, plan, plugins, streams
+from dpfl import estimate, methods, plan, plugins, streams
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,16 @@ def test_what_is_left_out_is_not_run(made):
     assert len(variants) == 3 * 3 - 1
     pairs = {(v["mechanism"], v["clipping"]) for v in variants}
     assert ("fsdp-certified", "batch-mean") not in pairs
+
+
+def test_every_method_of_source_003_has_five_trials_in_a_row(default):
+    grid = default["studies"]["fsdp-rates"]
+    rates = grid["vary"]["rate"]
+    for method in grid["methods"]:
+        kept = [variant["rate"] for variant in methods.variants(grid, method)]
+        assert len(kept) == 5
+        first = rates.index(kept[0])
+        assert kept == rates[first : first + 5]
 
 
 def test_a_costly_method_may_have_fewer_seeds(default):

@@ -16,7 +16,7 @@ import yaml
 from dpfl import published
 from dpfl.errors import UserError
 from dpfl.feasibility import impossible, mismatches
-from dpfl.methods import COMPONENTS, trials_for, variants
+from dpfl.methods import COMPONENTS, trials_for, values_of, variants
 from dpfl.plugin_settings import nearest, plugin_errors
 
 NAME = "lower-case letters, digits, dots and dashes"
@@ -129,7 +129,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
                 f"config: {where}.baseline.{key} = {value}, expected one of {_place(key)}: {listed}"
             )
     for number, combination in enumerate(study.get("leave_out", [])):
-        for key, value in combination.items():
+        for key, value in ((k, v) for k, vs in combination.items() for v in values_of(vs)):
             if value not in _choices(study, key):
                 place = f"{where}.leave_out.{number}.{key}"
                 yield f"config: {place} = {value}, expected one of {_place(key)}"

@@ -51,16 +51,24 @@ def model_of(config: dict, study: dict, variant: dict) -> str:
 def variants(study: dict, method: str) -> list[dict]:
     """Return every combination of what a study varies, but for those that it leaves out.
 
-    What is left out may name the `method` that it is left out for.
+    What is left out may name the `method` that it is left out for; a list means any of its values.
     """
     vary, left_out = study.get("vary", {}), study.get("leave_out", [])
     found = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
 
     def kept(variant: dict) -> bool:
         whole = {"method": method} | variant
-        return not any(part.items() <= whole.items() for part in left_out)
+        return not any(
+            all(whole.get(key) in values_of(value) for key, value in part.items())
+            for part in left_out
+        )
 
     return [variant for variant in found if kept(variant)]
+
+
+def values_of(value: object) -> list:
+    """Return the values that one entry of leave_out stands for."""
+    return value if isinstance(value, list) else [value]
 
 
 def trials_for(grid: dict, method: str, variant: dict) -> list[dict]:
