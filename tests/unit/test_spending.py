@@ -37,6 +37,15 @@ def test_the_headline_asks_and_answers() -> None:
     assert "another budget of sgd more" in first and second.endswith("decay: loses.")
 
 
+def test_the_headline_of_a_baseline_method_names_it() -> None:
+    same = {"kind": "baseline", "worse": "fsdp-certified", "verdict": "no difference"}
+    compared = compared_of(same | {"better": "dpsgd"}, same | {"better": "dpsgd-quantile"})
+    assert spending.headline(budgets(), compared) == [
+        "Is another method more accurate than fsdp-certified at equal privacy budget? "
+        "dpsgd and dpsgd-quantile: no difference."
+    ]
+
+
 def test_the_headline_of_a_demonstration_judges_nothing() -> None:
     compared = compared_of(change("decay", "demonstration"), change("growth", "demonstration"))
     [text] = spending.headline(budgets("digits"), compared)

@@ -29,16 +29,23 @@ def headline(study: dict, compared: pd.DataFrame) -> list[str]:
     if len(changes) and study["dataset"] in verdicts.DEMONSTRATIONS:
         return [demonstration(study)]
     for worse, own in changes.groupby("worse", sort=False):
-        method, change = worse.split(", ", 1)
-        key, base = change.split("=", 1)
-        whose = f" of {method}" * (changes["worse"].nunique() > 1)
         parts = [
             f"{listed(dict.fromkeys(map(_value, group['better'])))}: {verdict}"
             for verdict, group in own.groupby("verdict", sort=False)
         ]
-        question = f"Is another {key}{whose} more accurate than {base} at equal privacy budget?"
+        question = f"Is another {_change(worse, changes)} at equal privacy budget?"
         lines.append(f"{question} {'; '.join(parts)}.")
     return lines
+
+
+def _change(worse: str, changes: pd.DataFrame) -> str:
+    """Word the change from a baseline, which is a method or a value of what a method varies."""
+    method, _, base = worse.partition(", ")
+    if not base:
+        return f"method more accurate than {method}"
+    key, value = base.split("=", 1)
+    whose = f" of {method}" * (changes["worse"].nunique() > 1)
+    return f"{key}{whose} more accurate than {value}"
 
 
 def spent(study: dict, cells: pd.DataFrame) -> list[str]:
