@@ -64,54 +64,9 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
 
 def columns() -> "dict[str, dict[str, Column]]":
     """Return what each table shows to readers."""
-    from dpfl.rendering import plain, rounded
+    from dpfl.analyses._composition_columns import COLUMNS
 
-    cost = "{:.4f}"
-
-    def small(name: str) -> "Column":
-        return lambda row: rounded(name)(row).replace("e-0", "e-")
-
-    return {
-        "": {
-            "mechanism": plain("mechanism"),
-            "k": plain("k"),
-            "basic": rounded("basic_epsilon", "{:.4g}"),
-            "advanced": rounded("advanced_epsilon", cost),
-            "smaller": rounded("smaller_epsilon", cost),
-            "best for any mechanism": rounded("optimal_epsilon", cost),
-            "classic RDP": rounded("classic_rdp", cost),
-            "RDP": rounded("rdp", cost),
-            "PRV": rounded("prv", cost),
-            "PLD": rounded("pld", cost),
-            "exact": rounded("exact", cost),
-            "δ basic": small("basic_delta"),
-            "δ advanced": small("advanced_delta"),
-            "PLD at δ advanced": rounded("pld_at_advanced_delta", cost),
-            "note": plain("note"),
-        },
-        "rule": {
-            "T": plain("rounds"),
-            "ε": rounded("epsilon", "{:.4g}"),
-            "ε per round": rounded("epsilon_round", "{:.4g}"),
-            "δ per round": small("delta_round"),
-            "advanced": rounded("advanced_epsilon", cost),
-            "times the budget": rounded("overspend", "{:.2f}"),
-            "best for any mechanism": rounded("optimal_epsilon", cost),
-            "classic z": rounded("classic_noise", "{:.2f}"),
-            "PLD at classic z": rounded("classic_pld", cost),
-            "exact z": rounded("exact_noise", "{:.2f}"),
-            "PLD at exact z": rounded("exact_pld", cost),
-            "allowed ε per round": rounded("allowed_epsilon_round", "{:.4g}"),
-            "allowed z": rounded("allowed_noise", "{:.2f}"),
-            "note": plain("note"),
-        },
-        "crossover": {
-            "mechanism": plain("mechanism"),
-            "ε per round": rounded("epsilon_round", "{:.4g}"),
-            "slack": small("slack"),
-            "advanced below basic from k": lambda row: rounded("k", "{:.0f}")(row) or "never",
-        },
-    }
+    return COLUMNS
 
 
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":

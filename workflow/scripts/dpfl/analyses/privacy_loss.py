@@ -83,73 +83,9 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
 
 def columns() -> "dict[str, dict[str, Column]]":
     """Return what each table shows to readers."""
-    from dpfl.rendering import known, plain, rounded
+    from dpfl.analyses._privacy_loss_columns import COLUMNS
 
-    def named(name: str) -> "Column":
-        return lambda row: printed_losses.NAMES.get(row[name], row[name])
-
-    def found(name: str, form: str) -> "Column":
-        return lambda row: rounded(name, form)(row) or "none"
-
-    def both(name: str, form: str) -> "Column":
-        """Show the values of all numbers of epochs, whose columns are name_25, name_50."""
-
-        def shown(row: "pd.Series") -> str:
-            values = [row[key] for key in row.index if key.startswith(f"{name}_")]
-            texts = [form.format(value) if known(value) else "none" for value in values]
-            return " / ".join(texts) if any(map(known, values)) else "none"
-
-        return shown
-
-    def fitting(row: "pd.Series") -> str:
-        ends = (row["lowest_sigma"], row["highest_sigma"])
-        return " to ".join(f"{end:.4f}" for end in ends) if known(ends[0]) else "none"
-
-    cell = {
-        "data set": named("dataset"),
-        "header ε": rounded("header_epsilon"),
-        "method": named("method"),
-        "reading": plain("reading"),
-    }
-    return {
-        "": {
-            **cell,
-            "epochs": plain("epochs"),
-            "σ": rounded("sigma", "{:.4f}"),
-            "joint z": rounded("noise_multiplier", "{:.4f}"),
-            "printed": rounded("published", "{:.2f}"),
-            "classic RDP": rounded("classic_rdp", "{:.3f}"),
-            "ours − printed": rounded("residual", "{:+.3f}"),
-            "verdict": plain("verdict"),
-            "PLD": rounded("pld", "{:.3f}"),
-            "at other σ": rounded("other_classic_rdp", "{:.3f}"),
-            "note": plain("note"),
-        },
-        "needed": {
-            **cell,
-            "epochs": plain("epochs"),
-            "printed": rounded("published", "{:.2f}"),
-            "σ": rounded("sigma", "{:.4f}"),
-            "σ needed": found("needed_sigma", "{:.4f}"),
-            "batch": plain("batch_size"),
-            "batch needed": found("needed_batch_size", "{:.3g}"),
-            "q": rounded("sample_rate", "{:.4g}"),
-            "q needed": found("needed_sample_rate", "{:.3g}"),
-        },
-        "fit": {
-            **cell,
-            "epochs": plain("epochs"),
-            "printed": both("published", "{:.2f}"),
-            "σ needed": both("needed_sigma", "{:.3f}"),
-            "best single σ": found("best_sigma", "{:.3f}"),
-            "misses by": rounded("best_miss", "{:.4f}"),
-            "σ that fit": fitting,
-            "fitted σ": found("fitted_sigma", "{:g}"),
-            "classic RDP there": both("fitted_classic_rdp", "{:.3f}"),
-            "PLD there": both("fitted_pld", "{:.4f}"),
-            "PLD at the header's own σ": both("pld", "{:.4f}"),
-        },
-    }
+    return COLUMNS
 
 
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
