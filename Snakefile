@@ -14,7 +14,7 @@ configfile: "config.yaml"
 
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
-from dpfl import config as configuration, estimate, interpreter, plan
+from dpfl.planning import config as configuration, estimate, interpreter, plan
 from dpfl.errors import UserError
 
 try:

@@ -6,9 +6,9 @@ from torch import nn
 
 from dpfl import models, plugins, streams
 from dpfl.errors import UserError
-from dpfl.federated import loss_fn
 from dpfl.privacy.release import Release, Unproven, of_step, require_covered
 from dpfl.step import Public, Step
+from dpfl.training.federated import loss_fn
 
 NAMES = [
     name

@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 from dpfl import streams
-from dpfl.federated import loss_fn
 from dpfl.step import Public, Step
+from dpfl.training.federated import loss_fn
 
 EXPECTED = 10.0
 

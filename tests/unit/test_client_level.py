@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from dpfl import noise, partition, plugins, streams
-from dpfl.client_level import LocalWork, Trainer
 from dpfl.errors import UserError
-from dpfl.federated import loss_fn
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
 from dpfl.privacy.release import Release
+from dpfl.training.client_level import LocalWork, Trainer
+from dpfl.training.federated import loss_fn
 
 D = 15
 Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0

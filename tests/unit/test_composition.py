@@ -20,7 +20,6 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfl import composition_words as words
 from dpfl.analyses import composition as analysis
 from dpfl.analyses import epsilon_surface
 from dpfl.errors import UserError
@@ -34,7 +33,8 @@ from dpfl.privacy.composition import (
     square_root_rule,
 )
 from dpfl.privacy.events import poisson_gaussian, varying
-from dpfl.reader import Folder
+from dpfl.report import composition_words as words
+from dpfl.report.reader import Folder
 
 SETTINGS = {
     "rounds": [1, 10, 50, 100, 200, 500, 1000],

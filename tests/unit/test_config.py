@@ -5,8 +5,8 @@ import copy
 import pytest
 import yaml
 
-from dpfl import config as configuration
 from dpfl.errors import UserError
+from dpfl.planning import config as configuration
 
 
 @pytest.fixture(scope="module")

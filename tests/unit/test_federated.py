@@ -6,14 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from dpfl import noise, states, streams
+from dpfl import noise, streams
 from dpfl.clippings import fixed
 from dpfl.errors import UserError
-from dpfl.federated import Client, Trainer, Unlimited, loss_fn
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dpsgd, nonprivate
 from dpfl.privacy.release import Release
 from dpfl.step import Public
+from dpfl.training import states
+from dpfl.training.federated import Client, Trainer, Unlimited, loss_fn
 
 
 def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=None, weight=None):

@@ -13,7 +13,6 @@ from torch import nn
 
 from dpfl import streams
 from dpfl.errors import UserError
-from dpfl.federated import loss_fn
 from dpfl.mechanisms import (
     dpsgd,
     dpsgd_relevance,
@@ -22,11 +21,12 @@ from dpfl.mechanisms import (
     fsdp_literal,
     fsdp_published,
 )
+from dpfl.mechanisms._layer_relevance import layer_relevance, shares
 from dpfl.mechanisms._noise_split import split
 from dpfl.mechanisms._relevance import Relevance
 from dpfl.privacy.release import Release
-from dpfl.relevance import layer_relevance, shares
 from dpfl.step import Public, Step
+from dpfl.training.federated import loss_fn
 
 FIXED = {"rule": "fixed", "clip_norm": 0.7}
 WIDE = {"rule": "fixed", "clip_norm": 1e9}

@@ -11,7 +11,7 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 sys.path.insert(0, "workflow/scripts")
-from dpfl.memory import keep_freed_memory
+from dpfl.training.memory import keep_freed_memory
 
 def resident():
     lines = Path("/proc/self/status").read_text().splitlines()

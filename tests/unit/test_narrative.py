@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from synthetic import CLAIM, cell, study
 
-from dpfl import comparisons, narrative, ranges, robustness, tables, verdict_words
+from dpfl.report import narrative, rate_words, verdict_words
+from dpfl.tables import comparisons, ranges, study_table
 
 INF = math.inf
 
@@ -45,7 +46,7 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "verdict": "",
     }
     filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
-    return pd.DataFrame(filled, columns=tables.COLUMNS)
+    return pd.DataFrame(filled, columns=study_table.COLUMNS)
 
 
 def compared_of(*rows: dict) -> pd.DataFrame:
@@ -267,27 +268,27 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
 
 
 def test_robustness_tells_what_happens_at_the_other_rates() -> None:
-    [text] = robustness.each(ranges_of({}))
+    [text] = rate_words.each(ranges_of({}))
     assert text == (
         "sgd over lr: best at 0.1 with 96.0 %; good from 0.01 to 0.1, 1.0 decades; of its 7 rates, "
         "1 diverging, 0 unstable, 2 crawling."
     )
-    [text] = robustness.each(ranges_of({"edge": "upper"}))
+    [text] = rate_words.each(ranges_of({"edge": "upper"}))
     assert "1.0 decades at least" in text
-    [text] = robustness.each(ranges_of({"width_decades": np.nan}))
+    [text] = rate_words.each(ranges_of({"width_decades": np.nan}))
     assert "no good range" in text
 
 
 def test_widest() -> None:
     other = {"method": "adam", "width_decades": 3.0, "edge": "lower"}
-    assert robustness.widest(ranges_of({}, other)) == (
+    assert rate_words.widest(ranges_of({}, other)) == (
         "Widest good range, in decades: adam over lr with at least 3.0; "
         "narrowest: sgd over lr with 1.0."
     )
-    same = robustness.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
+    same = rate_words.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
     assert same == "Width of the good range, in decades: sgd over lr and adam over lr with 1.0."
-    assert robustness.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
-    assert "one rate" in robustness.widest(ranges_of({"width_decades": 0.0, "edge": "upper"}))
+    assert rate_words.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
+    assert "one rate" in rate_words.widest(ranges_of({"width_decades": 0.0, "edge": "upper"}))
 
 
 @pytest.mark.parametrize(
@@ -303,22 +304,22 @@ def test_a_grid_over_alpha_alone(final: float, edge: str, says: str) -> None:
         {"algorithm": "cadabelief", "rate_key": k, "width_decades": w, "edge": edge}
         for k, w in (("lr", 2.5), ("final_lr", final))
     ]
-    [text] = robustness.inert(ranges_of({}, *both))
+    [text] = rate_words.inert(ranges_of({}, *both))
     assert says in text and text.startswith("cadabelief, ε = 4: 2.5 decades over lr")
 
 
 def test_unequal_effort_is_told() -> None:
-    assert robustness.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
-    text = robustness.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
+    assert rate_words.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
+    text = rate_words.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
     assert text.startswith("The number of trials is not the same") and "adam over lr 14" in text
 
 
 def test_tuned_rates_are_checked_against_the_grid() -> None:
     cells = cells_of({}, {"epsilon": 8.0}, {"method": "other"})
-    assert robustness.tuned(main(), cells, ranges_of({})) == (
+    assert rate_words.tuned(main(), cells, ranges_of({})) == (
         "1 method of main on this grid: each at its best rate."
     )
-    text = robustness.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
+    text = rate_words.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
     assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
 
 
@@ -328,7 +329,7 @@ def test_a_grid_of_more_than_rates_is_checked_variant_by_variant() -> None:
         {"label": f"sgd, {c}", "variant": f"clipping={c}", "best_rate": r}
         for c, r in (("a", 0.1), ("b", 0.3))
     ]
-    text = robustness.tuned(main(), cells, ranges_of(*grid))
+    text = rate_words.tuned(main(), cells, ranges_of(*grid))
     assert text == "Not at the best rate of this grid in main: sgd, b at lr=0.1 (best: lr=0.3)."
 
 

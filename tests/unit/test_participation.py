@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dpfl import streams
 from dpfl.errors import UserError
-from dpfl.participation import draw, local_steps, rounds_of
+from dpfl.planning.participation import draw, local_steps, rounds_of
 
 KEY = ("digits", "iid", 0, "participation")
 

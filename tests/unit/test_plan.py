@@ -5,7 +5,8 @@ import copy
 import pytest
 import yaml
 
-from dpfl import estimate, methods, plan, plugins, streams
+from dpfl import plugins, streams
+from dpfl.planning import estimate, methods, plan
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from scipy import stats
 from synthetic import CLAIM, cell, study
 
-from dpfl import ranges, results
 from dpfl.plots import (
     _cost,
     _series,
@@ -30,6 +29,7 @@ from dpfl.plots import (
     variants,
 )
 from dpfl.privacy import accounting
+from dpfl.tables import ranges, results
 
 INF = math.inf
 HEADER = bytes([137]) + b"PNG"

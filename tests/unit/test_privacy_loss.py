@@ -11,13 +11,13 @@ import pytest
 import yaml
 from dp_accounting.rdp import rdp_privacy_accountant as library
 
-from dpfl import printed_losses
-from dpfl import privacy_loss_words as words
 from dpfl.analyses import _privacy_loss_needed as needed_by
 from dpfl.analyses import _privacy_loss_plan as plans
 from dpfl.analyses import privacy_loss as analysis
 from dpfl.errors import UserError
 from dpfl.privacy.accountants import classic_rdp
+from dpfl.report import privacy_loss_words as words
+from dpfl.tables import printed_losses
 
 SETTINGS = {
     "batch_size": 250,
@@ -312,9 +312,9 @@ def test_two_data_sets_are_set_against_their_sampling_rates(tables):
 
 def test_tables_survive_their_files(tables, tmp_path):
     """What the notebook reads from the files gives the sentences of the tables."""
-    from dpfl import rendering
-    from dpfl.composition_words import table as read
-    from dpfl.reader import Folder
+    from dpfl.report.composition_words import table as read
+    from dpfl.report.reader import Folder
+    from dpfl.tables import rendering
 
     for suffix in analysis.TABLES:
         stem = tmp_path / "tables" / "_".join(filter(None, ["losses", suffix]))

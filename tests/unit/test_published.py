@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpfl import published
+from dpfl.tables import published
 
 TABLE3 = [{"table": "table3", "methods": {"fsdp-central": "fsdp"}}]
 TABLE5 = [

@@ -18,7 +18,9 @@ import pytest
 import synthetic
 from synthetic import CLAIM, cell, study
 
-from dpfl import comparisons, display, page, plugins, ranges, reader, rendering, results, tables
+from dpfl import plugins
+from dpfl.report import display, page, reader
+from dpfl.tables import comparisons, ranges, rendering, results, study_table
 
 NOTEBOOKS = ("cadabelief", "rates", "budgets")
 METHODS = ("cadabelief", "sgd", "adam", "adabelief", "sgd-ema", "cadabelief-scalar")
@@ -92,7 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runs = results.frame(made, path / "runs")
         compared = comparisons.comparisons(made, runs)
         stem = path / "tables" / made["name"]
-        rendering.write(stem, tables.cells(made, runs, compared), rendering.CELLS)
+        rendering.write(stem, study_table.cells(made, runs, compared), rendering.CELLS)
         rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
         spans = ranges.ranges(made, runs) if made["kind"] == "rates" else ranges.NONE
         rendering.write(Path(f"{stem}_ranges"), spans, rendering.RANGES)

@@ -8,11 +8,11 @@ import pytest
 import tiny
 import torch
 
-from dpfl import inputs as run_inputs
-from dpfl import run, summary
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
 from dpfl.privacy.accounting import epsilon
+from dpfl.training import inputs as run_inputs
+from dpfl.training import run, summary
 
 
 class KilledError(Exception):

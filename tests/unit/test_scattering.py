@@ -13,11 +13,12 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from dpfl import data, models, plugins, run
+from dpfl import data, models, plugins
 from dpfl.data import _scattering, digits
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
 from dpfl.models._scattering import FeatureNorm
+from dpfl.training import run
 
 BASES = {"digits-scatter": "digits", "mnist-scatter": "mnist", "cifar10-scatter": "cifar10"}
 SHAPES = {name: plugins.constant("data", name, "SHAPE", None) for name in BASES}

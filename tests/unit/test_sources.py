@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from dpfl import plugins, sources
+from dpfl import plugins
+from dpfl.planning import sources
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "cadabelief"])

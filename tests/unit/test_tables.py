@@ -15,8 +15,9 @@ import synthetic
 from scipy import stats
 from synthetic import CLAIM, cell, study
 
-from dpfl import comparisons, ranges, reader, rendering, results, tables
 from dpfl.errors import UserError
+from dpfl.report import reader
+from dpfl.tables import comparisons, ranges, rendering, results, study_table
 
 INF = math.inf
 METHODS = ("cadabelief", "sgd", "adam", "adabelief", "sgd-ema", "cadabelief-scalar")
@@ -39,7 +40,7 @@ def compare(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
     made = study(cells, dataset=dataset, **(controls | extra))
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, tables.cells(made, runs, compared)
+    return made, runs, compared, study_table.cells(made, runs, compared)
 
 
 def row(table: pd.DataFrame, **where) -> pd.Series:
@@ -145,7 +146,7 @@ def test_published_numbers_get_a_cell_verdict_each(tmp_path: Path) -> None:
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.96 + 0.0001 * s})
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert own["published"] == "96, +0.01; 93 (fsdp-m, only), +3.01"
     assert own["verdict"] == "matches; differs (fsdp-m, only)"
 
@@ -167,7 +168,7 @@ def test_a_diverged_run_counts_as_guessing(tmp_path: Path) -> None:
     synthetic.write(tmp_path, cells, lambda c, s: outcomes[s])
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert own["accuracy_mean"] == pytest.approx((90 + 10) / 2)
     assert (own["n"], own["diverged"]) == (2, 1)
 
@@ -178,7 +179,7 @@ def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> 
     synthetic.write(tmp_path, cells, lambda c, s: reasons if s else {})
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    own = tables.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert np.isnan(own["eps_certified"])
     assert (own["privacy"], own["reasons"]) == ("unproven", "clips after the noise")
 
@@ -350,7 +351,7 @@ def budget_study(tmp_path: Path, seeds: int = 6, dataset: str = "mnist", **extra
     )
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, tables.cells(made, runs, compared)
+    return made, runs, compared, study_table.cells(made, runs, compared)
 
 
 def spending(own: dict, seed: int) -> float:
@@ -410,7 +411,7 @@ def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Pat
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
     assert compared["not_certified"].tolist() == ["fsdp"]
-    table = tables.cells(made, runs, compared)
+    table = study_table.cells(made, runs, compared)
     assert table["label"].tolist() == ["fsdp (not certified)", "fsdp", "sgd"]
     rounds = results.trajectories(made, tmp_path, "metrics")
     assert set(rounds["label"]) == set(table["label"])
@@ -449,7 +450,7 @@ def test_a_study_without_a_baseline_compares_nothing(tmp_path: Path) -> None:
     for asked in (made | {"baseline": {}}, missing):
         compared = comparisons.comparisons(asked, runs)
         assert len(compared) == 0
-        assert set(tables.cells(asked, runs, compared)["verdict"]) == {""}
+        assert set(study_table.cells(asked, runs, compared)["verdict"]) == {""}
 
 
 def test_a_baseline_that_is_not_run_is_one_line(tmp_path: Path) -> None:
@@ -483,7 +484,7 @@ def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     made = study(cells, baseline={"clients": 20})
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return tables.cells(made, runs, compared), compared
+    return study_table.cells(made, runs, compared), compared
 
 
 def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
@@ -508,7 +509,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
     )
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    table = tables.cells(made, runs, comparisons.comparisons(made, runs))
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
     rendering.write(tmp_path / "main", table, rendering.CELLS)
     lines = (tmp_path / "main.md").read_text().splitlines()
     shown = [[text.strip() for text in line.split("|")] for line in lines]
@@ -524,7 +525,7 @@ def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
     rendering.write(tmp_path / "main", table, rendering.CELLS)
     back = reader.table(tmp_path / "main.csv")
-    assert list(back.columns) == tables.COLUMNS and set(back["unit"]) == {"client"}
+    assert list(back.columns) == study_table.COLUMNS and set(back["unit"]) == {"client"}
     assert list(compared.columns) == comparisons.COLUMNS
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.errors import UserError
-from dpfl.verdicts import Interval, cell_verdict, family, interval, of_change, privacy
+from dpfl.tables.verdicts import Interval, cell_verdict, family, interval, of_change, privacy
 
 RNG = np.random.default_rng(7)
 values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)

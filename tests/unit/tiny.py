@@ -6,8 +6,8 @@ import numpy as np
 
 from dpfl import data, partition, streams
 from dpfl.files import write_json
-from dpfl.inputs import Inputs
 from dpfl.privacy.calibration import Settings, calibrate
+from dpfl.training.inputs import Inputs
 
 CLIENTS, EXAMPLES = 3, 240
 

@@ -3,26 +3,13 @@
 import re
 import shlex
 
-from dpfl import plugins, sources
+from dpfl import plugins
+from dpfl.planning import sources
 
 SCRIPTS = "workflow/scripts"
 TABLES = ["", "_comparisons", "_ranges"]
-# The modules that notebooks import, whose imports sources_of follows.
-NOTEBOOK_MODULES = [
-    ("", name)
-    for name in (
-        "composition-words",
-        "display",
-        "privacy-loss-words",
-        "ranges",
-        "reader",
-        "results",
-        "robustness",
-        "spending",
-        "splitting",
-        "verdict-words",
-    )
-]
+# What notebooks import, with all that it imports: sources_of follows it.
+NOTEBOOK_MODULES = [("report", name) for name in plugins.names("report")]
 
 
 def one_of(names):

@@ -31,8 +31,8 @@ rule plot:
 rule notebook:
     input:
         template="notebooks/{notebook}.ipynb",
-        words=f"{SCRIPTS}/dpfl/narrative.py",
-        sources=sources_of("dpfl/narrative", *NOTEBOOK_MODULES),
+        words=f"{SCRIPTS}/dpfl/report/narrative.py",
+        sources=sources_of("dpfl/report/narrative", *NOTEBOOK_MODULES),
         anchors="workflow/resources/anchors.csv",
         read=notebook_inputs,
     output:
@@ -56,7 +56,7 @@ rule notebook:
         runtime=30,
     params:
         read=lambda w: notebook_parameters(w.notebook),
-        scripts=lambda w, input: Path(input.words).parents[1],
+        scripts=lambda w, input: Path(input.words).parents[2],
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"

@@ -4,8 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli, plugins, rendering
+from dpfl import cli, plugins
 from dpfl.plots import _save
+from dpfl.tables import rendering
 
 
 def main() -> None:

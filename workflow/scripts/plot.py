@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, plugins, results
+from dpfl import cli, plugins
 from dpfl.plots import _save
+from dpfl.tables import results
 
 
 def main() -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import jinja2
 
-from dpfl import cli, files, page
-from dpfl.reader import Folder
+from dpfl import cli, files
+from dpfl.report import page
+from dpfl.report.reader import Folder
 
 TEMPLATE = Path(__file__).parents[1] / "report" / "index.html.jinja"
 

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, comparisons, ranges, rendering, results, tables
+from dpfl import cli
+from dpfl.tables import comparisons, ranges, rendering, results, study_table
 
 
 def main() -> None:
@@ -22,7 +23,7 @@ def main() -> None:
     runs = results.frame(study, arguments.runs)
     compared = comparisons.comparisons(study, runs)
     stem = arguments.output_dir / study["name"]
-    rendering.write(stem, tables.cells(study, runs, compared), rendering.CELLS)
+    rendering.write(stem, study_table.cells(study, runs, compared), rendering.CELLS)
     unit = results.unit_of(study)
     rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS, unit)
     rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE

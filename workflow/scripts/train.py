@@ -5,9 +5,10 @@ import json
 import sys
 from pathlib import Path
 
-from dpfl import cli, memory, run, summary
+from dpfl import cli
 from dpfl.files import read_json
-from dpfl.inputs import Inputs
+from dpfl.training import memory, run, summary
+from dpfl.training.inputs import Inputs
 
 
 def arguments() -> argparse.Namespace:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
-from dpfl.rendering import markdown, rounded_up
+from dpfl.tables.rendering import markdown, rounded_up
 
 Row = dict[str, Any]
 Column = Callable[[Row], str]

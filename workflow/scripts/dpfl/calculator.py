@@ -17,8 +17,8 @@ import dp_accounting
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.participation import local_steps
-from dpfl.plugin_settings import nearest
+from dpfl.planning.participation import local_steps
+from dpfl.planning.plugin_settings import nearest
 from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.cache import NoiseCache, fits

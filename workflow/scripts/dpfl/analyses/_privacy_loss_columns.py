@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from dpfl import printed_losses
-from dpfl.rendering import Column, known, plain, rounded
+from dpfl.tables import printed_losses
+from dpfl.tables.rendering import Column, known, plain, rounded
 
 
 def _named(name: str) -> Column:

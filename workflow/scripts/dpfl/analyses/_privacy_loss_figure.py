@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator
 
 from dpfl.analyses._privacy_loss_plan import ALL, ONE
 from dpfl.plots import _style
-from dpfl.printed_losses import NAMES
+from dpfl.tables.printed_losses import NAMES
 
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 MARKS = {

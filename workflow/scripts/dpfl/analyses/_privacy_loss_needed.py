@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from dpfl.analyses._privacy_loss_plan import Pair, Plan
-from dpfl.printed_losses import DECIMALS, shortest
 from dpfl.privacy.composition import classic_sigma
+from dpfl.tables.printed_losses import DECIMALS, shortest
 
 HALF_DIGIT = 10**-DECIMALS / 2
 GRID = 33  # points at which a solution is first looked for

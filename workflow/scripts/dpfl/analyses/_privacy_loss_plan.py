@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfl.printed_losses import Loss
 from dpfl.privacy import accounting
 from dpfl.privacy.accountants import _renyi, classic_rdp
 from dpfl.privacy.events import poisson_gaussian
+from dpfl.tables.printed_losses import Loss
 
 ONE, ALL = "as one release", "all releases charged"
 """How a batch is charged: one noisy sum at σ, or everything that the method releases from it."""

@@ -8,8 +8,8 @@ import pandas as pd
 
 from dpfl.analyses._privacy_loss_needed import single
 from dpfl.analyses._privacy_loss_plan import Pair, Plan, steps
-from dpfl.printed_losses import DECIMALS
 from dpfl.privacy.composition import classic_sigma
+from dpfl.tables.printed_losses import DECIMALS
 
 
 def prices(plan: Plan, pairs: Iterable[Pair]) -> pd.DataFrame:

@@ -8,16 +8,16 @@ sum a batch, or with all that the method releases; classic RDP, and PLD for the 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from dpfl import printed_losses
 from dpfl.analyses import _settings
 from dpfl.errors import UserError
-from dpfl.plugin_settings import nearest
+from dpfl.planning.plugin_settings import nearest
+from dpfl.tables import printed_losses
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from dpfl.rendering import Column
+    from dpfl.tables.rendering import Column
 
 TABLES = ("", "needed", "fit")
 READS = ("workflow/resources/published_tables.csv",)

@@ -17,10 +17,10 @@ from torch.nn.functional import cross_entropy
 from dpfl import noise, streams
 from dpfl import step as of_mechanisms
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RANK, RATE
-from dpfl.federated import loss_fn
 from dpfl.flat import FlatModel
-from dpfl.layout import channels_last
+from dpfl.gradients.layout import channels_last
 from dpfl.mechanisms import dpsgd, fsdp_central, fsdp_certified
+from dpfl.training.federated import loss_fn
 
 Step = Callable[[], None]
 Contender = Callable[[nn.Module, Tensor, Tensor], Step]

@@ -12,12 +12,12 @@ from torch.utils.data import DataLoader, TensorDataset
 from dpfl import models, noise, streams
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
 from dpfl.bench.steps import cpu_seconds
-from dpfl.federated import Client, Trainer, Unlimited
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dpsgd
-from dpfl.memory import keep_freed_memory
-from dpfl.states import STATES
 from dpfl.step import Public
+from dpfl.training.federated import Client, Trainer, Unlimited
+from dpfl.training.memory import keep_freed_memory
+from dpfl.training.states import STATES
 
 CLIENTS, PARTICIPANTS, EXAMPLES, BATCH = 100, 10, 600, 32
 STEPS = math.ceil(EXAMPLES / BATCH)

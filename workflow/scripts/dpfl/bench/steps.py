@@ -9,7 +9,7 @@ import torch
 
 from dpfl import models, plugins, streams
 from dpfl.bench.contenders import CONTENDERS, REFERENCE, Step
-from dpfl.memory import keep_freed_memory
+from dpfl.training.memory import keep_freed_memory
 
 SECONDS = 2.0  # of timed steps per cell
 LEAST, MOST = 2, 200  # timed steps per cell

@@ -9,7 +9,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.errors import UserError
-from dpfl.layout import channels_last
+from dpfl.gradients.layout import channels_last
 
 LossFunction = Callable[[Tensor, Tensor], Tensor]
 PARAMETERS = {"weight", "bias"}

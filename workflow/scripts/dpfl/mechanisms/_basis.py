@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpfl.decomposition import gram
 from dpfl.gradients import PerExampleGradients, finite
+from dpfl.mechanisms._decomposition import gram
 from dpfl.step import Step
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from torch import Tensor
 
-from dpfl.decomposition import SOLVERS, per_example
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
+from dpfl.mechanisms._decomposition import SOLVERS, per_example
 from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 

@@ -1,7 +1,7 @@
 """Relevance budgets of source 003: eps_j = share_j eps, so that relevant layers get less noise.
 
-Shares are those of layer-wise relevance (dpfl.relevance), averaged over the public examples at the
-weights that a round begins with. What decides is a layer's share: the map from features to
+Shares are those of layer-wise relevance (`_layer_relevance`), averaged over the public examples at
+the weights that a round begins with. What decides is a layer's share: the map from features to
 coordinates is not printed for convolutions (assumed: by layer). V mixes all of them: its noise is
 not scaled. Where no layer has any, all are equally relevant.
 """
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from dpfl.errors import UserError
-from dpfl.relevance import layer_relevance, shares
+from dpfl.mechanisms._layer_relevance import layer_relevance, shares
 from dpfl.step import Step
 
 

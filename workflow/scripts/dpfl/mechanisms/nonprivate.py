@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from dpfl.gradients.plain import gradient_of_sum
 from dpfl.noise import Normal
-from dpfl.plain_gradient import gradient_of_sum
 from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 

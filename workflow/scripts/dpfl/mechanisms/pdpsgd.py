@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from dpfl.decomposition import gram
 from dpfl.flat import joined
 from dpfl.mechanisms import _fsdp, dpsgd
+from dpfl.mechanisms._decomposition import gram
 from dpfl.privacy.release import Release
 from dpfl.step import Step
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl import participation, plugins
+from dpfl import plugins
+from dpfl.planning import participation
 from dpfl.privacy import accounting
 
 STEPS = (1, 1.5, 2, 3, 5, 7)

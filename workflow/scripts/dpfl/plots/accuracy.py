@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl import results, verdicts
 from dpfl.plots import _style
+from dpfl.tables import results, verdicts
 
 DODGE = 0.6
 """Share of the distance between two epsilons over which the methods are spread."""

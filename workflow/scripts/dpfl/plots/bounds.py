@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl import results
 from dpfl.plots import _style
+from dpfl.tables import results
 
 BOUND, RATE, BELOW, ABOVE = "#000000", "#0072B2", "#56B4E9", "#D55E00"
 QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below", "clipped_above"]

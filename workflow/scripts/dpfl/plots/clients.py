@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from dpfl import results, verdicts
 from dpfl.plots import _series, _style
+from dpfl.tables import results, verdicts
 
 FREE = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markerfacecolor": "white", "alpha": 0.75}
 DODGE = 0.02  # decades between the lines, so that their bars stand apart

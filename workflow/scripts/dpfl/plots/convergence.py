@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from dpfl import results
 from dpfl.plots import _style
+from dpfl.tables import results
 
 COLUMNS = 3
 STRETCH_ABOVE = 80

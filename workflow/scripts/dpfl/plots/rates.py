@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from dpfl import ranges, results
 from dpfl.plots import _style
+from dpfl.tables import ranges, results
 
 COLUMNS = 4
 TITLE_WIDTH = 34

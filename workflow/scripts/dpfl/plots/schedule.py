@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dpfl import results
 from dpfl.plots import _series, _style
+from dpfl.tables import results
 
 PANELS = {
     "noise_multiplier": r"noise multiplier $\sigma_t$",

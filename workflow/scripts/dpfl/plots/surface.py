@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 from scipy.interpolate import RegularGridInterpolator
 
-from dpfl import results
 from dpfl.plots import _cost, _style
+from dpfl.tables import results
 
 HEAT = "YlGnBu"
 DARK = 0.6  # of the colour scale: beyond it, text is white

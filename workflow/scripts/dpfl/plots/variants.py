@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl import results, verdicts
 from dpfl.plots import _style
+from dpfl.tables import results, verdicts
 
 DODGE = 0.6
 LETTER = 0.075  # width in inches of a letter of a tick's name

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpfl import streams
 from dpfl.errors import UserError
-from dpfl.participation import draw, local_steps, rounds_of
+from dpfl.planning.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.planned import planned

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from dpfl import results, verdicts
-from dpfl.narrative import counted, listed, name_of, overlap, percent, setting
-from dpfl.rendering import certified, known
-from dpfl.verdict_words import demonstration
+from dpfl.report.narrative import counted, listed, name_of, overlap, percent, setting
+from dpfl.report.verdict_words import demonstration
+from dpfl.tables import results, verdicts
+from dpfl.tables.rendering import certified, known
 
 ACCOUNTANTS = {
     "pld": "pld: the noise of every round was fixed before training, and the privacy loss "

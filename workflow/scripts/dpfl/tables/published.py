@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpfl import plugins
 
-FILE = Path(__file__).parents[2] / "resources" / "published_tables.csv"
+FILE = Path(__file__).parents[3] / "resources" / "published_tables.csv"
 
 
 def values(

@@ -13,14 +13,14 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from dpfl import published
 from dpfl.errors import UserError
-from dpfl.feasibility import impossible, mismatches
-from dpfl.methods import COMPONENTS, trials_for, values_of, variants
-from dpfl.plugin_settings import nearest, plugin_errors
+from dpfl.planning.feasibility import impossible, mismatches
+from dpfl.planning.methods import COMPONENTS, trials_for, values_of, variants
+from dpfl.planning.plugin_settings import nearest, plugin_errors
+from dpfl.tables import published
 
 NAME = "lower-case letters, digits, dots and dashes"
-SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 
 
 def check(config: dict) -> None:

@@ -9,19 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import (
-    files,
-    narrative,
-    plugins,
-    rendering,
-    results,
-    robustness,
-    spending,
-    verdict_words,
-)
+from dpfl import files, plugins
 from dpfl.errors import UserError
-from dpfl.reader import Folder, shown_width
-from dpfl.rendering import known
+from dpfl.report import budget_words, narrative, rate_words, verdict_words
+from dpfl.report.reader import Folder, shown_width
+from dpfl.tables import rendering, results
+from dpfl.tables.rendering import known
 
 KINDS = {"compare": 0, "rates": 1, "variants": 2}
 TONES = {
@@ -162,12 +155,12 @@ def provenance(studies: list[dict], runs_dir: Path) -> dict[str, Any]:
 def _findings(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> list[str]:
     """Return the sentences that the notebooks tell at more length."""
     if study["kind"] == "rates":
-        return [robustness.widest(ranges), *robustness.inert(ranges), robustness.fairness(ranges)]
+        return [rate_words.widest(ranges), *rate_words.inert(ranges), rate_words.fairness(ranges)]
     if study["kind"] == "variants":
         found = [*narrative.variants(cells), *narrative.regimes(cells)]
     else:
         found = narrative.accuracy(cells)
-    return [*found, *spending.findings(study, cells), narrative.divergence(cells)]
+    return [*found, *budget_words.findings(study, cells), narrative.divergence(cells)]
 
 
 def _tables(folder: Folder, name: str, home: Path) -> list[dict[str, Any]]:
@@ -191,7 +184,7 @@ def _headline(study: dict, compared: pd.DataFrame) -> str:
     """Return the questions of a study with their answers, nothing for one that asks none."""
     claims = (compared["kind"] == "claim").any()
     asked = [verdict_words.headline(study, compared)] if claims else []
-    return " ".join(dict.fromkeys([*asked, *spending.headline(study, compared)]))
+    return " ".join(dict.fromkeys([*asked, *budget_words.headline(study, compared)]))
 
 
 def _distinct(records: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpfl.narrative import counted, listed
-from dpfl.reader import Folder
-from dpfl.rendering import known
+from dpfl.report.narrative import counted, listed
+from dpfl.report.reader import Folder
+from dpfl.tables.rendering import known
 
 BUDGETS = (1.0, 2.0, 8.0)  # the epsilons for which the surface is asked how much noise they take
 

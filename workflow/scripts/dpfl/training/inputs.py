@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from dpfl.errors import UserError
-from dpfl.federated import Unlimited
 from dpfl.files import read_json
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
+from dpfl.training.federated import Unlimited
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import client_level, federated, participation, plugins
+from dpfl import plugins
 from dpfl.data import Dataset
-from dpfl.federated import Client
 from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
-from dpfl.states import STATES
+from dpfl.planning import participation
 from dpfl.step import Public
+from dpfl.training import client_level, federated
+from dpfl.training.federated import Client
+from dpfl.training.states import STATES
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.targets)),

@@ -9,8 +9,17 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import published, streams
-from dpfl.methods import components, epsilon_of, model_of, remark, trials_for, unit_of, variants
+from dpfl import streams
+from dpfl.planning.methods import (
+    components,
+    epsilon_of,
+    model_of,
+    remark,
+    trials_for,
+    unit_of,
+    variants,
+)
+from dpfl.tables import published
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from synthetic import cell, study
 from test_narrative import cells_of, compared_of
 
-from dpfl import narrative, spending, verdict_words
+from dpfl.report import budget_words, narrative, verdict_words
 
 INF = math.inf
 STRATEGIES = ("uniform", "decay", "adaptive")
@@ -28,19 +28,19 @@ def test_the_headline_asks_and_answers() -> None:
     compared = compared_of(
         change("decay", "gains"), change("growth", "loses"), change("adaptive", "gains")
     )
-    assert spending.headline(budgets(), compared) == [
+    assert budget_words.headline(budgets(), compared) == [
         "Is another budget more accurate than uniform at equal privacy budget? "
         "decay and adaptive: gains; growth: loses."
     ]
     compared = compared_of(change("decay", "gains"), change("decay", "loses", "adam"))
-    first, second = spending.headline(budgets(), compared)
+    first, second = budget_words.headline(budgets(), compared)
     assert "another budget of sgd more" in first and second.endswith("decay: loses.")
 
 
 def test_the_headline_of_a_baseline_method_names_it() -> None:
     same = {"kind": "baseline", "worse": "fsdp-certified", "verdict": "no difference"}
     compared = compared_of(same | {"better": "dpsgd"}, same | {"better": "dpsgd-quantile"})
-    assert spending.headline(budgets(), compared) == [
+    assert budget_words.headline(budgets(), compared) == [
         "Is another method more accurate than fsdp-certified at equal privacy budget? "
         "dpsgd and dpsgd-quantile: no difference."
     ]
@@ -48,9 +48,9 @@ def test_the_headline_of_a_baseline_method_names_it() -> None:
 
 def test_the_headline_of_a_demonstration_judges_nothing() -> None:
     compared = compared_of(change("decay", "demonstration"), change("growth", "demonstration"))
-    [text] = spending.headline(budgets("digits"), compared)
+    [text] = budget_words.headline(budgets("digits"), compared)
     assert text == verdict_words.demonstration(budgets("digits"))
-    assert spending.headline(budgets(), compared_of({})) == []
+    assert budget_words.headline(budgets(), compared_of({})) == []
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,21 @@ def spent_cells() -> pd.DataFrame:
 
 
 def test_what_was_spent_names_who_certifies_it() -> None:
-    first, pld, rdp = spending.spent(budgets(), spent_cells())
+    first, pld, rdp = budget_words.spent(budgets(), spent_cells())
     assert first == (
         "ε = 8, certified as spent at most: 8 by sgd (budget=uniform) and 7.998 by sgd "
         "(budget=decay) (pld); 7.81 by sgd (budget=adaptive) (rdp-filter)."
     )
     assert pld.startswith("pld: the noise of every round was fixed before training")
     assert "RDP filter, at one order fixed in advance" in rdp and "at or below the budget" in rdp
-    assert len(spending.spent(budgets(), spent_cells().iloc[:2])) == 2
-    assert spending.spent(budgets() | {"baseline": {}}, spent_cells()) == []
-    assert spending.spent(budgets(), spent_cells().iloc[3:]) == []
+    assert len(budget_words.spent(budgets(), spent_cells().iloc[:2])) == 2
+    assert budget_words.spent(budgets() | {"baseline": {}}, spent_cells()) == []
+    assert budget_words.spent(budgets(), spent_cells().iloc[3:]) == []
 
 
 def test_a_cell_without_a_certificate_has_none() -> None:
     cells = spent_cells().assign(eps_certified=np.nan)
-    assert "none by sgd (budget=adaptive)" in spending.spent(budgets(), cells)[0]
+    assert "none by sgd (budget=adaptive)" in budget_words.spent(budgets(), cells)[0]
 
 
 def test_privacy_tells_accountants_apart() -> None:
@@ -125,21 +125,21 @@ def by_clients(*rows: tuple[int, float, float], **more) -> pd.DataFrame:
 def test_more_clients_less_harm_if_the_numbers_say_so() -> None:
     free = [(20, INF, 96.0), (400, INF, 95.0)]
     cells = by_clients((400, 8.0, 90.0), (100, 8.0, 70.0), (20, 8.0, 40.0), *free)
-    [text] = spending.clients(cells)
+    [text] = budget_words.clients(cells)
     assert text == (
         "sgd, clipping=median, ε = 8: 40.0 ± 1.0 % (n = 5) with 20 clients, 90.0 ± 1.0 % (n = 5) "
         "with 400: +50.0 points, intervals do not overlap; privacy costs 56.0 points with 20 and "
         "5.0 with 400: more clients, less harm."
     )
-    [text] = spending.clients(by_clients((20, 8.0, 90.0), (400, 8.0, 50.0), *free))
+    [text] = budget_words.clients(by_clients((20, 8.0, 90.0), (400, 8.0, 50.0), *free))
     assert "-40.0 points" in text and text.endswith("more clients, no less harm.")
 
 
 def test_without_non_private_runs_nothing_is_said_about_harm() -> None:
-    [text] = spending.clients(by_clients((20, 8.0, 40.0), (100, 8.0, 40.5)))
+    [text] = budget_words.clients(by_clients((20, 8.0, 40.0), (100, 8.0, 40.5)))
     assert text.endswith("with 100: +0.5 points, intervals overlap.")
-    assert spending.clients(by_clients((20, 8.0, 40.0))) == []
-    assert spending.clients(cells_of({}, {"variant": "state=reset"})) == []
+    assert budget_words.clients(by_clients((20, 8.0, 40.0))) == []
+    assert budget_words.clients(cells_of({}, {"variant": "state=reset"})) == []
 
 
 def grid(means: list[float], half: float = 0.5) -> tuple[dict, pd.DataFrame]:
@@ -163,22 +163,22 @@ def grid(means: list[float], half: float = 0.5) -> tuple[dict, pd.DataFrame]:
 
 
 def test_the_best_cell_of_a_surface_with_its_rivals_and_the_ends_of_the_grid() -> None:
-    [text] = spending.surfaces(*grid([80, 90.2, 80, 80, 91, 90.1]))
+    [text] = budget_words.surfaces(*grid([80, 90.2, 80, 80, 91, 90.1]))
     assert text == (
         "sgd, ε = 8: best of 6 cells is clip_norm=1, noise_multiplier=1, 91.0 ± 0.5 % (n = 3); the "
         "intervals of 2 others overlap its own; it has the highest clip_norm of the grid, so that "
         "better ones may lie beyond."
     )
-    [text] = spending.surfaces(*grid([92, 80, 80, 80, 80, 80], half=math.nan))
+    [text] = budget_words.surfaces(*grid([92, 80, 80, 80, 80, 80], half=math.nan))
     assert "without intervals to compare" in text
     assert "the lowest clip_norm and the lowest noise_multiplier of the grid" in text
 
 
 def test_only_two_numbers_make_a_surface() -> None:
-    assert spending.surfaces(budgets(), spent_cells().iloc[:3]) == []
+    assert budget_words.surfaces(budgets(), spent_cells().iloc[:3]) == []
 
 
 def test_findings_follow_the_content() -> None:
-    assert len(spending.findings(budgets(), spent_cells().iloc[:3])) == 3
-    assert len(spending.findings(*grid([80] * 6))) == 1
-    assert spending.findings(study([cell("sgd", 2.0, 1)]), cells_of({})) == []
+    assert len(budget_words.findings(budgets(), spent_cells().iloc[:3])) == 3
+    assert len(budget_words.findings(*grid([80] * 6))) == 1
+    assert budget_words.findings(study([cell("sgd", 2.0, 1)]), cells_of({})) == []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from dpfl.layout import channels_last
+from dpfl.gradients.layout import channels_last
 
 BATCH = 1000
 

@@ -26,8 +26,8 @@ best rate is not good it is empty. Trials are runs: rates times seeds.
 import numpy as np
 import pandas as pd
 
-from dpfl import results
 from dpfl.errors import UserError
+from dpfl.tables import results
 
 GOOD = 2.0
 TRAINS = 0.5

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from dpfl import results
-from dpfl.narrative import counted, listed, setting
-from dpfl.rendering import known
+from dpfl.report.narrative import counted, listed, setting
+from dpfl.tables import results
+from dpfl.tables.rendering import known
 
 
 def each(ranges: pd.DataFrame) -> list[str]:

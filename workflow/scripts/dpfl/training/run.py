@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import data, models, participation, partition, plugins, streams, trainers
-from dpfl.checkpoint import Checkpoints
+from dpfl import data, models, partition, plugins, streams
 from dpfl.errors import UserError
-from dpfl.evaluation import Score, score
-from dpfl.federated import Round
 from dpfl.flat import FlatModel
-from dpfl.inputs import Inputs
+from dpfl.planning import participation
+from dpfl.training import trainers
+from dpfl.training.checkpoint import Checkpoints
+from dpfl.training.evaluation import Score, score
+from dpfl.training.federated import Round
+from dpfl.training.inputs import Inputs
 
 CHECKPOINT = "checkpoint"
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pandas as pd
 from IPython.display import Image, Markdown, display
 
-from dpfl import rendering
-from dpfl.reader import Folder, shown_width
+from dpfl.report.reader import Folder, shown_width
+from dpfl.tables import rendering
 
 
 def heading(text: str, level: int = 2) -> None:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from dpfl import plugins
-from dpfl.plan import Plan
+from dpfl.planning.plan import Plan
 
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
 STARTUP_SECONDS = 3.0

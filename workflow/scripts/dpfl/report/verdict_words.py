@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from dpfl import rendering, verdicts
-from dpfl.narrative import listed, points
-from dpfl.rendering import known
+from dpfl.report.narrative import listed, points
+from dpfl.tables import rendering, verdicts
+from dpfl.tables.rendering import known
 
 MEANING = {
     "replicated": "the whole interval lies above zero",

@@ -15,12 +15,12 @@ import torch
 
 from dpfl import streams
 from dpfl.errors import UserError
-from dpfl.federated import Ledger, Round, loss_fn
 from dpfl.flat import FlatModel
+from dpfl.gradients.plain import gradient_of_sum
 from dpfl.noise import Draws
-from dpfl.plain_gradient import gradient_of_sum
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
+from dpfl.training.federated import Ledger, Round, loss_fn
 
 
 @dataclass(frozen=True)

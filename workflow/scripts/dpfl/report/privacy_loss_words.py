@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
-from dpfl.narrative import counted, listed
-from dpfl.printed_losses import NAMES, shortest
 from dpfl.privacy.accountants.classic_rdp import ORDERS
-from dpfl.rendering import known
+from dpfl.report.narrative import counted, listed
+from dpfl.tables.printed_losses import NAMES, shortest
+from dpfl.tables.rendering import known
 
 BASE = "dpsgd"  # the method that the others are compared with
 HALF = 0.005  # the header is printed with two decimals

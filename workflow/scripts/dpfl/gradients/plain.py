@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from dpfl.layout import channels_last
+from dpfl.gradients.layout import channels_last
 
 
 def gradient_of_sum(

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 
 from dpfl import plugins
-from dpfl.methods import COMPONENTS, NUMBERS, components, epsilon_of, unit_of, variants
+from dpfl.planning.methods import COMPONENTS, NUMBERS, components, epsilon_of, unit_of, variants
 
 
 def mismatches(config: dict) -> Iterator[str]:

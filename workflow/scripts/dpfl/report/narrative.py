@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from dpfl import rendering
-from dpfl.published import base
-from dpfl.rendering import known, rounded_up
+from dpfl.tables import rendering
+from dpfl.tables.published import base
+from dpfl.tables.rendering import known, rounded_up
 
 UNITS = {
     "example": "Unit example: ε covers one training example of one client, added or removed, "

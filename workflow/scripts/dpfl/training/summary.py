@@ -13,9 +13,9 @@ from safetensors.torch import save
 
 from dpfl import plugins, regime
 from dpfl.files import atomic, read_json, write_json
-from dpfl.inputs import Inputs
 from dpfl.privacy.release import Unproven, of_step
-from dpfl.run import Result
+from dpfl.training.inputs import Inputs
+from dpfl.training.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
 CLIPPED = ("clipped_below", "clipped_above")

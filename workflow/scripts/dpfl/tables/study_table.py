@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl import comparisons, results, verdicts
+from dpfl.tables import comparisons, results, verdicts
 
 COLUMNS = [
     *("study", "dataset", "method", "label", "variant", "remark", "epsilon", "delta", "n"),

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl import results, verdicts
 from dpfl.errors import UserError
+from dpfl.tables import results, verdicts
 
 COLUMNS = [
     *("study", "dataset", "source", "kind", "better", "worse", "variant", "epsilons", "n"),

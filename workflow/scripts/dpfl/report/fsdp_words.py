@@ -4,8 +4,8 @@ from itertools import groupby
 
 import pandas as pd
 
-from dpfl import verdicts
-from dpfl.narrative import counted, listed, name_of, percent, setting
+from dpfl.report.narrative import counted, listed, name_of, percent, setting
+from dpfl.tables import verdicts
 
 
 def against_print(study: dict, cells: pd.DataFrame) -> list[str]:

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from dpfl.errors import UserError
-from dpfl.layout import channels_last
+from dpfl.gradients.layout import channels_last
 
 EPSILON = 1e-9  # only against 0 / 0; a larger one absorbs the relevance of small z
 FLOOR = 1e-5  # of a share, so that no layer is left without a budget

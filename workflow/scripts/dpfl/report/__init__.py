@@ -1,0 +1,1 @@
+"""What readers see: the page, what notebooks show, and sentences computed from the tables."""
