@@ -44,7 +44,7 @@ def test_p3sgd_keeps_the_candidate_whose_step_has_the_least_public_loss():
     for gradient in tried:
         nn.utils.vector_to_parameters(weights - rate * gradient, model.parameters())
         loss = nn.functional.cross_entropy(model(step.public.inputs), step.public.targets)
-        losses.append(float(loss))
+        losses.append(loss.item())
     torch.testing.assert_close(found, tried[losses.index(min(losses))])
 
 
