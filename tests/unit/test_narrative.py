@@ -8,7 +8,7 @@ import pytest
 from synthetic import CLAIM, cell, study
 
 from dpfl.report import narrative, rate_words, verdict_words
-from dpfl.tables import comparisons, ranges, study_table
+from dpfl.tables import comparisons, ranges, rendering, study_table
 
 INF = math.inf
 
@@ -28,6 +28,7 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "ci_high": 95.2,
         "sd": 0.1,
         "diverged": 0,
+        "at_chance": 0,
         "eps_claimed": 2.0,
         "eps_certified": 1.99,
         "eps_audited": "not audited",
@@ -184,6 +185,16 @@ def test_divergence_counts_runs() -> None:
     assert narrative.divergence(cells_of({}, {})) == "The loss stayed finite in all of the 10 runs."
     text = narrative.divergence(cells_of({}, {"method": "adam", "diverged": 2}))
     assert "in 2 of 10 runs: 2 of 5 adam at ε = 2." in text
+
+
+def test_runs_at_chance_level_are_told_even_if_their_loss_is_finite() -> None:
+    cells = cells_of({}, {"method": "adam", "at_chance": 1})
+    text = narrative.divergence(cells)
+    assert text == (
+        "The loss stayed finite in all of the 10 runs. 1 of 10 runs ended at chance level: "
+        "1 of 5 adam at ε = 2. They are part of every mean."
+    )
+    assert rendering.mean_and_interval(cells.iloc[1]) == "95.0 ± 0.2 (n=5, 1 at chance)"
 
 
 def test_regimes_tell_prediction_and_measurement() -> None:

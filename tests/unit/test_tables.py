@@ -170,7 +170,17 @@ def test_a_diverged_run_counts_as_guessing(tmp_path: Path) -> None:
     runs = results.frame(made, tmp_path)
     own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert own["accuracy_mean"] == pytest.approx((90 + 10) / 2)
-    assert (own["n"], own["diverged"]) == (2, 1)
+    assert (own["n"], own["diverged"], own["at_chance"]) == (2, 1, 1)
+
+
+def test_a_network_that_always_answers_one_class_is_at_chance(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 3)]  # the most frequent digit is 11.35 % of MNIST's test set
+    accuracies = [0.9, 0.1135, 1e-9]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
+    assert (own["n"], own["diverged"], own["at_chance"]) == (3, 0, 2)
 
 
 def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> None:

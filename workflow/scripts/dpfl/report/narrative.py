@@ -79,18 +79,28 @@ def variants(cells: pd.DataFrame) -> list[str]:
 
 
 def divergence(cells: pd.DataFrame) -> str:
-    """Say how many runs diverged, and where."""
-    bad, total = cells[cells["diverged"] > 0], int(cells["n"].sum())
-    if not len(bad):
-        return f"The loss stayed finite in all of the {counted(total, 'run')}."
-    places = [
-        f"{int(row['diverged'])} of {row['n']:g} {name_of(row)} at {setting(row['epsilon'])}"
+    """Say how many runs diverged or ended at chance level, and where."""
+    total = counted(int(cells["n"].sum()), "run")
+    infinite = _places(cells, "diverged")
+    said = (
+        f"The loss was not finite at some round in {infinite[0]} of {total}: {infinite[1]}."
+        if infinite[0]
+        else f"The loss stayed finite in all of the {total}."
+    )
+    lost = _places(cells, "at_chance")
+    at_chance = f" {lost[0]} of {total} ended at chance level: {lost[1]}." if lost[0] else ""
+    kept = " They are part of every mean." if infinite[0] or lost[0] else ""
+    return said + at_chance + kept
+
+
+def _places(cells: pd.DataFrame, column: str) -> tuple[int, str]:
+    """Return how many runs a column counts, and in which cells."""
+    bad = cells[cells[column] > 0]
+    found = [
+        f"{row[column]:g} of {row['n']:g} {name_of(row)} at {setting(row['epsilon'])}"
         for _, row in bad.iterrows()
     ]
-    return (
-        f"The loss was not finite at some round in {int(bad['diverged'].sum())} of "
-        f"{counted(total, 'run')}: {listed(places)}. They are part of every mean."
-    )
+    return int(bad[column].sum()), listed(found) if found else ""
 
 
 def regimes(cells: pd.DataFrame) -> list[str]:

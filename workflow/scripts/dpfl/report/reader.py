@@ -10,7 +10,7 @@ import pandas as pd
 from dpfl import files
 
 NUMBERS = {
-    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
+    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
     *("eps_claimed", "eps_certified", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),

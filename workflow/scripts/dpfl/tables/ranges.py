@@ -16,8 +16,7 @@ is
 where "it trains" means an accuracy above chance level that is at least half of the best accuracy of
 any optimizer at that epsilon, so that an optimizer which never gets anywhere has no good range.
 
-Chance level is anything up to 1.5 times the accuracy of guessing, so that a network which always
-answers the most frequent class is at chance. The good range is the unbroken run of good rates
+Chance level is `results.chance_level`. The good range is the unbroken run of good rates
 around the best one; its width is log10(highest / lowest), in decades, so that a single good rate
 has width 0; where it touches an end of the grid (`edge`) the width is a lower bound; where even the
 best rate is not good it is empty. Trials are runs: rates times seeds.
@@ -31,7 +30,6 @@ from dpfl.tables import results
 
 GOOD = 2.0
 TRAINS = 0.5
-CHANCE = 1.5
 SERIES = ["method", "label", "variant", "rate_key", "epsilon"]
 COLUMNS = [
     *("study", "dataset", *SERIES, "algorithm"),
@@ -49,7 +47,7 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     if runs["validation_accuracy"].isna().all():
         raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
-    guess = results.chance(study["dataset"])
+    guess, level = results.chance(study["dataset"]), results.chance_level(study["dataset"])
     others = [results.variant_of(text) for text in runs["variant"]]
     for variant in others:
         variant.pop("rate", None)
@@ -64,9 +62,9 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
         .reset_index()
     )
     top = rates.groupby("epsilon")["accuracy"].transform("max")
-    rates["trains"] = (rates["accuracy"] >= TRAINS * top) & (rates["accuracy"] > CHANCE * guess)
+    rates["trains"] = (rates["accuracy"] >= TRAINS * top) & (rates["accuracy"] > level)
     parts = [
-        _with_states(group.sort_values("rate", ignore_index=True), CHANCE * guess)
+        _with_states(group.sort_values("rate", ignore_index=True), level)
         for _, group in rates.groupby(SERIES, sort=False)
     ]
     return pd.concat(parts, ignore_index=True)

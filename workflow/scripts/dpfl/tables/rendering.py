@@ -119,9 +119,13 @@ def plain(name: str) -> Column:
 
 
 def mean_and_interval(row: "pd.Series") -> str:
-    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed."""
+    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed.
+
+    Runs that ended at chance level are counted: `68.8 ± 123.6 (n=3, 1 at chance)`.
+    """
+    lost = f", {row['at_chance']:g} at chance" if row["at_chance"] else ""
     spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
-    return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g})"
+    return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g}{lost})"
 
 
 def difference(row: "pd.Series") -> str:

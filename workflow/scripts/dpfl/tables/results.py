@@ -18,6 +18,8 @@ from dpfl.errors import UserError
 
 Study = dict[str, Any]
 NOT_CERTIFIED = " (not certified)"
+CHANCE = 1.5
+"""Times the accuracy of guessing; a network that always gives the commonest class is at chance."""
 
 
 def study_of(text: str) -> Study:
@@ -38,6 +40,11 @@ def number(value: float | str | None) -> float:
 def chance(dataset: str) -> float:
     """Return the accuracy of guessing, in percent."""
     return 100 / plugins.load("data", dataset).CLASSES
+
+
+def chance_level(dataset: str) -> float:
+    """Return the accuracy up to which a network is at chance, in percent."""
+    return CHANCE * chance(dataset)
 
 
 def variant_text(variant: dict[str, Any], without: str = "") -> str:

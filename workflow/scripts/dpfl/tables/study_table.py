@@ -1,11 +1,11 @@
 """The results table: one row per cell of a study, with interval, epsilons and verdict.
 
-Accuracies are test accuracies in percent; n counts seeds. Three epsilons stand side by side:
-`eps_claimed` (the method's own), `eps_certified` (an accountant's proof, the largest over seeds;
-empty without a proof) and `eps_audited` (a lower bound from an attack, or the audit's status).
-A cell with published numbers shows them, ours minus each, and a verdict each; a cell of a published
-ordering, or one beside a baseline, gets the verdicts of its comparisons; a demonstration gets
-`demonstration`.
+Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
+epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
+proof, the largest over seeds; empty without a proof) and `eps_audited` (a lower bound from an
+attack, or the audit's status). A cell with published numbers shows them, ours minus each, and a
+verdict each; a cell of a published ordering, or one beside a baseline, gets the verdicts of its
+comparisons; a demonstration gets `demonstration`.
 """
 
 import math
@@ -18,7 +18,7 @@ from dpfl.tables import comparisons, results, verdicts
 
 COLUMNS = [
     *("study", "dataset", "method", "label", "variant", "remark", "epsilon", "delta", "n"),
-    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
+    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
     *("eps_claimed", "eps_certified", "eps_audited", "privacy", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
     *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
@@ -27,7 +27,7 @@ COLUMNS = [
 
 def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell from the study's runs and its comparisons."""
-    rows = []
+    rows, level = [], results.chance_level(study["dataset"])
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
         measured = verdicts.interval(own["accuracy"])
@@ -44,6 +44,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "delta": study["delta"],
                 **_accuracy(measured),
                 "diverged": int(own["diverged"].sum()),
+                "at_chance": int((own["accuracy"] <= level).sum()),
                 **_privacy(own),
                 "unit": cell["unit"],
                 **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
