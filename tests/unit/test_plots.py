@@ -251,6 +251,23 @@ def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:
     assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
 
 
+def test_a_variant_with_a_run_at_chance_stands_at_the_edge_of_a_shared_frame(
+    tmp_path: Path,
+) -> None:
+    cells = [cell("sgd", e, 2, rank=rank) for e in (2.0, 8.0) for rank in (10, 50, 200, 500)]
+
+    def outcome(own: dict, seed: int) -> dict:
+        lost = (own["variant"]["rank"], own["epsilon"], seed) == (50, 2.0, 0)
+        return {"accuracy": 0.1 if lost else 0.96 + seed / 100}
+
+    synthetic.write(tmp_path, cells, outcome)
+    left, right = variants.draw(study(cells, kind="variants"), tmp_path).axes
+    assert [text.get_text() for text in left.texts] == ["53.5 (1 of 2 at chance)"]
+    assert not right.texts
+    assert left.get_xlim() == right.get_xlim()
+    assert 90 < left.get_xlim()[0] < 96.5 < left.get_xlim()[1] <= 101
+
+
 NOISE = {"uniform": lambda t: 1.0, "decay": lambda t: 0.5 + 0.2 * t}
 
 

@@ -1,7 +1,6 @@
 """Test accuracy against epsilon: a line per method.
 
-Bars are 95 % Student intervals over seeds; the frame cuts those that are very wide. Means far below
-all others stand at its lower edge, with an arrow and their value.
+Bars are 95 % Student intervals over seeds; the frame (`_frame`) cuts those that are very wide.
 """
 
 from pathlib import Path
@@ -11,14 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.plots import _style
+from dpfl.plots import _frame, _style
 from dpfl.tables import results, verdicts
 
 DODGE = 0.6
 """Share of the distance between two epsilons over which the methods are spread."""
-FAR = 4.0
-"""So many times the distance of the quartiles (at least a point) below the lower one, a mean leaves
-the frame."""
 
 
 def draw(study: dict, runs_dir: Path) -> Figure:
@@ -31,12 +27,12 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     groups = [g for m in names for g in cells[cells["method"] == m].groupby("series", sort=False)]
     offsets = DODGE * (np.arange(len(groups)) + 0.5 - len(groups) / 2) / max(len(groups), 1)
     looks = _style.looks(names)
-    floor = _floor(cells["mean"])
+    floor = _frame.floor(cells["mean"])
     for (series, group), offset in zip(groups, offsets, strict=True):
         look = looks[group["method"].iloc[0]]
         _line(ax, group.sort_values("epsilon"), epsilons, offset, look, series)
         _beyond(ax, group[group["mean"] < floor], epsilons, offset, look)
-    _label(ax, cells, epsilons, floor)
+    _label(ax, cells, epsilons)
     delta = _style.delta_text(study["delta"])
     ax.set_title(
         f"{study['title']}\n{study['dataset']}, δ = {delta}; mean over seeds and 95 % interval "
@@ -74,12 +70,6 @@ def _line(
         )
 
 
-def _floor(means: pd.Series) -> float:
-    """Return the mean below which the others could not be told apart any more."""
-    lower, upper = means.quantile([0.25, 0.75])
-    return lower - FAR * max(upper - lower, 1.0)
-
-
 def _beyond(
     ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: _style.Look
 ) -> None:
@@ -91,7 +81,7 @@ def _beyond(
         ax.annotate(f"{mean:.1f}", (x, 0), (x, 0.09), arrowprops=arrow, fontsize="small", **place)
 
 
-def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float], floor: float) -> None:
+def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float]) -> None:
     counts = [_style.seeds_text(cells.loc[cells["epsilon"] == e, "n"]) for e in epsilons]
     names = ["non-private" if np.isinf(e) else f"{e:g}" for e in epsilons]
     ticks = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
@@ -100,9 +90,6 @@ def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float], floor: float) -
     for edge in np.arange(len(epsilons) - 1) + 0.5:
         ax.axvline(edge, color="0.85", linewidth=0.8, zorder=0)
     ax.grid(visible=False, axis="x")
-    bottom, top = cells["mean"][cells["mean"] >= floor].min(), cells["mean"].max()
-    room = max(2, 0.3 * (top - bottom))  # an interval of two seeds can be wider than all the rest
-    low, high = ax.get_ylim()
-    ax.set_ylim(max(low, bottom - room), min(high, top + room, 101))
+    ax.set_ylim(_frame.limits(cells["mean"], ax.get_ylim()))
     ax.set_xlabel("privacy budget ε")
     ax.set_ylabel("test accuracy, %")

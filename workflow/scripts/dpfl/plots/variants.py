@@ -1,4 +1,7 @@
-"""Test accuracy by variant: a dot per method, a bar for the 95 % Student interval over seeds."""
+"""Test accuracy by variant: a mark per method, a bar for the 95 % Student interval over seeds.
+
+The frame (`_frame`) cuts intervals that are very wide.
+"""
 
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.plots import _style
+from dpfl.plots import _frame, _style
 from dpfl.tables import results, verdicts
 
 DODGE = 0.6
@@ -24,12 +27,16 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     height = 1.2 + len(variants) * (0.25 + 0.16 * runs["method"].nunique())
     width = max(3.6, 7.5 / len(epsilons)) + LETTER * max(map(len, names)) / len(epsilons)
     figure, axes = _style.canvas(1, len(epsilons), panel=(width, height), sharey=True)
+    cells = _cells(runs, results.chance_level(study["dataset"]))
     for ax, epsilon in zip(axes[0], epsilons, strict=True):
-        own = runs[runs["epsilon"] == epsilon]
-        _panel(ax, own, variants)
-        counts = own.groupby(["method", "variant"]).size()
-        ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(counts)}", loc="left")
+        own = cells[cells["epsilon"] == epsilon]
+        _panel(ax, own, variants, _frame.floor(cells["mean"]))
+        ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(own['n'])}", loc="left")
         ax.set_xlabel("test accuracy, %")
+    drawn = np.array([ax.get_xlim() for ax in axes[0]])
+    ends = _frame.limits(cells["mean"], (drawn[:, 0].min(), drawn[:, 1].max()))
+    for ax in axes[0]:
+        ax.set_xlim(ends)
     axes[0, 0].set_yticks(range(len(variants)), names)
     axes[0, 0].set_ylim(len(variants) - 0.5, -0.5)
     figure.suptitle(
@@ -61,23 +68,48 @@ def _shared(labels: pd.Series) -> str:
     return labels.iloc[0] if labels.nunique() == 1 else ""
 
 
-def _panel(ax: Axes, runs: pd.DataFrame, variants: list[str]) -> None:
-    methods = _style.ordered(runs["method"])
+def _cells(runs: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Return mean, half-width of the interval, n and the number of runs at chance per cell."""
+    rows = []
+    for key, own in runs.groupby(["method", "variant", "epsilon"], sort=False):
+        measured = verdicts.interval(own["accuracy"])
+        half = np.nan if measured.high is None else measured.high - measured.mean
+        lost = int((own["accuracy"] <= level).sum())
+        rows.append((*key, _shared(own["label"]), measured.mean, half, measured.n, lost))
+    names = ["method", "variant", "epsilon", "label", "mean", "half", "n", "at_chance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _panel(ax: Axes, cells: pd.DataFrame, variants: list[str], floor: float) -> None:
+    methods = _style.ordered(cells["method"])
     offsets = DODGE * (np.arange(len(methods)) + 0.5 - len(methods) / 2) / len(methods)
     looks = _style.looks(methods)
     for method, offset in zip(methods, offsets, strict=True):
-        own = runs[runs["method"] == method]
-        cells = [(v, verdicts.interval(a["accuracy"])) for v, a in own.groupby("variant")]
-        cells.sort(key=lambda cell: variants.index(cell[0]))
-        y = np.array([variants.index(variant) for variant, _ in cells]) + offset
-        x = np.array([measured.mean for _, measured in cells])
-        half = [np.nan if m.high is None else m.high - m.mean for _, m in cells]
+        own = cells[cells["method"] == method]
+        y = own["variant"].map(variants.index) + offset
         style = looks[method].line() | {"linestyle": "none"}
-        ax.plot(x, y, label=_shared(own["label"]) or method, **style)
-        bars = np.isfinite(half)
-        ax.errorbar(
-            x[bars], y[bars], xerr=np.array(half)[bars], fmt="none", ecolor=looks[method].colour
-        )
+        ax.plot(own["mean"], y, label=_shared(own["label"]) or method, **style)
+        bars, colour = own["half"].notna(), looks[method].colour
+        ax.errorbar(own["mean"][bars], y[bars], xerr=own["half"][bars], fmt="none", ecolor=colour)
+        beyond = own["mean"] < floor
+        for (_, cell), height in zip(own[beyond].iterrows(), y[beyond], strict=True):
+            _beyond(ax, cell, height, colour)
     for edge in np.arange(len(variants) - 1) + 0.5:
         ax.axhline(edge, color="0.85", linewidth=0.8, zorder=0)
     ax.grid(visible=False, axis="y")
+
+
+def _beyond(ax: Axes, cell: pd.Series, height: float, colour: str) -> None:
+    """Mark a mean that lies below the frame at its left edge."""
+    lost = f" ({cell['at_chance']} of {cell['n']} at chance)" if cell["at_chance"] else ""
+    ax.annotate(
+        f"{cell['mean']:.1f}{lost}",
+        (0, height),
+        (0.09, height),
+        xycoords=("axes fraction", "data"),
+        arrowprops={"arrowstyle": "->", "color": colour},
+        fontsize="small",
+        va="center",
+        color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
