@@ -27,7 +27,13 @@ def table(folder: Folder, name: str) -> None:
 
 def grid(cells: pd.DataFrame) -> None:
     """Show accuracies with a line per method and a column per epsilon."""
-    display(Markdown(rendering.markdown(*rendering.grid(cells))))
+    rows(*rendering.grid(cells))
+
+
+def rows(heads: list[str], lines: list[list[str]]) -> None:
+    """Show a table of text; nothing without a line."""
+    if lines:
+        display(Markdown(rendering.markdown(heads, lines)))
 
 
 def pictures(folder: Folder, study: dict, kinds: Iterable[str] | None = None) -> None:
