@@ -215,12 +215,15 @@ def test_privacy_sets_three_epsilons_side_by_side() -> None:
         "eps_audited": "4.3",
     }
     free = {"epsilon": INF, "eps_claimed": INF, "eps_certified": INF, "privacy": "no claim"}
-    proven, not_proven = narrative.privacy(cells_of({}, unproven, free))
+    more = unproven | {"epsilon": 8.0, "eps_claimed": 8.0}
+    proven, not_proven, eight, why = narrative.privacy(cells_of({}, unproven, free, more))
     assert proven == (
         "Claimed ε = 2: certified at most 1.99 (pld, add-or-remove-one, unit example); "
         "audit: not audited; consistent in 1 cell."
     )
-    assert "no certificate for sgd (clips after the noise); audit: 4.3; unproven" in not_proven
+    assert "no certificate for sgd; audit: 4.3; unproven in 1 cell" in not_proven
+    assert eight.startswith("Claimed ε = 8: no certificate for sgd;")
+    assert why == "No proof of sgd: clips after the noise."
 
 
 def test_each_unit_says_whom_it_protects() -> None:

@@ -120,25 +120,31 @@ def regimes(cells: pd.DataFrame) -> list[str]:
 
 
 def privacy(cells: pd.DataFrame) -> list[str]:
-    """Set the claimed, certified and audited epsilon of each privacy setting side by side."""
+    """Set the claimed, certified and audited epsilon of each privacy setting side by side.
+
+    Why there is no certificate follows, once for all settings.
+    """
     lines = []
     private = cells[np.isfinite(cells["eps_claimed"])]
     for claimed, group in private.groupby("eps_claimed"):
-        kinds = group.groupby(["privacy", "accountant", "reasons"], sort=False)
-        for (verdict, accountant, reasons), own in kinds:
+        kinds = group.groupby(["privacy", "accountant"], sort=False)
+        for (verdict, accountant), own in kinds:
             proof = own["eps_certified"].max(skipna=False)
             certified = (
                 f"certified at most {rounded_up(proof)} ({accountant}, "
                 f"{own['adjacency'].iloc[0]}, unit {own['unit'].iloc[0]})"
                 if known(proof)
-                else f"no certificate for {listed(own['method'].unique())} ({reasons})"
+                else f"no certificate for {listed(own['method'].unique())}"
             )
             audited = listed(own["eps_audited"].unique())
             lines.append(
                 f"Claimed ε = {claimed:g}: {certified}; audit: {audited}; "
                 f"{verdict} in {counted(len(own), 'cell')}."
             )
-    return lines
+    unproven = private[private["eps_certified"].isna()].groupby("reasons", sort=False)
+    return lines + [
+        f"No proof of {listed(own['method'].unique())}: {reasons}." for reasons, own in unproven
+    ]
 
 
 def units(cells: pd.DataFrame) -> list[str]:
