@@ -1,6 +1,7 @@
 """Test accuracy by variant: a mark per method, a bar for the 95 % Student interval over seeds.
 
-The frame (`_frame`) cuts intervals that are very wide.
+All panels share one frame, which cuts intervals that are very wide. Means far below all others
+stand at its left edge, with an arrow and their value.
 """
 
 from pathlib import Path
