@@ -156,6 +156,19 @@ def test_the_sixteen_ablations_are_eight_runs_of_each_seed_and_epsilon(made):
     assert cells["ablation-msrc"]["runs"] == cells["ablation-mrc"]["runs"]
 
 
+def test_tuned_methods_of_equal_settings_share_their_runs(default):
+    config = copy.deepcopy(default)
+    config["select"] = ["fsdp-ablation", "fsdp-gain"]
+    for name in config["select"]:
+        config["studies"][name]["tuned_by"] = "fsdp-rates"
+    config["studies"]["fsdp-rates"]["dataset"] = "digits"
+    made = plan.make(config)
+    cells = {c["method"]: c for s in made.studies.values() for c in s["cells"]}
+    assert cells["ablation-s"]["runs"] == cells["ablation"]["runs"] == cells["dpsgd"]["runs"]
+    tuned = [run["tuning"] for run in made.runs.values() if run["tuning"]]
+    assert len(set(tuned)) == len(made.tunings) == 8 + 4  # dpsgd at clip norm 1 is one of the 8
+
+
 def test_what_is_left_out_is_not_run(made):
     variants = [c["variant"] for c in made.studies["alongside"]["cells"]]
     assert len(variants) == 3 * 3 - 1

@@ -10,7 +10,7 @@ from dpfl.files import read_json, write_json
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tuning", required=True, type=json.loads, help="method and trials, JSON")
+    parser.add_argument("--tuning", required=True, type=json.loads, help="trials, JSON")
     parser.add_argument("--runs", required=True, type=Path, help="folder of the runs")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
@@ -21,10 +21,8 @@ def main() -> None:
         mean = sum(accuracies) / len(accuracies)
         trials.append({"rate": trial["rate"], "validation_accuracy": mean, "n": len(accuracies)})
     best = max(trials, key=lambda t: (t["validation_accuracy"], -t["rate"]))
-    write_json(
-        args.output, {"method": args.tuning["method"], "rate": best["rate"], "trials": trials}
-    )
-    print(f"{args.tuning['method']}: rate {best['rate']:g}, the best of {len(trials)}")
+    write_json(args.output, {"rate": best["rate"], "trials": trials})
+    print(f"{args.output.stem}: rate {best['rate']:g}, the best of {len(trials)}")
 
 
 if __name__ == "__main__":

@@ -133,9 +133,7 @@ def _run(
     if "tuned_by" in study and "rate" not in variant:
         needs["tuning"] = _tuning(config, study["tuned_by"], method, variant, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
-    parts = (settings["mechanism"]["estimator"], settings["optimizer"]["algorithm"])
-    label = "-".join((study["dataset"], *parts))
-    name = f"{label}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
+    name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
     plan.runs[name] = {"settings": settings, **needs}
     return name
 
@@ -206,7 +204,8 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
 def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) -> str:
     """Add the choice of a method's rate from a grid, whose runs are added too.
 
-    Of a grid that varies more than the rate, the trials that agree with the variant count.
+    Of a grid that varies more than the rate, the trials that agree with the variant count. It is
+    named by its trials, not by the method: methods of equal settings share it, and their runs.
     """
     grid = config["studies"][study]
     chosen = trials_for(grid, method, variant)
@@ -224,10 +223,15 @@ def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) ->
         }
         for trial in chosen
     ]
-    name = f"{grid['dataset']}-{method}-{_digest(trials)}"
-    plan.tunings[name] = {"method": method, "trials": trials}
+    name = f"{_label(grid, components(config, method, chosen[0]))}-{_digest(trials)}"
+    plan.tunings[name] = {"trials": trials}
     plan.tuned[key] = name
     return name
+
+
+def _label(study: dict, parts: dict) -> str:
+    """Return what a reader wants to see of a run, or of a tuning."""
+    return f"{study['dataset']}-{parts['mechanism']['estimator']}-{parts['optimizer']['algorithm']}"
 
 
 def runs_of(studies: Iterable[dict]) -> list[str]:
