@@ -46,7 +46,7 @@ def test_editing_an_optimizer_reruns_only_its_runs(finished, optimizer):
     mine = {name for name in finished.runs() if f"-{optimizer}-" in name}
     assert len(mine) == 4
     assert {file.split("/")[2] for file in pending["train"]} == mine
-    assert [f"digits-{optimizer}-" in file for file in pending["tune"]] == [True]
+    assert [f"-{optimizer}-" in file for file in pending["tune"]] == [True]
     assert pending.keys() == AFTER_TRAINING | {"train", "tune"}
 
 
