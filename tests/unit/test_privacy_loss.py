@@ -16,6 +16,7 @@ from dpfl.analyses import _privacy_loss_plan as plans
 from dpfl.analyses import privacy_loss as analysis
 from dpfl.errors import UserError
 from dpfl.privacy.accountants import classic_rdp
+from dpfl.report import privacy_loss_fit_words as fit_words
 from dpfl.report import privacy_loss_words as words
 from dpfl.tables import printed_losses
 
@@ -281,13 +282,15 @@ def test_sentences_are_computed_from_the_tables(tables):
     assert one.startswith("As one release: 0 of 12 printed cells match")
     assert "FSDP on MNIST, header 4.42, 25 epochs, at -0.012" in one
     assert all_.startswith("All releases charged: 0 of 8")
-    first, *_ = words.fitted(fit, prices)
+    first, *_ = fit_words.fitted(fit, prices)
     assert "1.93 / 2.71 reproduced at fitted σ 1.1 (" in first
     assert "; 1.95 / 2.72 at the header's own σ, 1.096" in first
     assert "does not allow that fit: σ 1.095 to 1.097" in first
     assert "1.464 / 2.127 at the fit" in first
-    assert any("0.76 / 1.09" in line and "2.215 / 2.192" in line for line in words.unfitted(fit))
-    assert "3 of 6 pairs of losses" in words.fits(fit)
+    assert any(
+        "0.76 / 1.09" in line and "2.215 / 2.192" in line for line in fit_words.unfitted(fit)
+    )
+    assert "3 of 6 pairs of losses" in fit_words.fits(fit)
     assert "printed losses grow" in words.growth(prices)[0]
     assert "P3SGD − DP-SGD at equal σ: printed -0.06 to -0.05" in words.methods(prices)[0]
     assert "ours equal as one release and" in words.methods(prices)[0]
@@ -321,7 +324,7 @@ def test_tables_survive_their_files(tables, tmp_path):
         rendering.write(stem, tables[suffix], analysis.columns()[suffix])
     folder = Folder(tmp_path)
     prices, fit = read(folder, "losses"), read(folder, "losses", "fit")
-    assert words.fitted(fit, prices) == words.fitted(tables["fit"], tables[""])
+    assert fit_words.fitted(fit, prices) == fit_words.fitted(tables["fit"], tables[""])
     assert words.answer(prices) == words.answer(tables[""])
     assert "1.933 / 2.707" in folder.text("losses_fit")
     assert "reproduced at fitted σ 1.1" in folder.text("losses")

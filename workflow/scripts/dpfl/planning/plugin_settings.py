@@ -28,7 +28,27 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def plugin_errors(config: dict) -> Iterator[str]:
     """Find plug-in files that do not exist, and settings that their `build` does not take."""
-    wanted = [
+    for package, name, where in _named(config):
+        try:
+            plugins.path_of(package, name)
+        except UserError as error:
+            yield f"config: {where}: {error}"
+            return
+    for section in TAKERS:
+        for name, entry in config[section].items():
+            yield from _setting_errors(section, name, entry)
+    for name, analysis in config["accounting"].items():
+        try:
+            plugins.load("analyses", analysis["analysis"]).check(analysis["settings"])
+        except UserError as error:
+            yield f"config: accounting.{name}.settings: {error}"
+    for name, optimizer in config["optimizers"].items():
+        yield from _limit_errors(config, name, optimizer)
+
+
+def _named(config: dict) -> list[tuple[str, str, str]]:
+    """Return every plug-in that a configuration names: package, name, and where it stands."""
+    return [
         *(("data", d, f"models.{d}") for d in config["models"]),
         *(("models", m, f"models.{d}") for d, m in config["models"].items()),
         *(
@@ -53,22 +73,6 @@ def plugin_errors(config: dict) -> Iterator[str]:
         ),
         *(("plots", f, f"studies.{n}") for n, s in config["studies"].items() for f in s["figures"]),
     ]
-    for package, name, where in wanted:
-        try:
-            plugins.path_of(package, name)
-        except UserError as error:
-            yield f"config: {where}: {error}"
-            return
-    for section in TAKERS:
-        for name, entry in config[section].items():
-            yield from _setting_errors(section, name, entry)
-    for name, analysis in config["accounting"].items():
-        try:
-            plugins.load("analyses", analysis["analysis"]).check(analysis["settings"])
-        except UserError as error:
-            yield f"config: accounting.{name}.settings: {error}"
-    for name, optimizer in config["optimizers"].items():
-        yield from _limit_errors(config, name, optimizer)
 
 
 def _limit_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""Sentences about table 4 of source 003, computed from the tables of the analysis."""
+"""Sentences about table 4 of source 003, computed from the tables of the analysis.
+
+Those about one sigma for several cells are in `privacy_loss_fit_words`.
+"""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pandas as pd
 
 from dpfl.privacy.accountants.classic_rdp import ORDERS
 from dpfl.report.narrative import counted, listed
 from dpfl.tables.printed_losses import NAMES, shortest
-from dpfl.tables.rendering import known
 
 BASE = "dpsgd"  # the method that the others are compared with
 HALF = 0.005  # the header is printed with two decimals
@@ -24,63 +26,17 @@ def answer(prices: pd.DataFrame) -> list[str]:
             f"{_capital(reading)}: {count} of {counted(len(own), 'printed cell')} "
             f"{'matches' if count == 1 else 'match'} at the header's own σ. Ours − printed goes "
             f"from {own['residual'].min():+.2f} to {own['residual'].max():+.2f}; the nearest is "
-            f"{_cell(nearest)}, {nearest['epochs']:g} epochs, at {nearest['residual']:+.3f}."
+            f"{called(nearest)}, {nearest['epochs']:g} epochs, at {nearest['residual']:+.3f}."
         )
     return lines
-
-
-def fitted(fit: pd.DataFrame, prices: pd.DataFrame) -> list[str]:
-    """Tell every pair of cells that one σ reproduces, and whether its header allows that σ."""
-    lines = []
-    for _, row in fit[fit["fitted_sigma"].notna()].iterrows():
-        own = [cell["classic_rdp"] for _, cell in _cells(prices, row).iterrows()]
-        low, high = _allowed(row["sigma"], row["header_epsilon"])
-        allowed = "allows" if low <= row["fitted_sigma"] <= high else "does not allow"
-        lines.append(
-            f"{_cell(row)}, {row['reading']}: {_both(row, 'published', '{:.2f}')} reproduced at "
-            f"fitted σ {row['fitted_sigma']:g} ({row['lowest_sigma']:.4f} to "
-            f"{row['highest_sigma']:.4f} do it); {' / '.join(f'{value:.2f}' for value in own)} at "
-            f"the header's own σ, {row['sigma']:.4g}. Rounding of the header {allowed} that fit: "
-            f"σ {low:.4g} to {high:.4g}. The truth (PLD) is {_both(row, 'fitted_pld', '{:.3f}')} "
-            f"at the fit and {_both(row, 'pld', '{:.3f}')} at the header's own σ."
-        )
-    return lines
-
-
-def unfitted(fit: pd.DataFrame) -> list[str]:
-    """Tell every pair of cells that no single σ gives, with what each of them would need.
-
-    One reading tells it: another one only scales σ.
-    """
-    lines = []
-    for _, row in _first(fit)[lambda table: table["fitted_sigma"].isna()].iterrows():
-        least = (
-            f"; the best single σ, {row['best_sigma']:.4g}, misses by {row['best_miss']:.4f}"
-            if known(row["best_sigma"])
-            else ""
-        )
-        lines.append(
-            f"{_cell(row)}: {_both(row, 'published', '{:.2f}')} after {row['epochs']} epochs need "
-            f"σ = {_both(row, 'needed_sigma', '{:.3f}')}{least}."
-        )
-    return lines
-
-
-def fits(fit: pd.DataFrame) -> str:
-    """Count the pairs of cells that one σ gives."""
-    first = _first(fit)
-    count = int(first["fitted_sigma"].notna().sum())
-    return (
-        f"{count} of {counted(len(first), 'pair')} of losses, those of one method on one data set "
-        f"at one header, are given by one σ to their two decimals if any σ is allowed. Such a σ is "
-        "fitted: it reproduces numbers and explains none."
-    )
 
 
 def growth(prices: pd.DataFrame) -> list[str]:
     """Compare how losses grow with the epochs, ours at the header's own σ."""
     lines = []
-    for (dataset, header), own in _first(prices).groupby(["dataset", "header_epsilon"], sort=False):
+    for (dataset, header), own in first_reading(prices).groupby(
+        ["dataset", "header_epsilon"], sort=False
+    ):
         wide = own.pivot(index="method", columns="epochs", values=["published", "classic_rdp"])
         few, many = min(own["epochs"]), max(own["epochs"])
         if few < many:
@@ -127,7 +83,9 @@ def methods(prices: pd.DataFrame) -> list[str]:
 def datasets(prices: pd.DataFrame) -> list[str]:
     """Say where the printed losses of two data sets stand against their sampling rates."""
     keys = ["header_epsilon", "method", "epochs"]
-    tables = [(n, t.set_index(keys)) for n, t in _first(prices).groupby("dataset", sort=False)]
+    tables = [
+        (n, t.set_index(keys)) for n, t in first_reading(prices).groupby("dataset", sort=False)
+    ]
     lines = []
     for index, (name, own) in enumerate(tables):
         for other, theirs in tables[index + 1 :]:
@@ -158,7 +116,7 @@ def _header(row: pd.Series) -> str:
     """Tell the σ of a header at either δ, and which one its two decimals allow to be round."""
     parts = []
     for name, sigma in (("header_delta", "sigma"), ("other_header_delta", "other_sigma")):
-        low, high = _allowed(row[sigma], row["header_epsilon"])
+        low, high = sigmas_of(row[sigma], row["header_epsilon"])
         parts.append(
             f"{row[sigma]:.4g} at δ = {_n(row[name])} ({low:.4g} to {high:.4g} by its rounding; "
             f"the roundest is {shortest(low, high, row[sigma]):g})"
@@ -201,34 +159,18 @@ def needed(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _allowed(sigma: float, header: float) -> tuple[float, float]:
+def sigmas_of(sigma: float, header: float) -> tuple[float, float]:
     """Return the σ between which a header rounds to the printed one."""
     return sigma * header / (header + HALF), sigma * header / (header - HALF)
 
 
-def _first(table: pd.DataFrame) -> pd.DataFrame:
+def first_reading(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the first reading of every method."""
     return table[table["reading"] == table["reading"].iloc[0]]
 
 
-def _cells(prices: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
-    """Return the rows of a pair in the table of prices."""
-    keys = ["dataset", "header_epsilon", "method", "reading"]
-    return prices[(prices[keys] == row[keys]).all(axis=1)]
-
-
-def _both(row: pd.Series, name: str, form: str) -> str:
-    """Join what a pair has for each number of epochs."""
-    return " / ".join(_values(row, name, form))
-
-
-def _values(row: pd.Series, name: str, form: str) -> Iterator[str]:
-    for key in row.index:
-        if key.startswith(f"{name}_"):
-            yield form.format(row[key]) if known(row[key]) else "none"
-
-
-def _cell(row: pd.Series) -> str:
+def called(row: pd.Series) -> str:
+    """Return the name of a cell: method, data set and header."""
     return f"{_name(row['method'])} on {_name(row['dataset'])}, header {row['header_epsilon']:g}"
 
 
