@@ -6,6 +6,8 @@ from torch import nn
 
 from dpfl import models, plugins, streams
 from dpfl.errors import UserError
+from dpfl.gradients import finite
+from dpfl.gradients.appended import Appended
 from dpfl.privacy.release import Release, Unproven, of_step, require_covered
 from dpfl.step import Public, Step
 from dpfl.training.federated import loss_fn
@@ -21,18 +23,36 @@ CLIPPINGS = {
     "quantile": {"rule": "quantile", "clip_norm": CLIP, "quantile": 0.85, "rate": 0.2},
     "fsdp-adaptive": {"rule": "fsdp-adaptive", "clip_norm": CLIP},
 }
+# Every mechanism at its defaults, and what its settings may choose beside them.
+VARIANTS = {name: (name, {}) for name in NAMES} | {
+    "fsdp-literal, matrix": ("fsdp-literal", {"reading": "matrix", "rank": 3}),
+    "fsdp-literal, relevance": ("fsdp-literal", {"relevance": True}),
+    "fsdp-published, matrix": ("fsdp-published", {"reading": "matrix", "rank": 3}),
+    "fsdp-published, funk": ("fsdp-published", {"solver": "funk", "rank": 3}),
+    "fsdp-central, funk": ("fsdp-central", {"solver": "funk", "rank": 3}),
+    "fsdp-central, relevance": ("fsdp-central", {"relevance": True}),
+    "fsdp-certified, public": ("fsdp-certified", {"basis": "public"}),
+    "fsdp-certified, random": ("fsdp-certified", {"basis": "random"}),
+}
+
+
+def build(name, rule="fixed", **clipping):
+    estimator, settings = VARIANTS[name]
+    return plugins.load("mechanisms", estimator).build({**CLIPPINGS[rule], **clipping}, **settings)
+
+
 RULES = [
     (name, rule)
-    for name in NAMES
-    for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES", ("fixed",))
+    for name, (estimator, _) in VARIANTS.items()
+    for rule in plugins.constant("mechanisms", estimator, "CLIPPING_RULES", ("fixed",))
 ]
 PROVEN = [
     (name, rule)
     for name, rule in RULES
-    if isinstance(
-        of_step(plugins.load("mechanisms", name).build(CLIPPINGS[rule]), Z, EXPECTED), Release
-    )
+    if isinstance(of_step(build(name, rule), Z, EXPECTED), Release)
 ]
+# They do not ask the step for gradients, so that nobody can append coordinates to theirs.
+ALONE = {"dpsgd-opacus", "nonprivate"}
 
 
 def zeros(size):
@@ -46,11 +66,7 @@ def setting(examples, seed=0):
     return model, inputs, torch.randint(0, 3, (examples,), generator=generator)
 
 
-def build(name, rule="fixed", **clipping):
-    return plugins.load("mechanisms", name).build({**CLIPPINGS[rule], **clipping})
-
-
-def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros):
+def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros, **more):
     _, public, labels = setting(30, seed=1)
     return mechanism.estimate(
         Step(
@@ -63,8 +79,19 @@ def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=ze
             normal=normal,
             public=Public(public, labels),
             public_rng=lambda: streams.rng("public"),
+            **more,
         )
     )
+
+
+def with_columns(columns):
+    """Return what makes a step append these coordinates [L, m] to the gradients of its batch."""
+
+    def differentiate(*arguments):
+        found = Appended(finite(*arguments)[0], columns)
+        return found, found.norms()
+
+    return {"differentiate": differentiate, "appended": columns.shape[1]}
 
 
 def gradient(model, inputs, targets):
@@ -177,7 +204,7 @@ def test_the_batch_mean_rule_leaves_outliers_out():
 @pytest.mark.parametrize("name", plugins.names("mechanisms"))
 def test_nothing_is_proven_with_a_bound_from_the_private_batch(name):
     try:
-        built = build(name, "fsdp-adaptive")
+        built = plugins.load("mechanisms", name).build(CLIPPINGS["fsdp-adaptive"])
     except UserError:
         return
     assert name == "nonprivate" or isinstance(of_step(built, Z, EXPECTED), Unproven)
@@ -188,6 +215,45 @@ def test_an_example_without_a_finite_gradient_does_not_show(name, rule):
     model, inputs, targets = setting(4)
     inputs[2] = float("inf")
     assert estimate(build(name, rule), model, inputs, targets, Z).isfinite().all()
+
+
+@pytest.mark.parametrize(("name", "rule"), [pair for pair in RULES if pair[0] not in ALONE])
+@pytest.mark.parametrize("examples", [0, 6])
+def test_coordinates_may_be_appended_to_the_gradients(name, rule, examples):
+    model, inputs, targets = setting(examples)
+    columns = torch.randn(examples, 3, generator=torch.Generator().manual_seed(2)).double()
+    normal = streams_normal()
+    found = estimate(
+        build(name, rule), model, inputs, targets, Z, normal=normal, **with_columns(columns)
+    )
+    assert found.shape == (sum(p.numel() for p in model.parameters()) + 3,)
+    assert found.isfinite().all() and not found.requires_grad
+
+
+@pytest.mark.parametrize("name", ["dpsgd", "p3sgd", *(n for n in VARIANTS if "fsdp-c" in n)])
+def test_appended_coordinates_are_summed_as_all_others_are(name):
+    model, inputs, targets = setting(6)
+    columns = torch.randn(6, 3, generator=torch.Generator().manual_seed(2)).double()
+    found = estimate(build(name, clip_norm=1e9), model, inputs, targets, **with_columns(columns))
+    expected = torch.cat([gradient(model, inputs, targets), columns.sum(0)]) / EXPECTED
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "rule"), [pair for pair in PROVEN if pair[0] not in ALONE])
+def test_an_example_of_appended_coordinates_alone_is_clipped(name, rule):
+    model, inputs, targets = setting(6)
+    inputs[-1], columns = 0, torch.zeros(6, 3).double()
+    columns[-1, 0] = 1e4
+    more, less = (
+        estimate(build(name, rule), model, inputs[:n], targets[:n], **with_columns(columns[:n]))
+        for n in (6, 5)
+    )
+    assert EXPECTED * (more - less).norm() <= CLIP * (1 + 1e-9)
+
+
+def test_a_mechanism_that_differentiates_by_itself_refuses_appended_coordinates():
+    with pytest.raises(UserError, match="dpsgd-opacus cannot append coordinates"):
+        estimate(build("dpsgd-opacus"), *setting(2), **with_columns(torch.zeros(2, 3)))
 
 
 @pytest.mark.parametrize("examples", [0, 6])

@@ -114,6 +114,7 @@ def write_run(
         "rounds": rounds,
         "steps": rounds * steps,
         "diverged": False,
+        "epsilon_spent": own["epsilon"],
         "eps_claimed": own["epsilon"],
         "eps_certified": own["epsilon"] * 0.999 if private else "inf",
         "accountant": "pld",

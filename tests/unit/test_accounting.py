@@ -207,15 +207,6 @@ def test_affordable_steps_at_their_ends():
     assert affordable_steps(0.1, 1.0, 100.0, DELTA, 0) == 0
 
 
-def test_shuffling_is_the_unamplified_gaussian_of_its_epochs():
-    event, adjacency = events.shuffled_gaussian(4.0, 9)
-    eps = pld.epsilon(event, DELTA)
-    assert adjacency == "zero-out"
-    assert gaussian_delta(eps, 3 / 4) == pytest.approx(DELTA, rel=1e-2)
-    with pytest.raises(UserError, match=r"'shuffle'.*no amplification"):
-        events.require_poisson("shuffle")
-
-
 def test_refuses_to_sample_a_composition():
     """One batch, two releases: priced jointly or not at all."""
     gaussian = dp_accounting.GaussianDpEvent(1.0)

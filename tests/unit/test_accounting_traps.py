@@ -1,8 +1,8 @@
 """Known traps of the accounting libraries, and that no price of ours falls into one.
 
-Traps tested elsewhere: PLD refuses a sampled composition and shuffling is the unamplified Gaussian
-under zero-out adjacency (test_accounting), shuffling enters no calibration (test_budget_ledger),
-an empty batch releases its noise and counts as a step (test_federated).
+Traps tested elsewhere: PLD refuses a sampled composition (test_accounting), shuffling enters no
+calibration (test_budget_ledger), an empty batch releases its noise and counts as a step
+(test_federated).
 """
 
 import math

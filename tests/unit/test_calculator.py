@@ -369,7 +369,7 @@ MISTAKES = [
     (f"{DECAY} ratoi=2", "no setting 'ratoi' of decay; did you mean 'ratio'?"),
     (DECAY, "setting 'ratio' of decay is missing"),
     (f"{DECAY} ratio", "'ratio', expected key=value"),
-    (f"{DECAY} ratio=0.5", "ratio is 0.5, must be"),
+    (f"{DECAY} ratio=0.5", "ratio is 0.5; it must be"),
     (
         f"schedule {ROUNDS} --strategy constant --setting noise_multiplier=1e-6",
         "noise_multiplier is 1e-06, must be",

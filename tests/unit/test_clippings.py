@@ -136,7 +136,11 @@ def test_the_bound_converges_to_the_quantile_of_the_norms(target):
             {"clip_norm": 1e7, "quantile": 0.5},
             r"clip_norm is 10000000.0; it must be in \[1e-06, 1e\+06",
         ),
-        ("quantile", {"clip_norm": 1, "quantile": 1}, r"quantile is 1; it must be in \(0, 1\)"),
+        (
+            "quantile",
+            {"clip_norm": 1, "quantile": 1},
+            "quantile is 1; it must be a number",
+        ),
         (
             "quantile",
             {"clip_norm": 1, "quantile": 0.5, "rate": math.inf},
@@ -145,7 +149,7 @@ def test_the_bound_converges_to_the_quantile_of_the_norms(target):
         (
             "quantile",
             {"clip_norm": 1, "quantile": 0.5, "count_noise": 0},
-            "count_noise is 0; it must be a finite",
+            "count_noise is 0; it must be null or a finite",
         ),
     ],
 )

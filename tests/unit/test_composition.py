@@ -309,13 +309,21 @@ def test_a_failing_accountant_leaves_its_cell_empty_and_says_why(tables, monkeyp
     from dpfl.analyses import _composition_rows as rows
 
     def fail(event, delta):
-        raise RuntimeError("Discrete mean differs\nsignificantly")
+        raise UserError("PRV cannot price this: Discrete mean differs")
 
     monkeypatch.setattr(rows.prv, "epsilon", fail)
     table = rows.prices([rows.read(SETTINGS["mechanisms"][0])], [10], 1e-6)
     assert math.isnan(table["prv"][0]) and table["rdp"][0] == tables[""]["rdp"][1]
-    assert table["note"][0] == "PRV failed: Discrete mean differs significantly"
-    assert words.notes(table) == ["PRV failed: Discrete mean differs significantly."]
+    assert table["note"][0] == "PRV cannot price this: Discrete mean differs"
+    assert words.notes(table) == ["PRV cannot price this: Discrete mean differs."]
+
+
+def test_a_price_that_is_not_finite_is_none(monkeypatch):
+    from dpfl.analyses import _composition_rows as rows
+
+    monkeypatch.setattr(rows.prv, "epsilon", lambda event, delta: math.inf)
+    table = rows.prices([rows.read(SETTINGS["mechanisms"][0])], [10], 1e-6)
+    assert math.isnan(table["prv"][0]) and table["note"][0] == "PRV says inf"
 
 
 def test_a_delta_that_reaches_one_bounds_nothing(tables, monkeypatch):
@@ -370,7 +378,7 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
         *(f"tables/map.{ending}" for ending in ("csv", "md", "tex")),
         *(f"figures/map/epsilon-surface.{ending}" for ending in ("png", "pdf")),
     }
-    table = words.table(Folder(tmp_path / "once"), "map")
+    table = Folder(tmp_path / "once").analysis("map")
     assert len(table) == 12
     assert set(table["accountant"]) == {"pld", "gaussian"}
     by_rate = {line.split(",")[0]: line for line in words.surface(table)}

@@ -72,12 +72,19 @@ MISTAKES = [
     ),
     ("federations/default/rounds", 0, "federations.default.rounds = 0, expected at least 1"),
     ("device", "gpu", "device = 'gpu', expected one of cpu or cuda"),
+    ("accountant", "pldd", "accountant: no 'pldd' in privacy/accountants: did you mean 'pld'?"),
+    (
+        "studies/cadabelief/notebook",
+        "cadabelif",
+        "in notebooks, named at studies.cadabelief.notebook; did you mean 'cadabel",
+    ),
     ("delta", 1, "delta = 1, expected less than 1"),
     ("delta", "1e-5", "delta = '1e-5', expected type number (YAML reads it as text: write 1.0e-5)"),
     ("delta", 0.01, "delta = 0.01, expected less than 1/1337"),
     ("studies/cadabelief/epsilons", [0], "epsilons.0 = 0, expected a number > 0 or inf"),
     ("studies/cadabelief/epsilons", [-1], "epsilons.0 = -1, expected a number > 0 or inf"),
     ("studies/cadabelief/epsilons", ["infinity"], "expected a number > 0 or inf"),
+    ("studies/cadabelief/epsilons", ["1e1"], "inf (YAML reads it as text: write 1.0e1)"),
     ("studies/cadabelief/methods", ["sgdd"], "no 'sgdd' in methods"),
     ("studies/cadabelief/methods", ["sgd"], "expected one of its methods"),
     ("studies/cadabelief/dataset", "mnits", "did you mean 'mnist'?"),
@@ -116,11 +123,28 @@ MISTAKES = [
     ("budgets/decay/ratios", 2, "unknown setting 'ratios' at budgets.decay; did you mean 'ratio'?"),
     ("clippings/clip-1/rule", "fixd", "no 'fixd' in clippings: did you mean 'fixed'?"),
     ("clippings/clip-1/quantile", 0.5, "unknown setting 'quantile' at clippings.clip-1"),
+    ("clippings/quantile-0.85/quantile", 85, "quantile is 85; it must be a number in (0, 1)"),
+    ("budgets/decay/shape", "geometrc", "shape is 'geometrc'; it must be geometric or linear"),
+    ("mechanisms/fsdp-central/solver", "grm", "solver is 'grm'; it must be gram or funk"),
+    ("mechanisms/fsdp-central/rank", "ten", "rank is 'ten'; it must be a whole number >= 0"),
+    ("mechanisms/fsdp-central/rank", 0, "fsdp-central has rank 0 with fsdp-central: nothing would"),
+    (
+        "mechanisms/fsdp-published",
+        {"estimator": "fsdp-published", "rank": 5, "reading": "matrix", "solver": "funk"},
+        "fsdp-published has reading matrix and solver funk with fsdp-published: reading matrix "
+        "takes solver gram alone",
+    ),
+    (
+        "methods/dpsgd-opacus/clipping",
+        "quantile-0.85",
+        "expected fixed with dpsgd-opacus; it takes no other",
+    ),
     (
         "methods/fsdp-certified/clipping",
         "batch-mean",
         "fsdp-certified clips by rule 'fsdp-adaptive', expected fixed or quantile with "
-        "fsdp-certified, which says nothing of another",
+        "fsdp-certified; its proof covers no other: the clipping bound is a mean over the private "
+        "batch",
     ),
     (
         "studies/alongside/leave_out",
@@ -150,7 +174,11 @@ MISTAKES = [
     ("studies/fsdp-compare/public_examples", 1400, "expected at most 0: 37 examples, at least 64"),
     ("studies/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
     ("studies/state/vary", {"rank": [3]}, "vary.rank: mechanism 'dpsgd' of cadabelief has none"),
-    ("studies/fsdp-k/model", "digits-cn", "studies.fsdp-k: no 'digits-cn' in models"),
+    (
+        "studies/fsdp-k/vary",
+        {"model": ["digits-cn"]},
+        "fsdp-k.vary.model: no 'digits-cn' in models",
+    ),
     ("mechanisms/fsdp-central/ranks", 3, "unknown setting 'ranks' at mechanisms.fsdp-central"),
     (
         "studies/fsdp-k/published",

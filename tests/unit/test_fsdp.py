@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from torch import nn
 
-from dpfl import streams
+from dpfl import limits, streams
 from dpfl.errors import UserError
 from dpfl.mechanisms import (
     dpsgd,
@@ -21,6 +21,8 @@ from dpfl.mechanisms import (
     fsdp_literal,
     fsdp_published,
 )
+from dpfl.mechanisms._basis import SOURCES
+from dpfl.mechanisms._decomposition import SOLVERS
 from dpfl.mechanisms._layer_relevance import layer_relevance, shares
 from dpfl.mechanisms._noise_split import split
 from dpfl.mechanisms._relevance import Relevance
@@ -140,6 +142,12 @@ def test_mistakes_are_named_with_their_bound(build, settings, message):
         build(FIXED, **settings)
 
 
+@pytest.mark.parametrize(("name", "known"), [("solver", SOLVERS), ("basis", SOURCES)])
+def test_a_configuration_may_name_every_solver_and_basis(name, known):
+    words, holds = limits.LIMITS["mechanism"][name]
+    assert all(map(holds, known)) and words == " or ".join(known)
+
+
 # The certified version
 
 
@@ -156,7 +164,7 @@ def test_one_example_moves_the_whitened_release_by_at_most_one_over_z(
 ):
     model, inputs, targets = setting(examples + 1, seed)
     inputs[-1] *= 10**scale
-    sums = []
+    sums, votes = [], []
     for count in (examples, examples + 1):
         mechanism = certified(rule, basis=basis)
         step = step_of(model, inputs[:count], targets[:count])
@@ -164,14 +172,26 @@ def test_one_example_moves_the_whitened_release_by_at_most_one_over_z(
         total = EXPECTED * mechanism.estimate(step)
         of_v = mechanism._basis @ total
         sums.append((of_v, total - of_v @ mechanism._basis))
-    counts = [c.count_multiplier(Z, EXPECTED) for c in certified(rule).clippings]
+        # The bound moves by exp(-rate votes / B), but for a constant: it shows the count.
+        moved = [
+            math.log(c.clip_norm / b) for c, b in zip(mechanism.clippings, bounds, strict=True)
+        ]
+        votes.append([EXPECTED * m / 0.2 for m in moved])
+    noises = [c.count_multiplier(Z, EXPECTED) / 2 for c in certified(rule).clippings]
     of_sums = mechanism.release(Z, EXPECTED).multipliers[0]
     z_v, z_p = split(of_sums, bounds, (6, 69))
     moved_v, moved_p = (float((more - less).norm()) for less, more in zip(*sums, strict=True))
-    whitened = math.hypot(
-        moved_v / (z_v * bounds[0]), moved_p / (z_p * bounds[1]), *(1 / c for c in counts)
-    )
+    counted = [abs(a - b) / s for a, b, s in zip(*votes, noises, strict=True)]
+    whitened = math.hypot(moved_v / (z_v * bounds[0]), moved_p / (z_p * bounds[1]), *counted)
     assert whitened <= (1 + 1e-9) / Z
+
+
+def test_rank_0_is_one_clipped_sum_with_one_draw_of_noise():
+    model, inputs, targets = setting(9)
+    found = certified(FIXED, rank=0).estimate(step_of(model, inputs, targets, z=Z, normal=ones))
+    rows = gradients(model, inputs, targets)
+    clipped = (rows * (0.7 / rows.norm(dim=1)).clamp(max=1)[:, None]).sum(0)
+    torch.testing.assert_close(found, (clipped + Z * 0.7) / EXPECTED)
 
 
 @pytest.mark.parametrize("rule", [FIXED, QUANTILE])
@@ -262,15 +282,43 @@ def test_a_proof_covers_the_counts_of_both_rules():
 # Relevance
 
 
-def test_relevance_scales_the_noise_of_each_layer():
-    model, inputs, targets = setting(0)
-    step = step_of(model, inputs, targets, z=Z, normal=ones)
-    found = shares(layer_relevance(model, step.public.inputs, step.public.targets).mean(dim=1))
+def test_relevance_scales_the_noise_of_each_layer_of_a_convolutional_network():
+    _, inputs, targets = setting(0)
+    convolution = nn.Sequential(
+        nn.Unflatten(1, (1, 1, 5)),
+        nn.Conv2d(1, 2, (1, 3)),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(6, 3),
+    ).double()
+    step = step_of(convolution, inputs, targets, z=Z, normal=ones)
+    relevances = layer_relevance(convolution, step.public.inputs, step.public.targets)
+    found = shares(relevances.mean(dim=1))
     scale = Relevance().noise_scale(step)
-    expected = torch.cat([torch.full((48,), 1 / found[0]), torch.full((27,), 1 / found[1])])
+    expected = torch.cat([torch.full((8,), 1 / found[0]), torch.full((21,), 1 / found[1])])
     torch.testing.assert_close(scale, expected.double())
     noise = dpsgd_relevance.build(FIXED).estimate(step)
     torch.testing.assert_close(noise, Z * 0.7 * scale / EXPECTED)
+
+
+def test_relevance_scales_the_noise_of_each_input_of_a_dense_network():
+    """Of one Linear, the relevance of an input is what it adds to the logit: x_j w_tj."""
+    model = nn.Sequential(nn.Linear(5, 3)).double()
+    step = step_of(model, *setting(0)[1:], z=Z, normal=ones)
+    x, w = step.public.inputs, model[0].weight.detach()[step.public.targets]
+    expected = (x * w).abs().mean(0)
+    expected = expected.sum() / (5 * expected)
+    found = Relevance().noise_scale(step)
+    torch.testing.assert_close(found[:15].view(3, 5), expected.expand(3, 5), rtol=1e-5, atol=0)
+    assert found[15:].tolist() == [1.0] * 3
+    noise = dpsgd_relevance.build(FIXED).estimate(step)
+    torch.testing.assert_close(noise, Z * 0.7 * found / EXPECTED)
+
+
+def test_relevance_of_inputs_leaves_the_layers_behind_the_first_alone():
+    found = Relevance().noise_scale(step_of(*setting(0)))
+    assert found.shape == (75,) and found[40:].tolist() == [1.0] * 35
+    assert torch.equal(found[:5], found[35:40]) and not torch.equal(found[:5], torch.ones(5))
 
 
 def test_relevance_scales_the_noise_of_phi_but_not_of_v():

@@ -181,15 +181,27 @@ def test_variants_are_compared_within_a_method() -> None:
     assert text.startswith("sgd, ε = 2: highest mean state=persist, 96.0")
 
 
+TWO = study([cell("sgd", 2.0, 5), cell("adam", 2.0, 5)])
+
+
 def test_divergence_counts_runs() -> None:
-    assert narrative.divergence(cells_of({}, {})) == "The loss stayed finite in all of the 10 runs."
-    text = narrative.divergence(cells_of({}, {"method": "adam", "diverged": 2}))
+    text = narrative.divergence(TWO, cells_of({}, {}))
+    assert text == "The loss stayed finite in all of the 10 runs."
+    text = narrative.divergence(TWO, cells_of({}, {"method": "adam", "diverged": 2}))
     assert "in 2 of 10 runs: 2 of 5 adam at ε = 2." in text
+
+
+def test_a_run_of_two_cells_diverges_once() -> None:
+    shared = study([cell("sgd", 2.0, 5), cell("sgd", 2.0, 5) | {"method": "twin"}])
+    text = narrative.divergence(
+        shared, cells_of({"diverged": 2}, {"method": "twin", "diverged": 2})
+    )
+    assert "in 2 of 5 runs: 2 of 5 sgd at ε = 2." in text
 
 
 def test_runs_at_chance_level_are_told_even_if_their_loss_is_finite() -> None:
     cells = cells_of({}, {"method": "adam", "at_chance": 1})
-    text = narrative.divergence(cells)
+    text = narrative.divergence(TWO, cells)
     assert text == (
         "The loss stayed finite in all of the 10 runs. 1 of 10 runs ended at chance level: "
         "1 of 5 adam at ε = 2. They are part of every mean."

@@ -186,6 +186,18 @@ def test_shards_are_equal_up_to_one(clients, per_client, seed):
     assert sizes.max() <= per_client * -(-103 // (clients * per_client))
 
 
+@given(st.integers(1, 5), st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.29]), st.integers(0, 99))
+def test_public_examples_are_nobodys(clients, public, fraction, seed):
+    found = assign(
+        BALANCED, "iid", clients, seed, public_examples=public, validation_fraction=fraction
+    )
+    declared = partition.public_of(found)
+    assert len(declared) == public and set(found[declared]) <= {partition.PUBLIC}
+    held = [partition.clients_of(found)[c] for c in range(clients)]
+    everyone = np.concatenate([declared, partition.validation_of(found), *held])
+    assert sorted(everyone) == list(range(len(BALANCED)))
+
+
 def test_shards_are_dealt_at_random():
     first = [assign(BALANCED, "shards", 10, seed, labels_per_client=1)[0] for seed in range(60)]
     assert len(set(first)) > 5

@@ -156,6 +156,22 @@ def test_the_sixteen_ablations_are_eight_runs_of_each_seed_and_epsilon(made):
     assert cells["ablation-msrc"]["runs"] == cells["ablation-mrc"]["runs"]
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "expected"),
+    [
+        ({"rank": 250, "solver": "gram"}, ""),
+        ({"rank": 500, "solver": "gram"}, "k > L = 250: gram stops at rank L"),
+        ({"rank": 500, "solver": "funk"}, "k > L = 250: funk is overcomplete"),
+        ({"rank": 500, "solver": "gram", "reading": "rows"}, "k > L = 250: gram stops at rank L"),
+        ({"rank": 500, "solver": "gram", "reading": "matrix"}, ""),  # the batch is no matrix there
+        ({"rank": 500}, ""),  # of fsdp-certified, whose basis is not of the batch
+        ({}, ""),
+    ],
+)
+def test_a_rank_that_the_batch_does_not_have_is_remarked(mechanism, expected):
+    assert methods.remark({"mechanism": mechanism, "federation": {"batch_size": 250}}) == expected
+
+
 def test_tuned_methods_of_equal_settings_share_their_runs(default):
     config = copy.deepcopy(default)
     config["select"] = ["fsdp-ablation", "fsdp-gain"]
@@ -205,15 +221,15 @@ def test_every_method_of_a_study_has_the_same_public_examples(made):
     assert "public_examples" not in made.runs[sgd]["settings"]["partition"]
 
 
-def test_a_study_may_choose_and_vary_its_network(default):
+def test_a_study_may_vary_its_network(default):
     config = copy.deepcopy(default)
-    config["studies"]["fsdp-k"]["model"] = "mnist-cnn"
-    made = plan.make(config)
-    runs = [run for c in made.studies["fsdp-k"]["cells"] for run in c["runs"]]
-    assert {made.runs[run]["settings"]["model"] for run in runs} == {"mnist-cnn"}
     config["studies"]["fsdp-k"]["vary"]["model"] = ["mnist-cnn", "mnist-cnn-tanh"]
-    cells = plan.make(config).studies["fsdp-k"]["cells"]
+    made = plan.make(config)
+    cells = made.studies["fsdp-k"]["cells"]
     assert {c["variant"]["model"] for c in cells} == {"mnist-cnn", "mnist-cnn-tanh"}
+    for cell in cells:
+        trained = {made.runs[run]["settings"]["model"] for run in cell["runs"]}
+        assert trained == {cell["variant"]["model"]}
 
 
 def test_the_unit_is_that_of_the_mechanism(made):

@@ -86,6 +86,27 @@ def test_a_mean_far_below_all_others_stands_at_the_edge_with_its_value(tmp_path:
     assert [text.get_text() for text in ax.texts] == ["11.3"]
 
 
+def test_methods_of_the_same_runs_are_one_line(tmp_path: Path) -> None:
+    cells = [cell(m, e, 2) for m in ("none", "s", "m") for e in (2.0, 8.0)]
+    for own, other in zip(cells[2:4], cells[:2], strict=True):
+        own["runs"] = other["runs"]
+    synthetic.write(
+        tmp_path, cells, lambda c, s: {"eps_certified": None} if c["method"] == "m" else {}
+    )
+    ax = accuracy.draw(study(cells), tmp_path).axes[0]
+    assert ax.get_legend_handles_labels()[1] == ["m (not certified)", "none = s"]
+
+
+@pytest.mark.parametrize("letters", [1, 20, 60])
+def test_a_legend_is_as_wide_as_the_figure_at_most(tmp_path: Path, letters: int) -> None:
+    cells = [cell(letter * letters, 2.0, 1) for letter in "abcdefgh"]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    figure = accuracy.draw(study(cells), tmp_path)
+    (legend,) = figure.legends
+    assert legend.get_window_extent().width <= figure.bbox.width
+    assert len(legend.get_texts()) == 8
+
+
 def test_a_huge_interval_does_not_stretch_the_accuracy_figure(tmp_path: Path) -> None:
     cells = [cell("sgd", 2.0, 2), cell("adam", 2.0, 2)]
     values = {"sgd": [0.9, 0.9], "adam": [0.8, 0.96]}
@@ -513,9 +534,10 @@ def test_one_seed_is_enough(tmp_path: Path, figure) -> None:
 
 
 def test_the_driver_writes_both_formats_with_equal_bytes(tmp_path: Path, root: Path) -> None:
-    made = compare(tmp_path, seeds=2)
+    path = tmp_path / "study.json"
+    path.write_text(json.dumps(compare(tmp_path, seeds=2)))
     for folder in ("a", "b"):
-        arguments = ["--study", json.dumps(made), "--figure", "accuracy", "--runs", tmp_path]
+        arguments = ["--study", path, "--figure", "accuracy", "--runs", tmp_path]
         output = ["--output", tmp_path / folder / "accuracy"]
         driver = [sys.executable, root / "workflow/scripts/plot.py"]
         subprocess.run([*driver, *arguments, *output], check=True)

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from dp_accounting.rdp import rdp_privacy_accountant as library
 
+from dpfl.analyses import _privacy_loss_assumptions as assumptions
 from dpfl.analyses import _privacy_loss_needed as needed_by
-from dpfl.analyses import _privacy_loss_plan as plans
 from dpfl.analyses import privacy_loss as analysis
 from dpfl.errors import UserError
 from dpfl.privacy.accountants import classic_rdp
@@ -45,7 +45,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def chosen(
-    table: pd.DataFrame, header: float, method: str, reading: str = plans.ONE
+    table: pd.DataFrame, header: float, method: str, reading: str = assumptions.ONE
 ) -> pd.DataFrame:
     own = (table["header_epsilon"] == header) & (table["method"] == method)
     return table[own & (table["reading"] == reading)]
@@ -79,11 +79,11 @@ def test_it_declares_the_file_that_it_reads(root):
     ],
 )
 def test_known_prices_of_25_and_50_epochs(noise, prices):
-    plan = plans.Plan.of(SETTINGS)
-    found = [plan.classic(250 / 60000, noise, epochs) for epochs in (25, 50)]
+    assumed = assumptions.Assumptions.of(SETTINGS)
+    found = [assumed.classic(250 / 60000, noise, epochs) for epochs in (25, 50)]
     assert found == pytest.approx(prices, abs=5e-4)
     assert found == pytest.approx([classic(250 / 60000, noise, n) for n in (6000, 12000)])
-    quick = [plan.quick(250 / 60000, noise, epochs) for epochs in (25, 50)]
+    quick = [assumed.quick(250 / 60000, noise, epochs) for epochs in (25, 50)]
     assert quick == pytest.approx(found, rel=1e-9)
 
 
@@ -114,7 +114,7 @@ def test_the_first_line_is_reproduced_at_a_fitted_sigma(tables):
 
 def test_every_fitting_sigma_rounds_to_what_is_printed(tables):
     fit = tables["fit"]
-    for _, row in fit[fit["fitted_sigma"].notna() & (fit["reading"] == plans.ONE)].iterrows():
+    for _, row in fit[fit["fitted_sigma"].notna() & (fit["reading"] == assumptions.ONE)].iterrows():
         inside = (row["lowest_sigma"] + 1e-4, row["fitted_sigma"], row["highest_sigma"] - 1e-4)
         outside = (row["lowest_sigma"] - 1e-4, row["highest_sigma"] + 1e-4)
         printed = [row["published_25"], row["published_50"]]
@@ -145,20 +145,22 @@ def test_a_pair_without_a_single_sigma_has_no_fit(tables):
 def test_readings_charge_one_or_all_releases(tables):
     table = tables[""]
     for method, joint in (("fsdp", 2**-0.5), ("p3sgd", (1 + 1.2**-2 + 1.5**-2) ** -0.5)):
-        one, all_ = (chosen(table, 4.42, method, reading) for reading in (plans.ONE, plans.ALL))
+        one, all_ = (
+            chosen(table, 4.42, method, reading) for reading in (assumptions.ONE, assumptions.ALL)
+        )
         assert (one["noise_multiplier"] == one["sigma"]).all()
         assert all_["noise_multiplier"].tolist() == pytest.approx((joint * one["sigma"]).tolist())
         base = chosen(table, 4.42, "dpsgd")
         assert one["classic_rdp"].tolist() == base["classic_rdp"].tolist()
         found = [classic(250 / 60000, joint * 1.0961097879, n) for n in (6000, 12000)]
         assert all_["classic_rdp"].tolist() == pytest.approx(found)
-    assert set(chosen(table, 4.42, "dpsgd", plans.ALL)["method"]) == set()
+    assert set(chosen(table, 4.42, "dpsgd", assumptions.ALL)["method"]) == set()
 
 
 def test_solutions_give_the_printed_value_back(tables):
     joints = {"dpsgd": 1, "p3sgd": (1 + 1.2**-2 + 1.5**-2) ** -0.5, "fsdp": 2**-0.5}
     for _, row in tables["needed"].iterrows():
-        joint = joints[row["method"]] if row["reading"] == plans.ALL else 1
+        joint = joints[row["method"]] if row["reading"] == assumptions.ALL else 1
         noise = row["needed_sigma"] * joint
         steps = row["epochs"] * 240
         assert classic(250 / 60000, noise, steps) == pytest.approx(row["published"], rel=1e-4)
@@ -169,10 +171,10 @@ def test_solutions_give_the_printed_value_back(tables):
 
 
 def test_what_no_setting_gives_stays_empty():
-    plan = plans.Plan.of(changed("search.noise_multiplier", [0.3, 1.0]))
+    assumed = assumptions.Assumptions.of(changed("search.noise_multiplier", [0.3, 1.0]))
     cells = [cell for cell in printed_losses.losses() if cell.header == 1.32]
-    pairs = plans.pairs(cells, ["mnist"], {"dpsgd": [1]})
-    (row,) = needed_by.fits(plan, pairs).to_dict("records")
+    pairs = assumptions.pairs(cells, ["mnist"], {"dpsgd": [1]})
+    (row,) = needed_by.fits(assumed, pairs).to_dict("records")
     assert math.isnan(row["needed_sigma_25"]) and math.isnan(row["best_sigma"])
     shown = analysis.columns()["fit"]
     assert shown["σ needed"](pd.Series(row)) == shown["fitted σ"](pd.Series(row)) == "none"
@@ -268,7 +270,7 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     assert "header 1.32" in low.get_title("left")
     drawn = {line.get_label(): line.get_xdata().tolist() for line in high.lines}
     own = tables[""][tables[""]["header_epsilon"] == 4.42]
-    one, all_ = (own[own["reading"] == reading] for reading in (plans.ONE, plans.ALL))
+    one, all_ = (own[own["reading"] == reading] for reading in (assumptions.ONE, assumptions.ALL))
     assert drawn["printed"] == one["published"].tolist()
     assert drawn["classic RDP, as one release"] == one["classic_rdp"].tolist()
     assert drawn["PLD (the truth), all releases charged"] == all_["pld"].tolist()
@@ -315,7 +317,6 @@ def test_two_data_sets_are_set_against_their_sampling_rates(tables):
 
 def test_tables_survive_their_files(tables, tmp_path):
     """What the notebook reads from the files gives the sentences of the tables."""
-    from dpfl.report.composition_words import table as read
     from dpfl.report.reader import Folder
     from dpfl.tables import rendering
 
@@ -323,7 +324,7 @@ def test_tables_survive_their_files(tables, tmp_path):
         stem = tmp_path / "tables" / "_".join(filter(None, ["losses", suffix]))
         rendering.write(stem, tables[suffix], analysis.columns()[suffix])
     folder = Folder(tmp_path)
-    prices, fit = read(folder, "losses"), read(folder, "losses", "fit")
+    prices, fit = folder.analysis("losses"), folder.analysis("losses", "fit")
     assert fit_words.fitted(fit, prices) == fit_words.fitted(tables["fit"], tables[""])
     assert words.answer(prices) == words.answer(tables[""])
     assert "1.933 / 2.707" in folder.text("losses_fit")

@@ -19,7 +19,7 @@ import synthetic
 from synthetic import CLAIM, cell, study
 
 from dpfl import plugins
-from dpfl.report import display, page, reader
+from dpfl.report import captions, display, page, reader
 from dpfl.tables import comparisons, ranges, rendering, results, study_table
 
 NOTEBOOKS = ("cadabelief", "rates", "budgets")
@@ -281,8 +281,8 @@ def test_studies_are_told_in_reading_order() -> None:
 
 
 def test_captions_come_from_the_figures_own_files() -> None:
-    assert page.caption("accuracy").startswith("Test accuracy against epsilon")
-    assert page.caption("no-such-figure") == ""
+    assert captions.of("accuracy").startswith("Test accuracy against epsilon")
+    assert captions.of("no-such-figure") == ""
 
 
 def test_a_missing_table_is_one_line(folder: Path, root: Path, tmp_path: Path) -> None:
@@ -356,14 +356,24 @@ def test_notebooks_tell_the_story(
     "name", ["analysis", "figure", "index", "notebook", "partition", "table", "workflow"]
 )
 def test_captions_are_valid(name: str, root: Path) -> None:
-    wildcards = {"study": "main", "figure": "rates", "notebook": "story", "partition": "iid"}
-    config = {"select": ["main"], "studies": {"main": {"dataset": "mnist"}}}
+    body = rendered(root, name)
+    assert body.startswith("<p>") and "blockquote" not in body
+
+
+@pytest.mark.parametrize("figure", plugins.names("plots"))
+def test_every_figure_has_its_caption_in_snakemakes_report(figure: str, root: Path) -> None:
+    assert f"Study main. {captions.of(figure)}" in rendered(root, "figure", figure)
+
+
+def rendered(root: Path, name: str, figure: str = "rates") -> str:
+    """Return a caption as Snakemake's report shows it; any slip of its markup is an error."""
+    job = {
+        "wildcards": {"study": "main", "figure": figure, "notebook": "story", "partition": "iid"},
+        "params": {"caption": captions.of(figure)},
+        "config": {"select": ["main"], "studies": {"main": {"dataset": "mnist"}}},
+    }
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
     source = (root / "workflow" / "report" / f"{name}.rst").read_text(encoding="utf-8")
-    job = {"wildcards": wildcards, "config": config}
     text = environment.from_string(source).render(snakemake=job)
     strict = {"halt_level": 2, "report_level": 2}
-    body = docutils.core.publish_parts(text, writer="html", settings_overrides=strict)["body"]
-    assert body.startswith("<p>") and "blockquote" not in body
-    if name == "figure":
-        assert "main" in body and "a cross" in body
+    return docutils.core.publish_parts(text, writer="html", settings_overrides=strict)["body"]

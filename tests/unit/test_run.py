@@ -1,5 +1,6 @@
 """Whole runs: repeatable, resumable at any moment, never past the budget."""
 
+import csv
 import json
 import sys
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from safetensors import safe_open
 
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
@@ -182,6 +184,82 @@ def test_the_files_of_a_run(tmp_path):
     run.discard_checkpoint(tmp_path / "run")
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert names == {"metrics.csv", "rates.csv", "summary.json", "model.safetensors"}
+
+
+FIXED = {"rule": "fixed", "clip_norm": 1.0}
+QUANTILE = {**FIXED, "rule": "quantile", "quantile": 0.85}
+CERTIFIED = {"estimator": "fsdp-certified", "rank": 5, "basis_examples": 20, "basis_every": 2}
+
+
+def finished(tmp_path, **changed):
+    """Write the files of a run of one round and return its summary."""
+    settings = tiny.settings(federation=tiny.federation(rounds=1), **changed)
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    summary.write("name", settings, inputs, result, tmp_path / "run")
+    return read_json(tmp_path / "run" / "summary.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "certificate"),
+    [
+        ({}, "pld"),
+        ({"mechanism": {"estimator": "fsdp-central", "rank": 5}}, "not certified"),
+        ({"mechanism": {"estimator": "nonprivate"}, "epsilon": "inf"}, "none"),
+    ],
+)
+def test_every_file_of_a_run_says_what_certifies_it(tmp_path, changed, certificate):
+    found = finished(tmp_path, **changed)
+    assert (found["eps_certified"] is None) == (certificate == "not certified")
+    for table in ("metrics", "rates"):
+        with (tmp_path / "run" / f"{table}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert rows and {row["certificate"] for row in rows} == {certificate}
+    with safe_open(tmp_path / "run" / "model.safetensors", "pt") as file:
+        about = json.loads(file.metadata()["run"])
+    assert about == {"model": "digits-cnn", "certificate": certificate}
+
+
+def test_the_files_of_a_run_are_the_same_bytes_however_often_they_are_written(tmp_path):
+    settings = tiny.settings(federation=tiny.federation(rounds=1))
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    written = []
+    for attempt in range(12):  # an order drawn anew each time would rarely be the same so often
+        folder = tmp_path / str(attempt)
+        summary.write("name", settings, inputs, result, folder)
+        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert all(files == written[0] for files in written)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "clipping", "predicted"),
+    [
+        ({"estimator": "dpsgd"}, FIXED, True),
+        ({"estimator": "dpsgd"}, QUANTILE, False),
+        (CERTIFIED, FIXED, False),
+    ],
+)
+def test_a_learning_rate_is_predicted_only_from_noise_that_is_known(
+    tmp_path, mechanism, clipping, predicted
+):
+    optimizer = {"algorithm": "cadabelief", "rate_key": "lr", "rate": 0.01, "settings": {}}
+    found = finished(tmp_path, mechanism=mechanism, clipping=clipping, optimizer=optimizer)
+    belief = found["belief"]
+    assert (belief["r"] is not None) == (belief["regime"] is not None) == predicted
+    assert belief["median_rate"] > 0
+
+
+def test_a_killed_run_of_the_certified_version_continues_to_the_same_bits(tmp_path):
+    settings = tiny.settings(mechanism=CERTIFIED, clipping=QUANTILE)
+    (tmp_path / "whole").mkdir()
+    whole = train(settings, tmp_path / "whole")
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(KilledError):
+        train(settings, tmp_path, inputs, kill_after=2)
+    continued = train(settings, tmp_path, inputs)
+    assert torch.equal(weights(continued), weights(whole))
+    assert rows(continued) == rows(whole)
 
 
 def test_with_system_entropy_neither_noise_nor_batches_repeat(tmp_path):

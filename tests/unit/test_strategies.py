@@ -43,6 +43,13 @@ def schedule(name, work, budget, **own):
     return plugins.load("privacy/budgets", name).schedule(work, budget, **own)
 
 
+def test_a_label_gives_every_step_the_noise_of_the_whole_epsilon():
+    found = schedule("label", Work(0.1, 3, 4), Budget(0.5, DELTA))
+    sigma = math.sqrt(2 * math.log(1.25 / DELTA)) / 0.5  # Dwork and Roth 2014, theorem A.1
+    assert found.noise_multipliers == pytest.approx([sigma] * 4)
+    assert found.paid_steps == 12
+
+
 def adaptive(epsilon=2.0, rounds=6, **changed):
     return schedule("adaptive", Work(0.1, 3, rounds), Budget(epsilon, DELTA), **{**RULE, **changed})
 
@@ -100,11 +107,11 @@ def test_a_ratio_of_one_is_uniform():
 @pytest.mark.parametrize(
     "name, own, message",
     [
-        ("decay", {"shape": "linear", "ratio": 0.5}, "ratio is 0.5, must be >= 1"),
-        ("growth", {"shape": "cosine", "ratio": 2}, "shape is 'cosine', must be geometric or line"),
-        ("adaptive", {**RULE, "save": 0}, r"save is 0, must be in \(0, 1\]"),
-        ("adaptive", {**RULE, "spend": 0.5}, "spend is 0.5, must be >= 1"),
-        ("adaptive", {**RULE, "agreement": 2}, "agreement is 2, must be in"),
+        ("decay", {"shape": "linear", "ratio": 0.5}, "ratio is 0.5; it must be a finite"),
+        ("growth", {"shape": "cosine", "ratio": 2}, "shape is 'cosine'; it must be geometric"),
+        ("adaptive", {**RULE, "save": 0}, r"save is 0; it must be a number in \(0, 1\]"),
+        ("adaptive", {**RULE, "spend": 0.5}, "spend is 0.5; it must be a finite number"),
+        ("adaptive", {**RULE, "agreement": 2}, "agreement is 2; it must be a number in"),
     ],
 )
 def test_settings_out_of_range_are_named(name, own, message):

@@ -313,24 +313,16 @@ def test_the_driver_writes_everything_or_one_line(tmp_path: Path, root: Path) ->
     made, *_ = compare(tmp_path / "runs", seeds=2)
     driver = [sys.executable, root / "workflow/scripts/tabulate_study.py"]
     where = ["--runs", tmp_path / "runs", "--output-dir", tmp_path / "tables"]
-    subprocess.run([*driver, "--study", json.dumps(made), *where], check=True)
+    (tmp_path / "study.json").write_text(json.dumps(made))
+    command = [*driver, "--study", tmp_path / "study.json", *where]
+    subprocess.run(command, check=True)
     written = sorted(path.name for path in (tmp_path / "tables").iterdir())
     stems = ("main", "main_comparisons", "main_ranges")
     assert written == sorted(f"{s}.{end}" for s in stems for end in ("csv", "md", "tex"))
     (tmp_path / "runs" / "sgd-2-0" / "summary.json").unlink()
-    (tmp_path / "study.json").write_text(json.dumps(made))
-    failed = subprocess.run(
-        [*driver, "--study", f"@{tmp_path / 'study.json'}", *where], capture_output=True, text=True
-    )
+    failed = subprocess.run(command, capture_output=True, text=True)
     assert failed.returncode == 1
     assert re.fullmatch(r"error: .*sgd-2-0.*\n", failed.stderr)
-
-
-def test_a_study_is_json_or_a_file_of_it(tmp_path: Path) -> None:
-    (tmp_path / "study.json").write_text('{"name": "a"}')
-    assert results.study_of(f"@{tmp_path / 'study.json'}") == results.study_of('{"name": "a"}')
-    with pytest.raises(UserError, match="neither JSON nor @file"):
-        results.study_of("main")
 
 
 def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
@@ -425,6 +417,42 @@ def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Pat
     assert table["label"].tolist() == ["fsdp (not certified)", "fsdp", "sgd"]
     rounds = results.trajectories(made, tmp_path, "metrics")
     assert set(rounds["label"]) == set(table["label"])
+
+
+def test_cells_of_the_same_runs_are_identical_by_definition(tmp_path: Path) -> None:
+    cells = [cell(m, e, 2) for m in ("none", "s", "m") for e in (2.0, 8.0)]
+    for own, other in zip(cells[2:4], cells[:2], strict=True):
+        own["runs"] = other["runs"]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    same = "identical to none by definition: the same runs"
+    assert table["remark"].tolist() == ["", "", same, same, "", ""]
+
+
+def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(
+    tmp_path: Path,
+) -> None:
+    cells = [cell("sgd", 2.0, 2, budget=b) for b in ("uniform", "label")]
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {
+            "eps_certified": None,
+            "epsilon_spent": 31.4159 if "label" in c["runs"][0] else 1.99,
+        },
+    )
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    shown = [rendering.claimed(own) for _, own in table.iterrows()]
+    assert shown == ["2", "2 (all steps are charged 31.4)"]
+
+
+def test_features_of_a_demonstration_judge_no_claim(tmp_path: Path) -> None:
+    _, _, compared, table = compare(tmp_path, dataset="digits-scatter")
+    assert set(compared["verdict"]) == set(table["verdict"]) == {"demonstration"}
 
 
 def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:

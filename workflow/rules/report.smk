@@ -1,5 +1,7 @@
 # Figures, executed notebooks, and the page that links everything.
 
+from dpfl.report import captions
+
 
 rule plot:
     input:
@@ -22,8 +24,10 @@ rule plot:
     resources:
         mem_mb=1000,
         runtime=15,
+    params:
+        caption=lambda w: captions.of(w.figure),  # for Snakemake's report
     shell:
-        "python {input.driver} --study @{input.study} --figure {wildcards.figure}"
+        "python {input.driver} --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/figures/{wildcards.study}/{wildcards.figure}"
         " 2>&1 | tee {log}"
 

@@ -55,5 +55,5 @@ rule tabulate:
         mem_mb=1000,
         runtime=15,
     shell:
-        "python {input.driver} --study @{input.study} --runs results/runs"
+        "python {input.driver} --study {input.study} --runs results/runs"
         " --output-dir results/tables 2>&1 | tee {log}"

@@ -1,4 +1,4 @@
-"""Measures private steps and federated rounds against peers, on one core, in about eight minutes.
+"""Measures private steps and federated rounds against peers, on one core, in about ten minutes.
 
 Every contender runs in a process of its own, so that its peak memory can be told; in it, its
 steps take turns with steps of the channels-last non-private reference, so that ratios are paired.

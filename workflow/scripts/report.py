@@ -22,7 +22,6 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, nargs="*", default=[], help="{study}/{figure}.png")
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     parser.add_argument("--config", type=Path, help="the configuration in force, shown as it is")
-    parser.add_argument("--template", type=Path, default=TEMPLATE)
     parser.add_argument("--output", type=Path, default=Path("results/reports/index.html"))
     arguments = parser.parse_args()
 
@@ -38,7 +37,7 @@ def main() -> None:
         "provenance": page.provenance(studies, arguments.runs),
         "config": arguments.config.read_text(encoding="utf-8") if arguments.config else "",
     }
-    files.write_text(arguments.output, _render(arguments.template, context))
+    files.write_text(arguments.output, _render(context))
 
 
 def _figures_of(study: dict, figures: list[Path]) -> list[Path]:
@@ -59,11 +58,11 @@ def _notebook(text: str, home: Path) -> dict[str, str]:
     return {"name": name or Path(path).stem, "href": page.link(Path(path), home)}
 
 
-def _render(template: Path, context: dict) -> str:
+def _render(context: dict) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(template.read_text(encoding="utf-8")).render(context)
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(context)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli
+from dpfl import cli, files
 from dpfl.tables import comparisons, ranges, rendering, results, study_table
 
 
@@ -14,12 +14,12 @@ def main() -> None:
     only their header.
     """
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", required=True, help="JSON of the study, or @file of it")
+    parser.add_argument("--study", type=Path, required=True, help="JSON file of the study")
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     parser.add_argument("--output-dir", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
 
-    study = results.study_of(arguments.study)
+    study = files.read_json(arguments.study)
     runs = results.frame(study, arguments.runs)
     compared = comparisons.comparisons(study, runs)
     stem = arguments.output_dir / study["name"]

@@ -17,16 +17,16 @@ import dp_accounting
 
 from dpfl import plugins
 from dpfl.errors import UserError
+from dpfl.hints import nearest
 from dpfl.planning.participation import local_steps
-from dpfl.planning.plugin_settings import nearest
 from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import pld
+from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache, fits
 from dpfl.privacy.planned import planned
 from dpfl.privacy.priceable import LARGEST, MOST_STEPS, require_priceable, require_reachable
 from dpfl.privacy.schedule import Budget, Work
 
-CERTIFICATE = "pld"
 ACCOUNTANTS = "privacy/accountants"
 BUDGETS = "privacy/budgets"
 
@@ -210,7 +210,7 @@ def _own_settings(strategy: str, settings: dict[str, str]) -> dict[str, Any]:
     parameters = dict(list(inspect.signature(function).parameters.items())[2:])
     for name in settings:
         if name not in parameters:
-            raise UserError(f"no setting {name!r} of {strategy}{nearest(name, parameters)}")
+            raise UserError(f"no setting {name!r} of {strategy}; {nearest(name, parameters)}")
     for name, parameter in parameters.items():
         if name not in settings and parameter.default is parameter.empty:
             raise UserError(f"setting {name!r} of {strategy} is missing; give --setting {name}=...")

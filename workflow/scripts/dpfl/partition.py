@@ -31,10 +31,10 @@ def assign(
 ) -> np.ndarray:
     """Assign every example, of targets [N], to one of the clients or to validation: int32 [N].
 
-    floor(N validation_fraction) examples are held out first, uniformly at random, then those that
-    are declared public: no client holds them, no accountant protects them. `settings` are those of
-    the scheme; None stands for one that is not given. Raises UserError for a setting out of bounds
-    and for a client with fewer than `min_examples`.
+    The validation examples are held out first, uniformly at random, then those that are declared
+    public: no client holds them, no accountant protects them. `settings` are those of the scheme;
+    None stands for one that is not given. Raises UserError for a setting out of bounds and for a
+    client with fewer than `min_examples`.
     """
     if not 0 <= validation_fraction < 1:
         raise UserError(f"validation_fraction = {validation_fraction}: must lie in [0, 1)")
@@ -47,16 +47,21 @@ def assign(
     _check_settings(scheme, split, settings)
 
     assignment = np.full(len(targets), VALIDATION, dtype=np.int32)
-    # 0.29 * 100 is 28.999999999999996 in floating point.
-    held_out = math.floor(len(targets) * validation_fraction + 1e-9)
+    validation = held_out(len(targets), validation_fraction)
     order = rng.permutation(len(targets))
-    assignment[order[held_out : held_out + public_examples]] = PUBLIC
-    rest = np.sort(order[held_out + public_examples :])
+    assignment[order[validation : validation + public_examples]] = PUBLIC
+    rest = np.sort(order[validation + public_examples :])
     if not 1 <= clients <= len(rest):
         raise UserError(f"clients = {clients}: must lie in 1..{len(rest)}, the number of examples")
     assignment[rest] = split(targets[rest], clients, rng, **settings)
     _check_sizes(scheme, np.bincount(assignment[rest], minlength=clients), min_examples)
     return assignment
+
+
+def held_out(examples: int, validation_fraction: float) -> int:
+    """Return how many of the examples are held out for validation, floor(N f)."""
+    # 0.29 * 100 is 28.999999999999996 in floating point.
+    return math.floor(examples * validation_fraction + 1e-9)
 
 
 def _check_settings(scheme: str, split: Callable, settings: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """Finds plug-ins (optimizers, mechanisms, models, ...) by their file name; there is no registry."""
 
 import ast
-import difflib
 import importlib
 from functools import cache
 from pathlib import Path
@@ -9,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from dpfl.errors import UserError
+from dpfl.hints import nearest
 
 ROOT = Path(__file__).parent
 
@@ -23,9 +23,7 @@ def path_of(package: str, name: str) -> Path:
     """Return the file of a plug-in; UserError with the nearest name if there is none."""
     offered = names(package)
     if name not in offered:
-        near = difflib.get_close_matches(name, offered, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(offered)}"
-        raise UserError(f"no {name!r} in {package}: {hint}")
+        raise UserError(f"no {name!r} in {package}: {nearest(name, offered)}")
     return ROOT / package / f"{name.replace('-', '_')}.py"
 
 

@@ -8,7 +8,10 @@ import torch
 from torch import Tensor
 
 from dpfl.gradients import PerExampleGradients, finite
+from dpfl.gradients.appended import Appended
 from dpfl.noise import Normal
+
+Gradients = PerExampleGradients | Appended
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,10 @@ class Step:
     `noise_multiplier` z is that of all the step releases together, `expected_batch` B the
     denominator, `normal` the secret noise. `number` counts the client's steps of this round from 0;
     `public_rng` builds the generator of draws that anyone may know, anew for every step.
+
+    An audit may append coordinates to the examples' gradients: `differentiate` then returns them
+    (dpfl.gradients.appended) and `appended` says how many there are. Mechanisms return a vector of
+    as many coordinates as the gradients have.
     """
 
     model: torch.nn.Module
@@ -38,15 +45,26 @@ class Step:
     public: Public
     public_rng: Callable[[], np.random.Generator]
     number: int = 0
+    differentiate: Callable[..., tuple[Gradients, Tensor]] = finite
+    appended: int = 0
 
-    def gradients(self) -> tuple[PerExampleGradients, Tensor]:
-        """Return the batch's gradients and their norms [L'], without those that are not finite.
+    @property
+    def size(self) -> int:
+        """Return how many coordinates a gradient has, appended ones included."""
+        return sum(p.numel() for p in self.model.parameters()) + self.appended
 
-        Mechanisms ask for them here and return a vector of as many coordinates as these have, so
-        that an audit can append coordinates and examples of its own.
-        """
-        return finite(self.model, self.loss_fn, self.inputs, self.targets)
+    def gradients(self) -> tuple[Gradients, Tensor]:
+        """Return the batch's gradients and their norms [L'], without those that are not finite."""
+        return self.differentiate(self.model, self.loss_fn, self.inputs, self.targets)
 
-    def public_gradients(self) -> tuple[PerExampleGradients, Tensor]:
+    def public_gradients(self) -> tuple[Gradients, Tensor]:
         """Return the gradients of the public examples at the current weights, and their norms."""
-        return finite(self.model, self.loss_fn, self.public.inputs, self.public.targets)
+        return self.gradients_of(self.public.inputs, self.public.targets)
+
+    def gradients_of(self, inputs: Tensor, targets: Tensor) -> tuple[Gradients, Tensor]:
+        """Return the same of examples that nobody must protect: 0 in appended coordinates."""
+        found, norms = finite(self.model, self.loss_fn, inputs, targets)
+        if not self.appended:
+            return found, norms
+        widened = Appended(found, norms.new_zeros(len(norms), self.appended))
+        return widened, widened.norms()

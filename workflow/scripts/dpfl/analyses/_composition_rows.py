@@ -1,15 +1,14 @@
 """The rows of the analysis `composition`: formulas and accountants on the same releases."""
 
 import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from dp_accounting import get_epsilon_gaussian, get_sigma_gaussian
+from dp_accounting import DpEvent, get_epsilon_gaussian, get_sigma_gaussian
 
+from dpfl.errors import UserError
 from dpfl.privacy import composition
 from dpfl.privacy.accountants import classic_rdp, gaussian, pld, prv, rdp
 from dpfl.privacy.events import poisson_gaussian
@@ -56,7 +55,7 @@ def _price(own: Mechanism, k: int, slack: float) -> dict[str, Any]:
     advanced, total = composition.advanced(own.epsilon, own.delta, k, slack)
     event = poisson_gaussian(own.sample_rate, own.noise_multiplier, k)
     certain = total >= 1
-    opacus, failure = _attempt(lambda: prv.epsilon(event, own.delta))
+    opacus, failure = _opacus(event, own.delta)
     return {
         "mechanism": own.label,
         "sample_rate": own.sample_rate,
@@ -84,15 +83,13 @@ def _optimal(own: Mechanism, k: int, slack: float) -> float:
     return composition.optimal(own.epsilon, own.delta, k, slack)[0]
 
 
-def _attempt(price: Callable[[], float]) -> tuple[float, str]:
-    """Return a price and "", or nan and the reason: Opacus' PRV fails on some settings."""
+def _opacus(event: DpEvent, delta: float) -> tuple[float, str]:
+    """Return PRV's price and "", or nan and the reason: it fails on some settings."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # orders and logarithms of its own search bounds
-            found = price()
-    except (ArithmeticError, RuntimeError, ValueError) as error:
-        return math.nan, f"PRV failed: {' '.join(str(error).split())}"
-    return (found, "") if math.isfinite(found) else (math.nan, f"PRV failed: it says {found}")
+        found = prv.epsilon(event, delta)
+    except UserError as error:
+        return math.nan, str(error)
+    return (found, "") if math.isfinite(found) else (math.nan, f"PRV says {found}")
 
 
 def rule(epsilon: float, delta: float, rounds: Sequence[int], slack: float) -> pd.DataFrame:

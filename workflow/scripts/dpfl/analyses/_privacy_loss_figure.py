@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from dpfl.analyses._privacy_loss_plan import ALL, ONE
+from dpfl.analyses._privacy_loss_assumptions import ALL, ONE
 from dpfl.plots import _style
 from dpfl.tables.printed_losses import NAMES
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from dpfl.analyses._privacy_loss_plan import Pair, Plan
+from dpfl.analyses._privacy_loss_assumptions import Assumptions, Pair
 from dpfl.privacy.composition import classic_sigma
 from dpfl.tables.printed_losses import DECIMALS, shortest
 
@@ -32,20 +32,20 @@ class Single(NamedTuple):
     """The one of these with the fewest decimals."""
 
 
-def needed(plan: Plan, pairs: Iterable[Pair]) -> pd.DataFrame:
+def needed(assumed: Assumptions, pairs: Iterable[Pair]) -> pd.DataFrame:
     """Return one row per printed cell and reading: the σ, or else the q, that would give it."""
     rows = []
     for pair in pairs:
-        rate, sigma = plan.rate(pair.dataset), classic_sigma(pair.header, plan.header_delta)
+        rate, sigma = assumed.rate(pair.dataset), classic_sigma(pair.header, assumed.header_delta)
         for epochs, printed in pair.printed:
-            other = _needed_rate(plan, sigma * pair.joint, epochs, printed)
+            other = _needed_rate(assumed, sigma * pair.joint, epochs, printed)
             row = {
                 "epochs": epochs,
                 "published": printed,
                 "sigma": sigma,
-                "needed_sigma": _needed_noise(plan, rate, epochs, printed) / pair.joint,
-                "batch_size": plan.batch_size,
-                "needed_batch_size": other * plan.examples[pair.dataset],
+                "needed_sigma": _needed_noise(assumed, rate, epochs, printed) / pair.joint,
+                "batch_size": assumed.batch_size,
+                "needed_batch_size": other * assumed.examples[pair.dataset],
                 "sample_rate": rate,
                 "needed_sample_rate": other,
             }
@@ -53,34 +53,36 @@ def needed(plan: Plan, pairs: Iterable[Pair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fits(plan: Plan, pairs: Iterable[Pair]) -> pd.DataFrame:
+def fits(assumed: Assumptions, pairs: Iterable[Pair]) -> pd.DataFrame:
     """Return one row per pair and reading: whether one σ gives all its printed epsilons.
 
     What differs by the number of epochs has a column for each, such as needed_sigma_25.
     """
-    return pd.DataFrame([_fit(plan, pair) for pair in pairs])
+    return pd.DataFrame([_fit(assumed, pair) for pair in pairs])
 
 
-def _fit(plan: Plan, pair: Pair) -> dict[str, Any]:
-    rate, own = plan.rate(pair.dataset), classic_sigma(pair.header, plan.header_delta)
-    nearest = single(plan, pair)
+def _fit(assumed: Assumptions, pair: Pair) -> dict[str, Any]:
+    rate, own = assumed.rate(pair.dataset), classic_sigma(pair.header, assumed.header_delta)
+    nearest = single(assumed, pair)
     at = nearest.fitted * pair.joint
     unknown = math.isnan(at)
     by_epochs = {
         "published": dict(pair.printed),
         "needed_sigma": {
-            epochs: _needed_noise(plan, rate, epochs, printed) / pair.joint
+            epochs: _needed_noise(assumed, rate, epochs, printed) / pair.joint
             for epochs, printed in pair.printed
         },
         "fitted_classic_rdp": {
-            epochs: math.nan if unknown else plan.classic(rate, at, epochs)
+            epochs: math.nan if unknown else assumed.classic(rate, at, epochs)
             for epochs, _ in pair.printed
         },
         "fitted_pld": {
-            epochs: math.nan if unknown else plan.truth(rate, at, epochs)
+            epochs: math.nan if unknown else assumed.truth(rate, at, epochs)
             for epochs, _ in pair.printed
         },
-        "pld": {epochs: plan.truth(rate, own * pair.joint, epochs) for epochs, _ in pair.printed},
+        "pld": {
+            epochs: assumed.truth(rate, own * pair.joint, epochs) for epochs, _ in pair.printed
+        },
     }
     columns = {
         f"{name}_{epochs}": value
@@ -99,28 +101,28 @@ def _fit(plan: Plan, pair: Pair) -> dict[str, Any]:
     }
 
 
-def single(plan: Plan, pair: Pair) -> Single:
+def single(assumed: Assumptions, pair: Pair) -> Single:
     """Return the σ that comes nearest to all printed epsilons of a pair, and those that give them.
 
     All fall as the noise rises: where the largest and the smallest residual are equal and opposite,
     the largest is as small as it gets.
     """
-    rate = plan.rate(pair.dataset)
-    ends = [_needed_noise(plan, rate, *cell) for cell in pair.printed]
+    rate = assumed.rate(pair.dataset)
+    ends = [_needed_noise(assumed, rate, *cell) for cell in pair.printed]
     if any(map(math.isnan, ends)):
         return Single()
 
     def residuals(noise: float) -> list[float]:
-        return [plan.quick(rate, noise, epochs) - printed for epochs, printed in pair.printed]
+        return [assumed.quick(rate, noise, epochs) - printed for epochs, printed in pair.printed]
 
     def balance(noise: float) -> float:
         return max(residuals(noise)) + min(residuals(noise))
 
     best = _root(balance, min(ends) * (1 - SLACK), max(ends) * (1 + SLACK))
-    least, most = plan.noise_ends
+    least, most = assumed.noise_ends
     for epochs, printed in pair.printed:
-        lower = _needed_noise(plan, rate, epochs, printed + HALF_DIGIT)
-        upper = _needed_noise(plan, rate, epochs, printed - HALF_DIGIT)
+        lower = _needed_noise(assumed, rate, epochs, printed + HALF_DIGIT)
+        upper = _needed_noise(assumed, rate, epochs, printed - HALF_DIGIT)
         least = max(least, 0 if math.isnan(lower) else lower)
         most = min(most, math.inf if math.isnan(upper) else upper)
     found = best / pair.joint, max(map(abs, residuals(best)))
@@ -130,14 +132,14 @@ def single(plan: Plan, pair: Pair) -> Single:
     return Single(*found, low, high, shortest(low, high, found[0]))
 
 
-def _needed_noise(plan: Plan, rate: float, epochs: int, printed: float) -> float:
+def _needed_noise(assumed: Assumptions, rate: float, epochs: int, printed: float) -> float:
     """Return the joint noise multiplier at which these epochs cost the printed epsilon, or nan."""
-    return _solve(lambda z: -math.log(plan.quick(rate, z, epochs) / printed), plan.noise_ends)
+    return _solve(lambda z: -math.log(assumed.quick(rate, z, epochs) / printed), assumed.noise_ends)
 
 
-def _needed_rate(plan: Plan, noise: float, epochs: int, printed: float) -> float:
+def _needed_rate(assumed: Assumptions, noise: float, epochs: int, printed: float) -> float:
     """Return the sampling rate at which epochs/q steps cost the printed epsilon, or nan."""
-    return _solve(lambda q: math.log(plan.quick(q, noise, epochs) / printed), plan.rate_ends)
+    return _solve(lambda q: math.log(assumed.quick(q, noise, epochs) / printed), assumed.rate_ends)
 
 
 def _solve(rising: Callable[[float], float], ends: tuple[float, float]) -> float:

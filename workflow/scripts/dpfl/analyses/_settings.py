@@ -1,13 +1,12 @@
 """Checks of an analysis' settings, light enough to run before the first job."""
 
-import difflib
 import math
-import re
 from collections.abc import Callable, Collection
 from itertools import pairwise
 from typing import Any
 
 from dpfl.errors import UserError
+from dpfl.hints import as_text, nearest
 
 
 def mapping(where: str, value: Any, keys: Collection[str]) -> None:
@@ -16,9 +15,7 @@ def mapping(where: str, value: Any, keys: Collection[str]) -> None:
         raise UserError(f"{where} is {value!r}, must be a mapping of {', '.join(keys)}")
     for key in value:
         if key not in keys:
-            near = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(keys)}"
-            raise UserError(f"{where} has the unknown key {key!r}; {hint}")
+            raise UserError(f"{where} has the unknown key {key!r}; {nearest(key, keys)}")
     for key in keys:
         if key not in value:
             raise UserError(f"{where} lacks the key {key!r}")
@@ -30,7 +27,7 @@ def number(where: str, value: Any, high: float = math.inf, closed: bool = False)
     inside = numeric and 0 < value < math.inf and (value < high or (closed and value == high))
     if not inside:
         bound = f"in (0, {high:g}{']' if closed else ')'}" if high < math.inf else "> 0 and finite"
-        raise UserError(f"{where} is {value!r}, must be a number {bound}{_as_text(value)}")
+        raise UserError(f"{where} is {value!r}, must be a number {bound}{as_text(value)}")
 
 
 def whole(where: str, value: Any) -> None:
@@ -52,9 +49,3 @@ def items(where: str, value: Any) -> list:
     if not isinstance(value, list) or not value:
         raise UserError(f"{where} is {value!r}, must be a list with at least one item")
     return value
-
-
-def _as_text(value: Any) -> str:
-    """Explain YAML 1.1, to which 1e-5 is text and 1.0e-5 a number."""
-    found = re.fullmatch(r"(\d+)(e[-+]?\d+)", str(value)) if isinstance(value, str) else None
-    return f" (YAML reads it as text: write {found[1]}.0{found[2]})" if found else ""

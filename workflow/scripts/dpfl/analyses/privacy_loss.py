@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpfl.analyses import _settings
 from dpfl.errors import UserError
-from dpfl.planning.plugin_settings import nearest
+from dpfl.hints import nearest
 from dpfl.tables import printed_losses
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _some(where: str, value: Any, known: Collection[str]) -> None:
         raise UserError(f"{where} is {value!r}, must be a mapping of some of {', '.join(known)}")
     for name in value:
         if name not in known:
-            raise UserError(f"{where} has the unknown key {name!r}{nearest(name, known)}")
+            raise UserError(f"{where} has the unknown key {name!r}; {nearest(name, known)}")
 
 
 def _check_search(search: Any) -> None:
@@ -71,14 +71,14 @@ def _check_search(search: Any) -> None:
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     """Return every printed cell beside our price, what would be needed for it, and common fits."""
+    from dpfl.analyses._privacy_loss_assumptions import Assumptions, pairs
     from dpfl.analyses._privacy_loss_needed import fits, needed
-    from dpfl.analyses._privacy_loss_plan import Plan, pairs
     from dpfl.analyses._privacy_loss_rows import prices
 
     check(settings)
-    plan = Plan.of(settings)
+    assumed = Assumptions.of(settings)
     told = pairs(printed_losses.losses(), settings["examples"], settings["releases"])
-    return {"": prices(plan, told), "needed": needed(plan, told), "fit": fits(plan, told)}
+    return {"": prices(assumed, told), "needed": needed(assumed, told), "fit": fits(assumed, told)}
 
 
 def columns() -> "dict[str, dict[str, Column]]":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from dpfl.clippings._bounds import positive
+from dpfl import limits
 from dpfl.noise import Normal
 
 
@@ -39,4 +39,5 @@ class Fixed:
 
 def build(clip_norm: float) -> Fixed:
     """Return the rule; UserError unless clip_norm is finite and above 0."""
-    return Fixed(positive("clip_norm", clip_norm))
+    limits.check("clipping", {"clip_norm": clip_norm})
+    return Fixed(float(clip_norm))

@@ -6,7 +6,7 @@ lies within three standard deviations of the mean.
 
 from torch import Tensor
 
-from dpfl.clippings._bounds import positive
+from dpfl import limits
 
 DEVIATIONS = 3.0
 REASONS = (
@@ -55,4 +55,5 @@ def inliers(norms: Tensor) -> Tensor:
 
 def build(clip_norm: float) -> BatchMean:
     """Return the rule, `clip_norm` its bound until a batch has examples."""
-    return BatchMean(positive("clip_norm", clip_norm))
+    limits.check("clipping", {"clip_norm": clip_norm})
+    return BatchMean(float(clip_norm))

@@ -13,7 +13,8 @@ import math
 
 from torch import Tensor
 
-from dpfl.clippings._bounds import positive, require
+from dpfl import limits
+from dpfl.errors import UserError
 from dpfl.noise import Normal
 
 LOWEST, HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
@@ -75,12 +76,9 @@ def build(
     The rate is what Andrew et al. recommend for every task. Their quantile, the median, suits
     updates of clients; of single gradients .8 to .9 must be kept whole for MNIST to train.
     """
-    initial = require(
-        "clip_norm", clip_norm, lambda x: LOWEST <= x <= HIGHEST, f"in [{LOWEST:g}, {HIGHEST:g}]"
-    )
-    return Quantile(
-        initial,
-        require("quantile", quantile, lambda x: 0 < x < 1, "in (0, 1)"),
-        positive("rate", rate),
-        None if count_noise is None else positive("count_noise", count_noise),
-    )
+    found = {"clip_norm": clip_norm, "quantile": quantile, "rate": rate, "count_noise": count_noise}
+    limits.check("clipping", found)
+    if not LOWEST <= clip_norm <= HIGHEST:
+        bound = f"in [{LOWEST:g}, {HIGHEST:g}]"
+        raise UserError(f"clipping: clip_norm is {clip_norm!r}; it must be {bound}")
+    return Quantile(float(clip_norm), quantile, rate, count_noise)

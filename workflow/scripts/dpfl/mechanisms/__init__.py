@@ -13,7 +13,9 @@ step of a round: whatever it keeps must not outlive it.
 
 Every client has an object of its own. `clipping` is the method's clipping: its rule, one of the
 file's CLIPPING_RULES (if it has none, "fixed" alone), and the settings of that rule. NEEDS_PUBLIC
-says when public examples are needed: True, or {setting: value} of the mechanism. COST, for the
+says when public examples are needed: True, or {setting: value} of the mechanism. REFUSES, pairs of
+settings and a reason, are stopped before the first job. NOISE_IS_Z_C = True says that every
+coordinate of the noisy sum has noise z C, from which learning rates are predicted. COST, for the
 estimate of a plan, is that of a step as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50), or
 its coefficients by powers of the rank. MEMORY = {"rank" or "batch": bytes}, for the same estimate,
 is what it holds for every parameter and each of as many rows.

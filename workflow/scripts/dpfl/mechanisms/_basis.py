@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpfl.gradients import PerExampleGradients, finite
 from dpfl.mechanisms._decomposition import gram
-from dpfl.step import Step
+from dpfl.step import Gradients, Step
 
 
 def noise_images(step: Step, rank: int, examples: int) -> Tensor:
@@ -23,7 +22,7 @@ def noise_images(step: Step, rank: int, examples: int) -> Tensor:
     with torch.no_grad():
         classes = step.model(inputs[:1]).shape[1]
     targets = torch.from_numpy(rng.integers(classes, size=examples)).to(step.targets)
-    return _best(finite(step.model, step.loss_fn, inputs, targets)[0], rank)
+    return _best(step.gradients_of(inputs, targets)[0], rank)
 
 
 def public(step: Step, rank: int, examples: int) -> Tensor:
@@ -33,12 +32,11 @@ def public(step: Step, rank: int, examples: int) -> Tensor:
 
 def random(step: Step, rank: int, examples: int) -> Tensor:
     """Return directions that are drawn at random."""
-    size = sum(p.numel() for p in step.model.parameters())
-    drawn = step.public_rng().standard_normal((min(rank, size), size), np.float32)
+    drawn = step.public_rng().standard_normal((min(rank, step.size), step.size), np.float32)
     return _orthonormal(torch.from_numpy(drawn).to(next(step.model.parameters()).detach()))
 
 
-def _best(gradients: PerExampleGradients, rank: int) -> Tensor:
+def _best(gradients: Gradients, rank: int) -> Tensor:
     return _orthonormal(gradients.combinations(gram(gradients.gram(), rank).mix))
 
 

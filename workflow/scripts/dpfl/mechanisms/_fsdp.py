@@ -12,13 +12,11 @@ from typing import Any
 
 from torch import Tensor
 
+from dpfl import limits
 from dpfl.errors import UserError
-from dpfl.gradients import PerExampleGradients
 from dpfl.mechanisms._decomposition import SOLVERS, per_example
 from dpfl.privacy.release import Unproven
-from dpfl.step import Step
-
-READINGS = ("rows", "matrix")
+from dpfl.step import Gradients, Step
 
 UNCLIPPED = "V and Phi are not clipped before noise is added: one example moves them without bound"
 ROW_SPACE = "H, the row space of the private batch, is used without noise"
@@ -40,16 +38,11 @@ class Settings:
     reading: str = "rows"
 
     def __post_init__(self):
-        whole = isinstance(self.rank, int) and not isinstance(self.rank, bool)
-        if not whole or self.rank < 1:
-            raise UserError(f"mechanism: rank is {self.rank!r}; it must be a whole number >= 1")
-        for name, value, known in (
-            ("solver", self.solver, tuple(SOLVERS)),
-            ("reading", self.reading, READINGS),
-        ):
-            if value not in known:
-                listed = " or ".join(known)
-                raise UserError(f"mechanism: {name} is {value!r}; it must be {listed}")
+        limits.check("mechanism", vars(self))
+        if self.rank == 0:
+            raise UserError("mechanism: rank is 0; it must be a whole number >= 1")
+        if self.reading == "matrix" and self.solver != "gram":
+            raise UserError("mechanism: reading matrix takes solver gram alone")
 
 
 @dataclass(frozen=True)
@@ -62,7 +55,7 @@ class Parts:
     phi_norms: Tensor
 
 
-def decompose(gradients: PerExampleGradients, settings: Settings) -> Parts:
+def decompose(gradients: Gradients, settings: Settings) -> Parts:
     """Decompose the rows of a batch from its Gram matrix alone: nothing of size [L, D]."""
     gram = gradients.gram()
     found = SOLVERS[settings.solver](gram, settings.rank)

@@ -17,6 +17,7 @@ examples and have no privacy of their own.
 import copy
 import math
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 import torch
@@ -42,11 +43,29 @@ def layer_relevance(
 
     The order is that of model.parameters(). Errors as in element_relevance.
     """
-    _check_examples(inputs, targets)
-    chunks = zip(inputs.split(EXAMPLES_PER_PASS), targets.split(EXAMPLES_PER_PASS), strict=True)
-    found = (element_relevance(model, *chunk, epsilon) for chunk in chunks)
+    found = _in_passes(model, inputs, targets, epsilon)
     totals = [torch.stack([r.abs().flatten(1).sum(1) for r in layers]) for layers in found]
     return torch.cat(totals, dim=1).detach()
+
+
+def input_relevance(
+    model: nn.Module, inputs: Tensor, targets: Tensor, epsilon: float = EPSILON
+) -> Tensor:
+    """Return |R_j| of each input of the first layer with parameters, [inputs, L].
+
+    Errors as in element_relevance.
+    """
+    found = _in_passes(model, inputs, targets, epsilon)
+    return torch.cat([layers[0].abs().flatten(1).t() for layers in found], dim=1).detach()
+
+
+def _in_passes(
+    model: nn.Module, inputs: Tensor, targets: Tensor, epsilon: float
+) -> Iterator[list[Tensor]]:
+    """Return the relevances of some examples at a time."""
+    _check_examples(inputs, targets)
+    chunks = zip(inputs.split(EXAMPLES_PER_PASS), targets.split(EXAMPLES_PER_PASS), strict=True)
+    return (element_relevance(model, *chunk, epsilon) for chunk in chunks)
 
 
 def element_relevance(

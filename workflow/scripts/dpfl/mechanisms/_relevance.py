@@ -1,25 +1,26 @@
-"""Relevance budgets of source 003: eps_j = share_j eps, so that relevant layers get less noise.
+"""Relevance budgets of source 003: eps_j = share_j eps, so that what is relevant gets less noise.
 
 Shares are those of layer-wise relevance (`_layer_relevance`), averaged over the public examples at
-the weights that a round begins with. What decides is a layer's share: the map from features to
-coordinates is not printed for convolutions (assumed: by layer). V mixes all of them: its noise is
-not scaled. Where no layer has any, all are equally relevant.
+the weights that a round begins with. The map from features to coordinates is assumed. Where the
+first layer with parameters is Linear, its inputs are the features: all weights of an input have its
+share, everything else 1. Else the layers are: all weights of a layer have the layer's share. V
+mixes all coordinates: its noise is not scaled. Where nothing has relevance, all are equally
+relevant.
 """
 
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from dpfl.errors import UserError
-from dpfl.mechanisms._layer_relevance import layer_relevance, shares
+from dpfl import limits
+from dpfl.mechanisms._layer_relevance import input_relevance, layer_relevance, shares
 from dpfl.step import Step
 
 
 def switched(relevance: bool) -> "Relevance | None":
     """Return the relevances if they are switched on; UserError unless it is true or false."""
-    if not isinstance(relevance, bool):
-        raise UserError(f"mechanism: relevance is {relevance!r}; it must be true or false")
+    limits.check("mechanism", {"relevance": relevance})
     return Relevance() if relevance else None
 
 
@@ -30,13 +31,35 @@ class Relevance:
         self._scale: Tensor | None = None
 
     def noise_scale(self, step: Step) -> Tensor:
-        """Return 1 / share of each coordinate's layer [D]."""
+        """Return 1 / share of each coordinate [D], 1 for appended ones."""
         if step.number == 0 or self._scale is None:
-            found = layer_relevance(step.model, step.public.inputs, step.public.targets).mean(dim=1)
-            if not 0 < float(found.sum()) < math.inf:  # of a network that is dead or has diverged
-                found = torch.ones_like(found)
-            own = [list(layer.parameters(recurse=False)) for layer in step.model.modules()]
-            sizes = torch.tensor([sum(p.numel() for p in some) for some in own if some])
-            scale = (1 / shares(found)).to(found)
-            self._scale = scale.repeat_interleave(sizes.to(scale.device))
+            layers = [m for m in step.model.modules() if list(m.parameters(recurse=False))]
+            by_input = isinstance(layers[0], nn.Linear)
+            scales = _by_input(step, layers) if by_input else _by_layer(step, layers)
+            self._scale = torch.cat([*scales, scales[0].new_ones(step.appended)])
         return self._scale
+
+
+def _by_input(step: Step, layers: list[nn.Module]) -> list[Tensor]:
+    """Return the factors of the first layer's weights, and 1 for all other coordinates."""
+    scale = _inverse_shares(input_relevance(step.model, step.public.inputs, step.public.targets))
+    weights = layers[0].weight.numel()
+    return [
+        scale.repeat(weights // len(scale)),
+        scale.new_ones(step.size - step.appended - weights),
+    ]
+
+
+def _by_layer(step: Step, layers: list[nn.Module]) -> list[Tensor]:
+    """Return the factor of each layer for all of its coordinates."""
+    scale = _inverse_shares(layer_relevance(step.model, step.public.inputs, step.public.targets))
+    sizes = [sum(p.numel() for p in layer.parameters(recurse=False)) for layer in layers]
+    return [factor.expand(size) for factor, size in zip(scale, sizes, strict=True)]
+
+
+def _inverse_shares(relevance: Tensor) -> Tensor:
+    """Return 1 / share [features] of the relevances [features, L], averaged over the examples."""
+    found = relevance.mean(dim=1)
+    if not 0 < float(found.sum()) < math.inf:  # of a network that is dead or has diverged
+        found = torch.ones_like(found)
+    return (1 / shares(found)).to(found)

@@ -11,6 +11,7 @@ from dpfl.privacy.release import Release, remaining
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+NOISE_IS_Z_C = True
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dpfl.privacy.release import Release
 from dpfl.step import Step
 
 COST = 2.4
+NOISE_IS_Z_C = True
 
 
 class _Streamed(DPOptimizer):
@@ -47,7 +48,12 @@ class OpacusDPSGD:
         return Release((noise_multiplier,))
 
     def estimate(self, step: Step) -> torch.Tensor:
-        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
+        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone.
+
+        UserError for appended coordinates: Opacus differentiates by itself.
+        """
+        if step.appended:
+            raise UserError("mechanism: dpsgd-opacus cannot append coordinates; expected dpsgd")
         if self._copy is None:
             self._copy = GradSampleModule(deepcopy(step.model), loss_reduction="sum")
         with torch.no_grad():

@@ -21,6 +21,7 @@ from dpfl.step import Step
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 1.5
 NEEDS_PUBLIC = {"relevance": True}
+REFUSES = (({"rank": 0}, "nothing would be taken apart"),)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from typing import Any
 
 from torch import Tensor
 
-from dpfl import clippings
-from dpfl.errors import UserError
+from dpfl import clippings, limits
 from dpfl.flat import joined
 from dpfl.mechanisms import _fsdp, dpsgd
 from dpfl.mechanisms._basis import SOURCES
@@ -96,15 +95,8 @@ def build(
     Of `noise-images` there are at least `rank`, to span as many directions.
     UserError for a setting out of bounds.
     """
-    for name, value, least in (
-        ("rank", rank, 0),
-        ("basis_examples", basis_examples, 1),
-        ("basis_every", basis_every, 1),
-    ):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise UserError(f"mechanism: {name} is {value!r}; it must be a whole number >= {least}")
-    if not isinstance(basis, str) or basis not in SOURCES:
-        raise UserError(f"mechanism: basis is {basis!r}; it must be {' or '.join(SOURCES)}")
+    sizes = {"rank": rank, "basis_examples": basis_examples, "basis_every": basis_every}
+    limits.check("mechanism", {**sizes, "basis": basis})
     if rank == 0:
         return dpsgd.build(clipping)
     half = {**clipping, "clip_norm": clipping["clip_norm"] / math.sqrt(2)}

@@ -21,6 +21,10 @@ CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 13
 MEMORY = {"batch": 24}
 NEEDS_PUBLIC = {"relevance": True}
+REFUSES = (
+    ({"rank": 0}, "nothing would be taken apart"),
+    ({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),
+)
 
 
 @dataclass(frozen=True)

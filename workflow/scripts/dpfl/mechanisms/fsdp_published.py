@@ -19,6 +19,10 @@ CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 8
 MEMORY = {"batch": 16}
 NEEDS_PUBLIC = {"relevance": True}
+REFUSES = (
+    ({"rank": 0}, "nothing would be taken apart"),
+    ({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),
+)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from typing import Any
 
 import torch
 
-from dpfl import clippings
-from dpfl.errors import UserError
+from dpfl import clippings, limits
 from dpfl.flat import joined
 from dpfl.privacy.release import Release, joint, remaining
 from dpfl.step import Step
@@ -71,8 +70,8 @@ class CandidateDPSGD:
         """Return the mean loss of the public examples after a trial step, which is taken back."""
         parameters = list(step.model.parameters())
         before = [p.clone() for p in parameters]
-        parts = gradient.split([p.numel() for p in parameters])
-        for p, part in zip(parameters, parts, strict=True):
+        parts = gradient.split([*(p.numel() for p in parameters), step.appended])
+        for p, part in zip(parameters, parts[:-1], strict=True):
             p.sub_(part.view_as(p), alpha=self.trial_rate)
         loss = float(step.loss_fn(step.model(step.public.inputs), step.public.targets).mean())
         for p, value in zip(parameters, before, strict=True):
@@ -84,19 +83,5 @@ def build(
     clipping: dict, candidates: Sequence[float] = (1.0, 1.2, 1.5), trial_rate: float = 0.1
 ) -> CandidateDPSGD:
     """Build the estimator; UserError for a candidate or a trial rate that is not above 0."""
-    if (
-        not isinstance(candidates, list | tuple)
-        or not candidates
-        or not all(map(_valid, candidates))
-    ):
-        raise UserError(
-            f"mechanism: candidates is {candidates!r}; it must be a list of numbers above 0"
-        )
-    if not _valid(trial_rate):
-        raise UserError(f"mechanism: trial_rate is {trial_rate!r}; it must be a number above 0")
+    limits.check("mechanism", {"candidates": candidates, "trial_rate": trial_rate})
     return CandidateDPSGD(clippings.build(clipping), tuple(map(float, candidates)), trial_rate)
-
-
-def _valid(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and 0 < value < math.inf

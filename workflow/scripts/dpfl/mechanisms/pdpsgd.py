@@ -19,6 +19,7 @@ from dpfl.step import Step
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 COST = 1.7
 NEEDS_PUBLIC = True
+REFUSES = (({"rank": 0}, "it would project on nothing"),)
 
 
 @dataclass(frozen=True)

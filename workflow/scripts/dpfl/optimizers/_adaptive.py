@@ -55,7 +55,7 @@ class Elementwise(torch.optim.Optimizer):
     def add_param_group(self, param_group: Group) -> None:
         """Add a group of parameters; UserError if one of its settings is out of bounds."""
         super().add_param_group(param_group)
-        check(self.param_groups[-1])
+        check("optimizer", self.param_groups[-1])
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:

@@ -33,5 +33,5 @@ def build(
     params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
 ) -> Adam:
     """Return Adam; UserError if a setting is out of bounds."""
-    check({"lr": lr, "betas": betas, "eps": eps})
+    check("optimizer", {"lr": lr, "betas": betas, "eps": eps})
     return Adam(params, lr, tuple(betas), eps, fused=True)  # half the time of a loop of operations

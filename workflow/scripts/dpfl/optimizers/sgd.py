@@ -8,5 +8,5 @@ from dpfl.optimizers._adaptive import Params
 
 def build(params: Params, lr: float) -> torch.optim.Optimizer:
     """Return torch's SGD; UserError if lr is negative or not a number."""
-    check({"lr": lr})
+    check("optimizer", {"lr": lr})
     return torch.optim.SGD(params, lr, foreach=False)  # one flat tensor: nothing to batch

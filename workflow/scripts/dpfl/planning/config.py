@@ -6,7 +6,6 @@ together and settings that no data set could satisfy (see feasibility).
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,12 +13,14 @@ import jsonschema
 import yaml
 
 from dpfl.errors import UserError
+from dpfl.hints import as_text, nearest
 from dpfl.planning.feasibility import impossible, mismatches
 from dpfl.planning.methods import COMPONENTS, trials_for, values_of, variants
-from dpfl.planning.plugin_settings import nearest, plugin_errors
+from dpfl.planning.plugin_settings import plugin_errors
 from dpfl.tables import published
 
 NAME = "lower-case letters, digits, dots and dashes"
+NOTEBOOKS = Path(__file__).parents[4] / "notebooks"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 
 
@@ -53,42 +54,49 @@ def _schema_errors(config: dict) -> Iterator[str]:
 def _readable(error: jsonschema.ValidationError) -> Iterator[str]:
     """Say what is wrong, where, and what was expected."""
     where = ".".join(str(part) for part in error.absolute_path) or "top level"
-    if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        for key in sorted(set(error.instance) - set(known), key=str):
-            yield f"config: unknown key {key!r} at {where}{nearest(key, known)}"
-    elif error.validator == "required":
-        yield f"config: {error.message} at {where}"
-    elif error.validator == "pattern":
-        yield f"config: name {error.instance!r} at {where}, expected {NAME}"
-    elif error.validator == "anyOf":
-        yield f"config: {where} = {error.instance!r}, expected a number > 0 or inf"
-    else:
-        yield f"config: {where} = {error.instance!r}, expected {_bound(error)}{_as_text(error)}"
+    for line in WORDINGS.get(error.validator, _out_of_bound)(error, where):
+        yield f"config: {line}"
 
 
-def _as_text(error: jsonschema.ValidationError) -> str:
-    """Explain YAML 1.1, to which 1e-5 is text and 1.0e-5 a number."""
-    found = re.fullmatch(r"(\d+)(e[-+]?\d+)", str(error.instance))
-    text = error.validator == "type" and isinstance(error.instance, str) and found
-    return f" (YAML reads it as text: write {found[1]}.0{found[2]})" if text else ""
+def _unknown_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
+    known = list(error.schema.get("properties", {}))
+    for key in sorted(set(error.instance) - set(known), key=str):
+        yield f"unknown key {key!r} at {where}; {nearest(key, known)}"
 
 
-def _bound(error: jsonschema.ValidationError) -> str:
-    """Word the bound of a schema keyword."""
-    words = {
-        "enum": "one of {}",
-        "type": "type {}",
-        "minimum": "at least {}",
-        "exclusiveMinimum": "more than {}",
-        "exclusiveMaximum": "less than {}",
-        "minItems": "at least {} item",
-        "minLength": "at least {} character",
-        "uniqueItems": "no item twice",
-    }
+def _missing_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
+    yield f"{error.message} at {where}"
+
+
+def _wrong_name(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
+    yield f"name {error.instance!r} at {where}, expected {NAME}"
+
+
+def _out_of_bound(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
+    """Word the bound of any other schema keyword."""
     value = error.validator_value
     listed = " or ".join(map(str, value)) if isinstance(value, list) else value
-    return words.get(error.validator, f"{error.validator} {{}}").format(listed)
+    bound = BOUNDS.get(error.validator, f"{error.validator} {{}}").format(listed)
+    yield f"{where} = {error.instance!r}, expected {bound}{as_text(error.instance)}"
+
+
+WORDINGS = {
+    "additionalProperties": _unknown_key,
+    "required": _missing_key,
+    "pattern": _wrong_name,
+}
+"""How a broken schema keyword is worded, where it sets no bound."""
+BOUNDS = {
+    "enum": "one of {}",
+    "type": "type {}",
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "minItems": "at least {} item",
+    "minLength": "at least {} character",
+    "uniqueItems": "no item twice",
+    "anyOf": "a number > 0 or inf",  # epsilons alone have one
+}
 
 
 def _unknown_names(config: dict) -> Iterator[str]:
@@ -98,10 +106,12 @@ def _unknown_names(config: dict) -> Iterator[str]:
         for name in names:
             if name not in config[kind]:
                 near = nearest(name, config[kind])
-                yield f"config: no {name!r} in {kind}, named at {where}{near}"
+                yield f"config: no {name!r} in {kind}, named at {where}; {near}"
 
     selected = [name for name in config["select"] if name not in config["accounting"]]
     yield from expect(selected, "studies", "select")
+    for name, analysis in config["accounting"].items():
+        yield from _notebook_errors(f"accounting.{name}", analysis["notebook"])
     for name in sorted(set(config["studies"]) & set(config["accounting"])):
         yield f"config: {name!r} is in studies and in accounting, expected two names"
     for name, method in config["methods"].items():
@@ -111,12 +121,20 @@ def _unknown_names(config: dict) -> Iterator[str]:
         yield from expect([federation["partition"]], "partitions", f"federations.{name}.partition")
     for name, study in config["studies"].items():
         where = f"studies.{name}"
+        yield from _notebook_errors(where, study["notebook"])
         yield from expect([study["dataset"]], "models", f"{where}.dataset")
         yield from expect(study["methods"], "methods", f"{where}.methods")
         for key, values in study.get("vary", {}).items():
             kind = {**COMPONENTS, "partition": "partitions"}.get(key)
             yield from expect(values, kind, f"{where}.vary.{key}") if kind else ()
         yield from _study_names(config, name, study)
+
+
+def _notebook_errors(where: str, name: str) -> Iterator[str]:
+    """Find a notebook that does not exist."""
+    known = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    if name not in known:
+        yield f"config: no {name!r} in notebooks, named at {where}.notebook; {nearest(name, known)}"
 
 
 def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
@@ -138,7 +156,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
         if method not in study["methods"]:
             yield (
                 f"config: {where}.claims, .controls or .method_seeds name {method!r}, "
-                f"expected one of its methods{nearest(method, study['methods'])}"
+                f"expected one of its methods; {nearest(method, study['methods'])}"
             )
     yield from _published_names(where, study)
     if "tuned_by" in study:
@@ -152,7 +170,7 @@ def _tuning_names(config: dict, name: str, study: dict) -> Iterator[str]:
     if grid is None or "rate" not in grid.get("vary", {}):
         grids = [n for n, s in config["studies"].items() if "rate" in s.get("vary", {})]
         found = f"{study['tuned_by']!r}, expected a study that varies rate"
-        yield f"config: {where}.tuned_by = {found}{nearest(study['tuned_by'], grids)}"
+        yield f"config: {where}.tuned_by = {found}; {nearest(study['tuned_by'], grids)}"
         return
     if name not in config["select"]:
         return
@@ -187,7 +205,7 @@ def _published_names(where: str, study: dict) -> Iterator[str]:
         for method, row in reference["methods"].items():
             if method not in study["methods"]:
                 near = nearest(method, study["methods"])
-                yield f"config: {place}.methods has {method!r}, expected one of its methods{near}"
+                yield f"config: {place}.methods has {method!r}, expected one of its methods; {near}"
             elif row not in published.rows(reference["table"]):
                 near = nearest(row, sorted(published.rows(reference["table"])))
-                yield f"config: {place}.methods.{method}: no row {row!r} in the table{near}"
+                yield f"config: {place}.methods.{method}: no row {row!r} in the table; {near}"

@@ -3,11 +3,10 @@
 Every name and every setting of it is known to be valid when these checks are made.
 """
 
-import json
-import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from dpfl import plugins
+from dpfl import partition, plugins
 from dpfl.planning.methods import COMPONENTS, NUMBERS, components, epsilon_of, unit_of, variants
 
 
@@ -38,9 +37,14 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
     estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
     taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES", ("fixed",))
     if rule not in taken:
-        listed = " or ".join(taken)
-        reason = f"with {estimator}, which says nothing of another"
-        yield f"{where}: {method} clips by rule {rule!r}, expected {listed} {reason}"
+        listed = f"expected {' or '.join(taken)} with {estimator}"
+        because = "; ".join(plugins.constant("clippings", rule, "REASONS", ()))
+        reason = f"its proof covers no other: {because}" if because else "it takes no other"
+        yield f"{where}: {method} clips by rule {rule!r}, {listed}; {reason}"
+    for part, reason in plugins.constant("mechanisms", estimator, "REFUSES", ()):
+        if part.items() <= parts["mechanism"].items():
+            found = " and ".join(f"{key} {value}" for key, value in part.items())
+            yield f"{where}: {method} has {found} with {estimator}: {reason}"
     if unit == "client":
         for key, needed in (("weighting", "uniform"), ("state", "reset")):
             if parts["federation"][key] != needed:
@@ -56,75 +60,81 @@ def _needs_public(mechanism: dict) -> bool:
     return any(mechanism.get(key) == value for key, value in needs.items())
 
 
+@dataclass(frozen=True)
+class Use:
+    """A federation as a method of a study uses it: how many examples it divides, for what unit."""
+
+    name: str
+    federation: dict
+    examples: int
+    unit: str
+    private: bool
+
+
 def impossible(config: dict) -> Iterator[str]:
     """Find federations that the data set of a selected study, or of its grid, cannot fill."""
-    found: dict[str, None] = {}
+    uses = sorted(_uses(config), key=lambda use: use.examples)
+    # The same mistake with another number of examples is told once.
+    told: dict[str, str] = {}
+    for use in uses:
+        for mistake, bound in _size_errors(config, use):
+            told.setdefault(mistake, bound)
+    yield from (f"{mistake}, {bound}" for mistake, bound in told.items())
+    yield from _delta_error(config["delta"], [use for use in uses if use.private])
+
+
+def _uses(config: dict) -> Iterator[Use]:
+    """Yield what the selected studies, and the grids that tune them, use."""
     chosen = [name for name in config["select"] if name in config["studies"]]
     tuning = [config["studies"][name].get("tuned_by") for name in chosen]
     for name in dict.fromkeys([*chosen, *filter(None, tuning)]):
         study = config["studies"][name]
         total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
-        held_out = math.floor(total * study.get("validation_fraction", 0.0) + 1e-9)
+        held_out = partition.held_out(total, study.get("validation_fraction", 0.0))
         examples = total - held_out - study.get("public_examples", 0)
         private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
         for method in study["methods"]:
             for variant in variants(study, method):
                 named = variant.get("federation", config["methods"][method]["federation"])
                 federation = components(config, method, variant)["federation"]
-                unit = unit_of(config, method, variant)
-                use = (named, federation, examples, unit, private)
-                found[json.dumps(use)] = None
-    uses = sorted((json.loads(use) for use in found), key=lambda use: use[2])
-    told = set()
-    for line in (*_sizes(config, uses), *_deltas(config, uses)):
-        # The same mistake with another number of examples is told once.
-        if line.split(",")[0] not in told:
-            told.add(line.split(",")[0])
-            yield line
+                yield Use(named, federation, examples, unit_of(config, method, variant), private)
 
 
-def _sizes(config: dict, uses: list[list]) -> Iterator[str]:
-    for name, federation, examples, unit, _ in uses:
-        yield from _size_errors(config, name, federation, examples, unit)
-
-
-def _deltas(config: dict, uses: list[list]) -> Iterator[str]:
+def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:
     """Compare delta with the largest number of what is protected."""
     protected = [
-        (federation["clients"], "clients")
-        if unit == "client"
-        else (examples // federation["clients"], "examples of a client")
-        for _, federation, examples, unit, private in uses
-        if private
+        (use.federation["clients"], "clients")
+        if use.unit == "client"
+        else (use.examples // use.federation["clients"], "examples of a client")
+        for use in uses
     ]
-    delta, (size, noun) = config["delta"], max(protected, default=(0, ""))
+    size, noun = max(protected, default=(0, ""))
     if size and delta >= 1 / size:
         yield f"config: delta = {delta}, expected less than 1/{size}, 1/({noun})"
 
 
-def _size_errors(
-    config: dict, name: str, federation: dict, examples: int, unit: str
-) -> Iterator[str]:
-    """Compare a federation with the number of examples it must divide."""
-    where = f"config: federations.{name}"
+def _size_errors(config: dict, use: Use) -> Iterator[tuple[str, str]]:
+    """Compare a federation with the examples it must divide; yield each mistake and its bound."""
+    where, federation, examples = f"config: federations.{use.name}", use.federation, use.examples
     clients, batch, least = (federation[k] for k in ("clients", "batch_size", "min_examples"))
     if examples // clients < least:
         yield (
-            f"{where}.clients = {clients}, expected at most {examples // least}: {examples} "
-            f"examples, at least {least} for each client (min_examples)"
+            f"{where}.clients = {clients}",
+            f"expected at most {examples // least}: {examples} "
+            f"examples, at least {least} for each client (min_examples)",
         )
-    elif batch > examples // clients and unit == "example":
+    elif batch > examples // clients and use.unit == "example":
         size = examples // clients
-        yield f"{where}.batch_size = {batch}, expected at most the {size} examples of a client"
+        yield f"{where}.batch_size = {batch}", f"expected at most the {size} examples of a client"
     if (federation["clients_per_round"] or 0) > clients:
         per_round = federation["clients_per_round"]
-        yield f"{where}.clients_per_round = {per_round}, expected at most {clients}"
+        yield f"{where}.clients_per_round = {per_round}", f"expected at most {clients}"
     if (federation["local_epochs"] is None) == (federation["local_steps"] is None):
-        yield f"{where}: expected one of local_epochs and local_steps, the other null"
-    partition = federation["partition"]
-    shards = config["partitions"][partition].get("labels_per_client", 0) * clients
+        yield f"{where}: expected one of local_epochs and local_steps", "the other null"
+    split = federation["partition"]
+    shards = config["partitions"][split].get("labels_per_client", 0) * clients
     if shards > examples:
         yield (
-            f"{where} with partitions.{partition}: {shards} shards "
-            f"(labels_per_client x clients), expected at most {examples} examples"
+            f"{where} with partitions.{split}: {shards} shards (labels_per_client x clients)",
+            f"expected at most {examples} examples",
         )

@@ -43,11 +43,6 @@ def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
     return parts
 
 
-def model_of(config: dict, study: dict, variant: dict) -> str:
-    """Return the network of a study: varied, its own, or that of its data set."""
-    return variant.get("model", study.get("model", config["models"][study["dataset"]]))
-
-
 def variants(study: dict, method: str) -> list[dict]:
     """Return every combination of what a study varies, but for those that it leaves out.
 
@@ -78,10 +73,10 @@ def trials_for(grid: dict, method: str, variant: dict) -> list[dict]:
 
 
 def remark(parts: dict[str, dict]) -> str:
-    """Say what becomes of a rank that the batch of a factorisation does not have."""
+    """Say what becomes of a rank that the batch, if that is what is factorised, does not have."""
     rank, solver = (parts["mechanism"].get(key) for key in ("rank", "solver"))
-    batch = parts["federation"]["batch_size"]
-    if solver is None or rank <= batch:
+    batch, reading = parts["federation"]["batch_size"], parts["mechanism"].get("reading", "rows")
+    if solver is None or reading != "rows" or rank <= batch:
         return ""
     words = {"gram": "gram stops at rank L", "funk": "funk is overcomplete"}
     return f"k > L = {batch}: {words[solver]}"

@@ -13,7 +13,6 @@ from dpfl import streams
 from dpfl.planning.methods import (
     components,
     epsilon_of,
-    model_of,
     remark,
     trials_for,
     unit_of,
@@ -155,7 +154,7 @@ def _settings(
         partition["public_examples"] = study["public_examples"]
     return {
         "dataset": study["dataset"],
-        "model": model_of(config, study, variant),
+        "model": variant.get("model", config["models"][study["dataset"]]),
         "partition": partition,
         **parts,
         "unit": unit_of(config, method, variant),

@@ -4,11 +4,11 @@ Signatures are read from the source: importing a plug-in would cost two CPU seco
 """
 
 import ast
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from dpfl import limits, plugins
 from dpfl.errors import UserError
+from dpfl.hints import nearest
 
 # section: package, key that names the file, its function, how many arguments the workflow gives
 TAKERS = {
@@ -18,12 +18,6 @@ TAKERS = {
     "budgets": ("privacy/budgets", "strategy", "schedule", 2),
     "optimizers": ("optimizers", "algorithm", "build", 1),
 }
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known) or 'none'}"
 
 
 def plugin_errors(config: dict) -> Iterator[str]:
@@ -43,21 +37,22 @@ def plugin_errors(config: dict) -> Iterator[str]:
         except UserError as error:
             yield f"config: accounting.{name}.settings: {error}"
     for name, optimizer in config["optimizers"].items():
-        yield from _limit_errors(config, name, optimizer)
+        yield from _optimizer_errors(config, name, optimizer)
+    for section in ("mechanisms", "clippings", "budgets"):
+        for name, entry in config[section].items():
+            yield from _limit_errors(section, name, entry)
 
 
 def _named(config: dict) -> list[tuple[str, str, str]]:
     """Return every plug-in that a configuration names: package, name, and where it stands."""
     return [
+        ("privacy/accountants", config["accountant"], "accountant"),
         *(("data", d, f"models.{d}") for d in config["models"]),
         *(("models", m, f"models.{d}") for d, m in config["models"].items()),
         *(
-            ("models", model, f"studies.{n}")
+            ("models", m, f"studies.{n}.vary.model")
             for n, s in config["studies"].items()
-            for model in [
-                *s.get("vary", {}).get("model", []),
-                *([s["model"]] if "model" in s else []),
-            ]
+            for m in s.get("vary", {}).get("model", [])
         ),
         *(("partitions", p["scheme"], f"partitions.{n}") for n, p in config["partitions"].items()),
         *(
@@ -75,16 +70,21 @@ def _named(config: dict) -> list[tuple[str, str, str]]:
     ]
 
 
-def _limit_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:
+def _optimizer_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:
     """Check an optimizer's settings, and the rates of the grids it runs, against their limits."""
-    where, key = f"optimizers.{name}", optimizer["rate_key"]
+    key = optimizer["rate_key"]
     if key in optimizer["settings"]:
-        yield f"config: {where}.settings has {key!r}, which rate_key already gives"
+        yield f"config: optimizers.{name}.settings has {key!r}, which rate_key already gives"
     for rate in [optimizer["rate"], *_grid_rates(config, name)]:
-        try:
-            limits.check({**optimizer["settings"], key: rate})
-        except UserError as error:
-            yield f"config: {where}: {error}"
+        yield from _limit_errors("optimizers", name, {**optimizer["settings"], key: rate})
+
+
+def _limit_errors(section: str, name: str, settings: dict) -> Iterator[str]:
+    """Check the settings of an entry against their limits."""
+    try:
+        limits.check(section.removesuffix("s"), settings)
+    except UserError as error:
+        yield f"config: {section}.{name}: {error}"
 
 
 def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
@@ -106,7 +106,8 @@ def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
     nested = {*entry["settings"], entry["rate_key"]} if "settings" in entry else None
     found = set(entry) - {key} if nested is None else nested
     for setting in sorted(found - set(known)):
-        yield f"config: unknown setting {setting!r} at {section}.{name}{nearest(setting, known)}"
+        near = nearest(setting, known)
+        yield f"config: unknown setting {setting!r} at {section}.{name}; {near}"
     for setting in sorted(set(required) - found):
         yield f"config: {section}.{name} lacks {setting!r}, which {entry[key]} needs"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl import plugins
+from dpfl import partition, plugins
 from dpfl.planning import participation
 from dpfl.privacy import accounting
 
@@ -14,7 +14,7 @@ MOST_LEVELS = 6
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedSteps:
     """The Poisson rate and all planned steps of whoever adds noise, and its mean multiplier."""
 
     sample_rate: float
@@ -26,7 +26,7 @@ class Plan:
         return accounting.epsilon(self.sample_rate, noise_multiplier, self.steps, delta)
 
 
-def plan_of(summary: dict) -> Plan:
+def plan_of(summary: dict) -> PlannedSteps:
     """Return the plan of a run: that of its first client, given an equal share of the examples.
 
     Where whole clients are protected it is the server's, one step a round.
@@ -37,21 +37,21 @@ def plan_of(summary: dict) -> Plan:
     noise = float(np.mean(multipliers)) if multipliers else None
     if settings["unit"] == "client":
         cohort = federation["clients_per_round"] or clients
-        return Plan(cohort / clients, federation["rounds"], noise)
+        return PlannedSteps(cohort / clients, federation["rounds"], noise)
     examples = _examples(settings) // clients
     steps = participation.local_steps(
         examples, federation["batch_size"], federation["local_epochs"], federation["local_steps"]
     )
     rounds = len(multipliers) or federation["rounds"]
-    return Plan(federation["batch_size"] / examples, steps * rounds, noise)
+    return PlannedSteps(federation["batch_size"] / examples, steps * rounds, noise)
 
 
 def _examples(settings: dict) -> int:
     """Return how many examples a run's clients share."""
     total = plugins.load("data", settings["dataset"]).TRAIN_EXAMPLES
-    partition = settings["partition"]
-    held_out = int(total * partition["validation_fraction"] + 1e-9)
-    return total - held_out - partition.get("public_examples", 0)
+    split = settings["partition"]
+    held_out = partition.held_out(total, split["validation_fraction"])
+    return total - held_out - split.get("public_examples", 0)
 
 
 def costs(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -97,17 +97,21 @@ def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
 
 
 def legend_below(figure: Figure, axes: Axes, columns: int = 4, **keywords) -> None:
-    """Put one legend for all panels under the figure."""
+    """Put one legend for all panels under the figure, in as many columns as it has room for."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=min(columns, max(len(labels), 1)),
-        frameon=False,
-        handlelength=3,
-        **keywords,
-    )
+    for ncols in range(min(columns, max(len(labels), 1)), 0, -1):
+        legend = figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=ncols,
+            frameon=False,
+            handlelength=3,
+            **keywords,
+        )
+        if legend.get_window_extent().width <= figure.bbox.width or ncols == 1:
+            return
+        legend.remove()
 
 
 def epsilon_text(epsilon: float) -> str:

@@ -1,4 +1,4 @@
-"""Test accuracy against epsilon: a line per method.
+"""Test accuracy against epsilon: a line per method, one for methods that are the same runs.
 
 Bars are 95 % Student intervals over seeds; the frame cuts those that are very wide. Means far below
 all others stand at its lower edge, with an arrow and their value.
@@ -20,7 +20,7 @@ DODGE = 0.6
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the runs of a study."""
-    cells = _cells(results.frame(study, runs_dir))
+    cells = _cells(_distinct(study, results.frame(study, runs_dir)))
     figure, axes = _style.canvas(panel=(8.4, 4.8))
     ax = axes[0, 0]
     epsilons = sorted(cells["epsilon"].unique())
@@ -42,6 +42,18 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     )
     _style.legend_below(figure, ax)
     return figure
+
+
+def _distinct(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of cells that do not repeat another, which is named beside them."""
+    labels = {
+        group[0]: " = ".join(study["cells"][index]["label"] for index in group)
+        for group in results.same_runs(study)
+    }
+    runs = runs[runs["cell"].isin(labels)]
+    unproven = runs["label"].str.endswith(results.NOT_CERTIFIED)
+    endings = unproven.map({True: results.NOT_CERTIFIED, False: ""})
+    return runs.assign(label=runs["cell"].map(labels) + endings)
 
 
 def _cells(runs: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from dpfl.privacy.schedule import Budget, Work
 Segments = Sequence[tuple[float, int]]
 """What a client does in order: (noise multiplier, steps), the noise fixed in advance."""
 
+CERTIFICATE = "pld"  # prices what was bought, whichever accountant chose the noise
 TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
 WIDEST = 30.0  # of the search, in log z: 13 orders of magnitude
 ATTEMPTS = 3  # where the drafts do not lead there, the fine grid is searched

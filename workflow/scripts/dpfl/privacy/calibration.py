@@ -17,11 +17,11 @@ from dpfl import streams
 from dpfl.errors import UserError
 from dpfl.planning.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
+from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.planned import planned
 from dpfl.privacy.schedule import SERVER, Budget, Work
 
-CERTIFICATE = "pld"  # prices what was bought, whichever accountant chose the noise
 FILTER = "rdp-filter"  # prices what was chosen while training
 
 

@@ -21,7 +21,6 @@ from dp_accounting import (
 from dpfl.errors import UserError
 
 ADD_OR_REMOVE_ONE = "add-or-remove-one"
-ZERO_OUT = "zero-out"
 
 REFUSED = {
     "shuffle": "shuffling has no amplification that is proven, only the unamplified Gaussian at "
@@ -72,11 +71,3 @@ def varying(sample_rate: float, segments: Sequence[tuple[float, int]]) -> DpEven
     merged = [(z, sum(n for _, n in group)) for z, group in groupby(segments, itemgetter(0))]
     parts = [poisson_gaussian(sample_rate, z, steps) for z, steps in merged if steps]
     return parts[0] if len(parts) == 1 else ComposedDpEvent(parts)
-
-
-def shuffled_gaussian(noise_multiplier: float, epochs: int) -> tuple[DpEvent, str]:
-    """Return the event of `epochs` shuffled passes and the adjacency it holds under, zero-out.
-
-    An example enters one noisy sum per pass, so the passes compose to mu = sqrt(epochs)/sigma.
-    """
-    return poisson_gaussian(1.0, noise_multiplier, epochs), ZERO_OUT

@@ -26,7 +26,7 @@ ACCOUNTANTS = {
 def headline(study: dict, compared: pd.DataFrame) -> list[str]:
     """Ask, for each method and its baseline, whether another value does better, and answer."""
     changes, lines = compared[compared["kind"] == "baseline"], []
-    if len(changes) and study["dataset"] in verdicts.DEMONSTRATIONS:
+    if len(changes) and verdicts.demonstrates(study["dataset"]):
         return [demonstration(study)]
     for worse, own in changes.groupby("worse", sort=False):
         parts = [

@@ -1,21 +1,13 @@
-"""Sentences about composition, computed from the tables of the analyses, and a reader for them."""
+"""Sentences about composition, computed from the tables of the analyses."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
 from dpfl.report.narrative import counted, listed
-from dpfl.report.reader import Folder
 from dpfl.tables.rendering import known
 
 BUDGETS = (1.0, 2.0, 8.0)  # the epsilons for which the surface is asked how much noise they take
-
-
-def table(folder: Folder, name: str, suffix: str = "") -> pd.DataFrame:
-    """Read a table of an analysis: numbers as numbers, a note that is empty as ""."""
-    stem = f"{name}_{suffix}" if suffix else name
-    found = pd.read_csv(folder.path / "tables" / f"{stem}.csv")
-    return found.fillna({"note": ""}) if "note" in found else found
 
 
 def _last_rounds(prices: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:

@@ -1,6 +1,7 @@
 """What the notebooks show: sentences as a list, tables and pictures that the workflow has made."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 from IPython.display import Image, Markdown, display
@@ -36,9 +37,13 @@ def rows(heads: list[str], lines: list[list[str]]) -> None:
         display(Markdown(rendering.markdown(heads, lines)))
 
 
+def picture(path: Path, alt: str) -> None:
+    """Show one picture, with words for those who cannot see it."""
+    display(Image(filename=str(path), width=shown_width(path), alt=alt))
+
+
 def pictures(folder: Folder, study: dict, kinds: Iterable[str] | None = None) -> None:
     """Show the figures of a study, all of them or those of some kinds."""
     for path in folder.figures(study):
         if kinds is None or path.stem in kinds:
-            alt = f"{study['title']}: {path.stem}"
-            display(Image(filename=str(path), width=shown_width(path), alt=alt))
+            picture(path, f"{study['title']}: {path.stem}")

@@ -1,12 +1,11 @@
 """What to say about FSDP's studies: beside what the paper printed, and which cells are one run."""
 
 from collections.abc import Iterator
-from itertools import groupby
 
 import pandas as pd
 
 from dpfl.report.narrative import counted, listed, name_of
-from dpfl.tables import rendering, verdicts
+from dpfl.tables import rendering, results, verdicts
 
 HEADS = [
     *("method", "ε", "printed, %", "where", "here, %", "difference, points", "verdict"),
@@ -46,22 +45,18 @@ def against_print(study: dict, cells: pd.DataFrame) -> list[str]:
             f"{label}, against {counted(len(judged), 'printed value')}: {listed(counts)}; "
             f"here minus printed goes from {min(gaps):+.2f} to {max(gaps):+.2f} points."
         )
-    if not lines and study["dataset"] in verdicts.DEMONSTRATIONS:
+    if not lines and verdicts.demonstrates(study["dataset"]):
         lines.append(f"No source reports on {study['dataset']}.")
     return lines
 
 
 def same_runs(study: dict) -> list[str]:
     """Say which cells are identical by definition: their settings resolve to the same runs."""
-    by_runs = sorted(study["cells"], key=lambda cell: cell["runs"])
-    found = {}
-    for _, group in groupby(by_runs, key=lambda cell: cell["runs"]):
-        methods = [cell["method"] for cell in group]
-        if len(methods) > 1:
-            found[tuple(methods)] = None
-    if not found:
+    groups = [group for group in results.same_runs(study) if len(group) > 1]
+    if not groups:
         return []
-    pairs = [listed(methods) for methods in found]
+    named = (listed([study["cells"][index]["method"] for index in group]) for group in groups)
+    pairs = list(dict.fromkeys(named))
     return [
         f"Identical by definition, the same runs shown twice in {counted(len(pairs), 'case')}: "
         f"{'; '.join(pairs)}."

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from dpfl.tables import rendering
+from dpfl.tables import rendering, results
 from dpfl.tables.published import base
 from dpfl.tables.rendering import known, rounded_up
 
@@ -78,8 +78,9 @@ def variants(cells: pd.DataFrame) -> list[str]:
     return lines
 
 
-def divergence(cells: pd.DataFrame) -> str:
-    """Say how many runs diverged or ended at chance level, and where."""
+def divergence(study: dict, cells: pd.DataFrame) -> str:
+    """Say how many runs diverged or ended at chance level, and where; each run is told once."""
+    cells = cells.iloc[[group[0] for group in results.same_runs(study)]]
     total = counted(int(cells["n"].sum()), "run")
     infinite = _places(cells, "diverged")
     said = (

@@ -1,6 +1,5 @@
 """What the report's page shows, computed from the tables: the template only places it."""
 
-import ast
 import base64
 import os
 from collections.abc import Iterable
@@ -9,17 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files, plugins
-from dpfl.errors import UserError
-from dpfl.report import budget_words, narrative, rate_words, verdict_words
+from dpfl import files
+from dpfl.report import budget_words, captions, narrative, rate_words, verdict_words
 from dpfl.report.reader import Folder, shown_width
 from dpfl.tables import rendering, results
 from dpfl.tables.rendering import known
 
 KINDS = {"compare": 0, "rates": 1, "variants": 2}
 TONES = {
-    **dict.fromkeys(("replicated", "wins", "matches", "consistent", "gains"), "good"),
-    **dict.fromkeys(("not replicated", "does not win", "differs", "refuted", "loses"), "bad"),
+    **dict.fromkeys(("replicated", "wins", "gains"), "good"),
+    **dict.fromkeys(("not replicated", "does not win", "loses"), "bad"),
     "no difference": "even",
 }
 """Every verdict that decides nothing is drawn as open."""
@@ -116,19 +114,10 @@ def picture(path: Path, home: Path, package: str = "plots") -> dict[str, Any]:
     return {
         "name": path.stem,
         "width": shown_width(path),
-        "caption": caption(path.stem, package),
+        "caption": captions.of(path.stem, package),
         "data": f"data:image/png;base64,{data}",
         "pdf": link(pdf, home) if pdf.exists() else "",
     }
-
-
-def caption(figure: str, package: str = "plots") -> str:
-    """Return what a figure's own file says that it shows."""
-    try:
-        source = plugins.path_of(package, figure).read_text(encoding="utf-8")
-    except UserError:
-        return ""
-    return (ast.get_docstring(ast.parse(source)) or "").replace("\n", " ")
 
 
 def link(path: Path, home: Path) -> str:
@@ -160,7 +149,7 @@ def _findings(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> list[st
         found = [*narrative.variants(cells), *narrative.regimes(cells)]
     else:
         found = narrative.accuracy(cells)
-    return [*found, *budget_words.findings(study, cells), narrative.divergence(cells)]
+    return [*found, *budget_words.findings(study, cells), narrative.divergence(study, cells)]
 
 
 def _tables(folder: Folder, name: str, home: Path) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from dpfl import files
 
 NUMBERS = {
     *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
-    *("eps_claimed", "eps_certified", "r", "clipped_below", "clipped_above"),
+    *("eps_claimed", "eps_accounted", "eps_certified", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
 }
@@ -64,6 +64,12 @@ class Folder:
         """Return the table of a study's learning-rate ranges."""
         return table(self.path / "tables" / f"{name}_ranges.csv")
 
+    def analysis(self, name: str, suffix: str = "") -> pd.DataFrame:
+        """Return a table of a study that trains nothing; a note that is empty is ""."""
+        stem = f"{name}_{suffix}" if suffix else name
+        found = pd.read_csv(self.path / "tables" / f"{stem}.csv")
+        return found.fillna({"note": ""}) if "note" in found else found
+
     def text(self, name: str) -> str:
         """Return the Markdown of a table, such as `main` or `main_comparisons`."""
         return (self.path / "tables" / f"{name}.md").read_text(encoding="utf-8")
@@ -80,8 +86,11 @@ class Folder:
         tables = self.path / "tables"
         return sorted(p.stem for form in ("", "_*") for p in tables.glob(f"{name}{form}.md"))
 
+    def figure(self, name: str, figure: str) -> Path:
+        """Return the place of one picture of a study."""
+        return self.path / "figures" / name / f"{figure}.png"
+
     def figures(self, study: dict) -> list[Path]:
         """Return the pictures of a study that exist, in its order."""
-        home = self.path / "figures" / study["name"]
-        paths = [home / f"{figure}.png" for figure in study.get("figures", [])]
+        paths = [self.figure(study["name"], figure) for figure in study.get("figures", [])]
         return [path for path in paths if path.exists()]

@@ -49,7 +49,7 @@ def headline(study: dict, compared: pd.DataFrame) -> str:
     claims = compared[compared["kind"] == "claim"]
     if not len(claims):
         return "This study judges no claim."
-    if study["dataset"] in verdicts.DEMONSTRATIONS:
+    if verdicts.demonstrates(study["dataset"]):
         return demonstration(study)
     parts = []
     for verdict, group in claims.groupby("verdict", sort=False):

@@ -47,7 +47,7 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
         controls = _family(study, pairs, _of_control)
         rows += controls + (_belief(controls) if controls else [])
     rows += _family(study, list(_changes(study, runs)), verdicts.of_change)
-    if study["dataset"] in verdicts.DEMONSTRATIONS:
+    if verdicts.demonstrates(study["dataset"]):
         rows = [row | {"verdict": "demonstration"} for row in rows]
     head = {"study": study["name"], "dataset": study["dataset"]}
     return pd.DataFrame([head | row for row in rows], columns=COLUMNS)

@@ -152,6 +152,15 @@ def p_equation(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
+def claimed(row: "pd.Series") -> str:
+    """Return a claimed epsilon, and without a proof what all steps are charged if that differs."""
+    text, charged = rounded("eps_claimed")(row), row["eps_accounted"]
+    same = math.isclose(charged, row["eps_claimed"], rel_tol=0.01)
+    if known(row["eps_certified"]) or not known(charged) or same:
+        return text
+    return f"{text} (all steps are charged {charged:.3g})"
+
+
 def certified(row: "pd.Series") -> str:
     """Return a certified epsilon, `none` without a proof."""
     return rounded_up(row["eps_certified"]) if known(row["eps_certified"]) else "none"
@@ -179,7 +188,7 @@ CELLS: dict[str, Column] = {
     "ε": rounded("epsilon"),
     "test accuracy, %": mean_and_interval,
     "diverged": lambda row: str(row["diverged"] or ""),
-    "ε claimed": rounded("eps_claimed"),
+    "ε claimed": claimed,
     "ε certified": certified,
     "certified by": lambda row: row["accountant"] * known(row["eps_certified"]),
     "ε audited": plain("eps_audited"),

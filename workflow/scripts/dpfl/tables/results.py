@@ -5,7 +5,6 @@ delta, margin, claims, controls, baseline and cells. A cell lists its runs in th
 seeds.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,11 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files, plugins
-from dpfl.errors import UserError
 
 Study = dict[str, Any]
 NOT_CERTIFIED = " (not certified)"
 CHANCE = 1.5
 """Times the accuracy of guessing; a network that always gives the commonest class is at chance."""
-
-
-def study_of(text: str) -> Study:
-    """Parse a study from JSON text or, after an @, from a file of it."""
-    if text.startswith("@"):
-        return files.read_json(text[1:])
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UserError(f"--study is neither JSON nor @file: {error}") from None
 
 
 def number(value: float | str | None) -> float:
@@ -68,6 +56,14 @@ def numeric_keys(study: Study) -> list[str]:
         for key, values in found.items()
         if len(values) > 1 and all(isinstance(value, int | float) for value in values)
     ]
+
+
+def same_runs(study: Study) -> list[list[int]]:
+    """Return the cells in groups that share all their runs, each in the order of the cells."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for index, cell in enumerate(study["cells"]):
+        groups.setdefault(tuple(cell["runs"]), []).append(index)
+    return list(groups.values())
 
 
 def unit_of(study: Study) -> str:
@@ -140,6 +136,7 @@ def _outcome(path: Path) -> dict[str, Any]:
         "diverged": bool(summary["diverged"]),
         "eps_claimed": number(summary["eps_claimed"]),
         "eps_certified": number(summary["eps_certified"]),
+        "eps_accounted": number(summary["epsilon_spent"]),
         "reasons": "; ".join(summary.get("eps_certified_reasons") or []),
         "eps_audit_lb": number(summary["eps_audit_lb"]),
         "audit_status": summary["audit_status"],

@@ -3,9 +3,12 @@
 Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
 epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
 proof, the largest over seeds; empty without a proof) and `eps_audited` (a lower bound from an
-attack, or the audit's status). A cell with published numbers shows them, ours minus each, and a
-verdict each; a cell of a published ordering, or one beside a baseline, gets the verdicts of its
-comparisons; a demonstration gets `demonstration`.
+attack, or the audit's status). `eps_accounted` is what an accountant charges for all steps at their
+noise, each as one subsampled Gaussian: for a mechanism without a proof it proves nothing.
+
+A cell with published numbers shows them, ours minus each, and a verdict each; a cell of a published
+ordering, or one beside a baseline, gets the verdicts of its comparisons; a demonstration gets
+`demonstration`.
 """
 
 import math
@@ -19,7 +22,7 @@ from dpfl.tables import comparisons, results, verdicts
 COLUMNS = [
     *("study", "dataset", "method", "label", "variant", "remark", "epsilon", "delta", "n"),
     *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
-    *("eps_claimed", "eps_certified", "eps_audited", "privacy", "reasons"),
+    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "privacy", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
     *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
 ]
@@ -28,6 +31,7 @@ COLUMNS = [
 def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell from the study's runs and its comparisons."""
     rows, level = [], results.chance_level(study["dataset"])
+    firsts = {index: group[0] for group in results.same_runs(study) for index in group}
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
         measured = verdicts.interval(own["accuracy"])
@@ -39,7 +43,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "method": cell["method"],
                 "label": own["label"].iloc[0],
                 "variant": results.variant_text(cell["variant"]),
-                "remark": cell.get("remark", ""),
+                "remark": _remark(cell, study["cells"][firsts[index]]),
                 "epsilon": results.number(cell["epsilon"]),
                 "delta": study["delta"],
                 **_accuracy(measured),
@@ -58,6 +62,12 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
             }
         )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _remark(cell: dict, first: dict) -> str:
+    """Return the remark of the plan, and with which earlier cell a cell shares all its runs."""
+    shared = f"identical to {first['method']} by definition: the same runs"
+    return "; ".join(filter(None, [cell.get("remark", ""), shared * (first is not cell)]))
 
 
 def _accuracy(measured: verdicts.Interval) -> dict[str, Any]:
@@ -79,6 +89,7 @@ def _privacy(own: pd.DataFrame) -> dict[str, Any]:
     status = _joined(own["audit_status"])
     return {
         "eps_claimed": claimed,
+        "eps_accounted": own["eps_accounted"].max(),
         "eps_certified": certified,
         "eps_audited": status if np.isnan(audited) else f"{audited:g}",
         "privacy": verdict,
@@ -90,7 +101,7 @@ def _published(
     study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
 ) -> tuple[str, str]:
     """Return what the source printed about a cell, if anything, and the verdict."""
-    if study["dataset"] in verdicts.DEMONSTRATIONS:
+    if verdicts.demonstrates(study["dataset"]):
         return "", "demonstration"
     if math.isinf(results.number(cell["epsilon"])):
         return "", ""

@@ -12,13 +12,14 @@ import numpy as np
 from scipy import stats
 
 from dpfl.errors import UserError
+from dpfl.tables import published
 
 LEVEL = 0.95
 MIN_SEEDS = 5
 """A verdict about an ordering needs at least this many paired seeds."""
 
 DEMONSTRATIONS = frozenset({"digits"})
-"""Datasets that no source reports on: their rows show the machinery and judge no claim."""
+"""Datasets that no source reports on, whatever their features."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Comparison:
     p: float | None
     p_holm: float | None
     verdict: str
+
+
+def demonstrates(dataset: str) -> bool:
+    """Tell whether rows of a data set only show the machinery, and judge no claim."""
+    return published.base(dataset) in DEMONSTRATIONS
 
 
 def interval(values: Sequence[float], level: float = LEVEL) -> Interval:

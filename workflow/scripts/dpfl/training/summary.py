@@ -1,6 +1,7 @@
 """The files of a finished run: metrics, rates, model, and the summary that tables are made from."""
 
 import csv
+import json
 import math
 import os
 import platform
@@ -28,13 +29,27 @@ ASSUMES = {
 
 
 def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Path) -> None:
-    """Write a run's files, each whole, the summary last."""
-    _write_csv(folder / "metrics.csv", list(result.metrics[0]), result.metrics)
-    _write_csv(folder / "rates.csv", [*RATE_COLUMNS, *CLIPPED], result.rates)
+    """Write a run's files, each whole, the summary last; every one says what certifies it."""
+    summary = _summary(name, settings, inputs, result)
+    certificate = _certificate(summary)
+    for table, columns, rows in (
+        ("metrics", list(result.metrics[0]), result.metrics),
+        ("rates", [*RATE_COLUMNS, *CLIPPED], result.rates),
+    ):
+        certified = [{**row, "certificate": certificate} for row in rows]
+        _write_csv(folder / f"{table}.csv", [*columns, "certificate"], certified)
     with atomic(folder / "model.safetensors") as temporary:
         tensors = {k: v.detach().cpu().clone() for k, v in result.model.state_dict().items()}
-        temporary.write_bytes(save(tensors, metadata={"model": settings["model"]}))
-    write_json(folder / "summary.json", _summary(name, settings, inputs, result))
+        # One metadata entry: safetensors writes several in an order that differs from run to run.
+        about = json.dumps({"model": settings["model"], "certificate": certificate})
+        temporary.write_bytes(save(tensors, metadata={"run": about}))
+    write_json(folder / "summary.json", summary)
+
+
+def _certificate(summary: dict[str, Any]) -> str:
+    """Return who certifies a run's epsilon, or that nobody does."""
+    certified = summary["eps_certified"]
+    return summary["accountant"] or "none" if certified is not None else "not certified"
 
 
 def _write_csv(path: Path, columns: list[str], rows: list[dict]) -> None:
@@ -99,15 +114,19 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
-    """Return why the mechanism, with its clipping rule, has no proof; [] if it has one."""
+def _mechanism(settings: dict) -> Any:
+    """Build the mechanism of a run."""
     estimator = dict(settings["mechanism"])
     mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
+    return mechanism.build(settings["clipping"], **estimator)
+
+
+def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
+    """Return why the mechanism, with its clipping rule, has no proof; [] if it has one."""
     federation = settings["federation"]
     expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
-    built = mechanism.build(settings["clipping"], **estimator)
     expected = expected or settings["partition"]["clients"]
-    released = of_step(built, noise_multiplier, expected)
+    released = of_step(_mechanism(settings), noise_multiplier, expected)
     return list(released.reasons) if isinstance(released, Unproven) else []
 
 
@@ -122,9 +141,12 @@ def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | 
 
 
 def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]:
-    """Predict the unclipped rate r of a coordinate that is all noise, and the bound it meets."""
+    """Predict the unclipped rate r of a coordinate that is all noise, and the bound it meets.
+
+    Nothing is predicted unless the noise on every coordinate of the sum is z C throughout.
+    """
     group = result.hyperparameters
-    if inputs.calibration is None or not result.noise_scale or settings["unit"] == "client":
+    if inputs.calibration is None or not result.noise_scale or not _noise_is_z_c(settings):
         return {"r": None, "regime": None, "pinned_from_step": None}
     r = regime.unclipped_rate(
         group["lr"],
@@ -138,6 +160,13 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
     gamma = group["gamma"] or 1 - group["betas"][1]
     found = regime.regime(r, group["final_lr"], gamma, result.steps_since_reset)
     return {"r": r, "regime": found.name, "pinned_from_step": found.step}
+
+
+def _noise_is_z_c(settings: dict) -> bool:
+    """Tell whether a step's noise is known in advance: the mechanism says so, and C never moves."""
+    estimator = settings["mechanism"]["estimator"]
+    declared = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C", False)
+    return declared and not any(rule.state() for rule in _mechanism(settings).clippings)
 
 
 def _used(calibration: dict) -> list[float]:

@@ -1,6 +1,6 @@
 """Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
 
-from dpfl.privacy import events
+from dpfl import limits
 from dpfl.privacy.accounting import affordable_steps_of, noise_multipliers
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
@@ -10,13 +10,12 @@ def falling(shape: str, ratio: float, rounds: int) -> tuple[float, ...]:
 
     Raises UserError for a ratio below 1 and for a shape that is neither geometric nor linear.
     """
-    events.require("ratio", ratio, ratio >= 1, ">= 1")
+    limits.check("budget", {"ratio": ratio, "shape": shape})
     done = [t / max(1, rounds - 1) for t in range(rounds)]
     shapes = {
         "geometric": [ratio ** (1 - x) for x in done],
         "linear": [ratio - (ratio - 1) * x for x in done],
     }
-    events.require("shape", shape, shape in shapes, " or ".join(shapes))
     return tuple(shapes[shape])
 
 

@@ -8,6 +8,7 @@ the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
 
 import math
 
+from dpfl import limits
 from dpfl.privacy import events
 from dpfl.privacy.accountants import _renyi
 from dpfl.privacy.accounting import noise_multiplier
@@ -29,9 +30,7 @@ def schedule(
     rest. The order is the best one for a uniform schedule. Raises UserError for an argument out of
     range, and if epsilon is too small for any order.
     """
-    events.require("save", save, 0 < save <= 1, "in (0, 1]")
-    events.require("spend", spend, 1 <= spend < math.inf, ">= 1 and finite")
-    events.require("agreement", agreement, -1 <= agreement <= 1, "in [-1, 1]")
+    limits.check("budget", {"save": save, "spend": spend, "agreement": agreement})
     uniform = noise_multiplier(
         work.sample_rate, work.steps, budget.epsilon, budget.delta, accountant="rdp"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfl.privacy import accounting
+from dpfl.privacy import accounting, release
 from dpfl.privacy.accountants import _renyi, classic_rdp
 from dpfl.privacy.events import poisson_gaussian
 from dpfl.tables.printed_losses import Loss
@@ -18,7 +18,7 @@ ONE, ALL = "as one release", "all releases charged"
 
 
 @dataclass(frozen=True)
-class Plan:
+class Assumptions:
     """What is assumed of every run: batches, deltas, and where solutions are looked for."""
 
     batch_size: int
@@ -30,7 +30,7 @@ class Plan:
     rate_ends: tuple[float, float]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Plan":
+    def of(cls, settings: Mapping[str, Any]) -> "Assumptions":
         """Read the settings."""
         names = ("batch_size", "examples", "delta", "header_delta", "other_header_delta")
         search = settings["search"]
@@ -43,7 +43,7 @@ class Plan:
 
     def classic(self, rate: float, noise: float, epochs: int) -> float:
         """Return the price of epochs/q steps, in whole steps, by classic RDP."""
-        return _price(rate, noise, steps(rate, epochs), self.delta, "classic-rdp")
+        return accounting.epsilon(rate, noise, steps(rate, epochs), self.delta, "classic-rdp")
 
     def quick(self, rate: float, noise: float, epochs: int) -> float:
         """Return the same price from all orders at once, for solving."""
@@ -52,7 +52,7 @@ class Plan:
 
     def truth(self, rate: float, noise: float, epochs: int) -> float:
         """Return the price of the same steps by PLD."""
-        return _price(rate, noise, steps(rate, epochs), self.delta, "pld")
+        return accounting.epsilon(rate, noise, steps(rate, epochs), self.delta)
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,11 @@ def pairs(
 
 
 def _readings(scales: Sequence[float]) -> Iterator[tuple[str, float]]:
-    """Yield the readings of a batch's releases with their joint noise, 1/z^2 = sum 1/c_j^2."""
-    joint = sum(scale**-2 for scale in scales) ** -0.5
+    """Yield the readings of a batch's releases with their joint noise."""
+    joint = release.joint(scales)
     yield ONE, 1.0 if len(scales) > 1 else joint
     if len(scales) > 1:
         yield ALL, joint
-
-
-@lru_cache(maxsize=4096)
-def _price(rate: float, noise: float, steps: int, delta: float, accountant: str) -> float:
-    return accounting.epsilon(rate, noise, steps, delta, accountant)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,19 @@
+"""What a message about a mistake adds, so that its reader can mend it at once."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+
+def nearest(name: Any, known: Iterable[str]) -> str:
+    """Ask for the known name that is most like this one; if none is, list them all."""
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known) or 'none'}"
+
+
+def as_text(value: Any) -> str:
+    """Explain YAML 1.1, to which 1e-5 is text and 1.0e-5 a number; nothing for other values."""
+    found = re.fullmatch(r"(\d+)(e[-+]?\d+)", value) if isinstance(value, str) else None
+    return f" (YAML reads it as text: write {found[1]}.0{found[2]})" if found else ""

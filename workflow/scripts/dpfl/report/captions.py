@@ -1,0 +1,18 @@
+"""What a figure shows, as its own file says it: one text for the page and for Snakemake's report.
+
+Light, so that the rules can ask for it: a caption is read from the source, nothing is imported.
+"""
+
+import ast
+
+from dpfl import plugins
+from dpfl.errors import UserError
+
+
+def of(figure: str, package: str = "plots") -> str:
+    """Return the docstring of a figure's file in one line, nothing for an unknown figure."""
+    try:
+        source = plugins.path_of(package, figure).read_text(encoding="utf-8")
+    except UserError:
+        return ""
+    return " ".join((ast.get_docstring(ast.parse(source)) or "").split())
