@@ -79,7 +79,7 @@ class Written:
 
     def rebuild(self, v: Tensor, phi: Tensor) -> Tensor:
         """Return V H + Phi [L, D]."""
-        return _product(v, self.h, phi.shape[1]) + phi
+        return _product(v, self.h, phi.shape[1]).add_(phi)
 
 
 def write(rows: Tensor, gram_matrix: Tensor, settings: Settings) -> Written:
@@ -96,8 +96,8 @@ def noisy(
     parts: Written, step: Step, v_spread: float, phi_spread: float | Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return V and Phi, each with noise of its own for every example, and the rebuilt [L, D]."""
-    v = parts.v + v_spread * _drawn(step, parts.v)
-    phi = parts.phi + phi_spread * _drawn(step, parts.phi)
+    v = _drawn(step, parts.v).mul_(v_spread).add_(parts.v)
+    phi = _drawn(step, parts.phi).mul_(phi_spread).add_(parts.phi)
     return v, phi, parts.rebuild(v, phi)
 
 
