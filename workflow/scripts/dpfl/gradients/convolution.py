@@ -54,14 +54,15 @@ def channel_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Iterator[tuple[slice,
 
 
 def gram_norms(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
-    """Return |G_i|, written out after all where the terms of the Gram product cancel.
+    """Return |G_i|, from a Gram product in float64 where its terms cancel in float32.
 
-    There rounding could leave a small norm to a large gradient, which would pass the clipping.
+    There rounding could leave a small norm to a large gradient, which would pass the clipping. Of
+    exact inputs, float64 loses less of |A|^2 |B|^2 than the gradient itself has lost in float32.
     """
     norms, cancelled = _gram_products(conv, x, b)
     if cancelled.any():
-        rows = window_rows(conv, x[cancelled], b[cancelled])
-        norms[cancelled] = torch.linalg.vector_norm(rows.flatten(1), dim=1)
+        exact, _ = _gram_products(conv, x[cancelled].double(), b[cancelled].double())
+        norms[cancelled] = exact.to(norms.dtype)
     return norms
 
 
@@ -70,14 +71,16 @@ def _gram_products(conv: nn.Conv2d, x: Tensor, b: Tensor) -> tuple[Tensor, Tenso
 
     A A^T is the inner products of pixels, summed over the window.
     """
-    x = _padded(conv, x)
-    width, (sh, sw), (kh, kw) = x.shape[2], conv.stride, conv.kernel_size
-    pixels = x.flatten(1, 2)
-    products = torch.bmm(pixels, pixels.transpose(1, 2))
-    n, p, q = products.stride()
+    (height, width), (sh, sw), (kh, kw) = padding(conv), conv.stride, conv.kernel_size
+    pixels = x.permute(0, 2, 3, 1).flatten(1, 2)
+    products = torch.bmm(pixels, pixels.transpose(1, 2)).view(len(x), *x.shape[2:], *x.shape[2:])
+    products = functional.pad(products, (width, width, height, height) * 2)
+    row, pixel, other_row, other_pixel = products.stride()[1:]
     shape = (len(x), *b.shape[2:], *b.shape[2:])
-    strides = (n, sh * width * p, sw * p, sh * width * q, sw * q)
-    shifts = [(i * width + j) * (p + q) for i in range(kh) for j in range(kw)]
+    strides = (products.stride(0), sh * row, sw * pixel, sh * other_row, sw * other_pixel)
+    shifts = [
+        i * (row + other_row) + j * (pixel + other_pixel) for i in range(kh) for j in range(kw)
+    ]
     first, *rest = (products.as_strided(shape, strides, shift) for shift in shifts)
     total = first.clone()
     for shifted in rest:
