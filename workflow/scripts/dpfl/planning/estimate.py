@@ -16,7 +16,7 @@ EXAMPLE_SECONDS = {
     "mnist-cnn-tanh": 5.0e-5,
     "cifar10-cnn": 2.2e-3,
 }
-INPUT_SECONDS = {"scatter-linear": 8.0e-9, "scatter-cnn": 4.5e-8}  # for each number of an input
+INPUT_SECONDS = {"scatter-linear": 4.0e-9, "scatter-cnn": 2.7e-8}  # for each number of an input
 UNKNOWN_MODEL = 1.0e-4
 PARAMETERS = {"mnist-cnn": 26_010, "mnist-cnn-tanh": 26_010, "scatter-linear": 155_530}
 UNKNOWN_PARAMETERS = 600_000  # those of the largest network here
