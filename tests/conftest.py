@@ -10,6 +10,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    """Weights that a test lets torch draw are the same whichever tests ran before it."""
+    import torch  # reads OMP_NUM_THREADS
+
+    torch.manual_seed(0)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository root."""
