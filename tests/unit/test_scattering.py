@@ -257,12 +257,13 @@ def test_normalisation_of_an_example_does_not_depend_on_the_others(channels):
     assert not list(norm.parameters()) and not list(norm.buffers())
 
 
-def test_normalisation_is_by_groups_of_channels():
-    inputs, _ = examples((81, 7, 7), 4, torch.float64)
-    groups = inputs.view(4, 27, 3 * 49)
+@pytest.mark.parametrize("channels", [81, 243])
+def test_normalisation_is_by_three_channels(channels):
+    inputs, _ = examples((channels, 7, 7), 4, torch.float64)
+    groups = inputs.view(4, channels // 3, 3 * 49)
     mean, variance = groups.mean(2, keepdim=True), groups.var(2, unbiased=False, keepdim=True)
     expected = ((groups - mean) / (variance + 1e-5).sqrt()).view_as(inputs)
-    torch.testing.assert_close(FeatureNorm(81)(inputs), expected)
+    torch.testing.assert_close(FeatureNorm(channels)(inputs), expected)
 
 
 def test_features_are_widened_without_loss():

