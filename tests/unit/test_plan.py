@@ -82,14 +82,16 @@ def test_a_grid_of_more_than_rates_tunes_each_variant_by_its_own_trials(default)
     config = copy.deepcopy(default)
     config["select"] = ["alongside"]
     config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
+    config["studies"]["alongside"]["vary"]["optimizer"] = ["sgd", "cadabelief"]
+    rates = {"sgd": [0.03, 0.3, 1, 3], "cadabelief": [0.0003, 0.003, 0.03, 0.3]}
     made = plan.make(config)
-    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 8
+    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 16
     parts = ("mechanism", "clipping", "budget", "federation")
     for run in made.runs.values():
         if not run["tuning"]:
             continue
         trials = made.tunings[run["tuning"]]["trials"]
-        assert [t["rate"] for t in trials] == [0.003, 0.03, 0.3, 1]
+        assert [t["rate"] for t in trials] == rates[run["settings"]["optimizer"]["algorithm"]]
         for trial in trials:
             for own in (made.runs[name]["settings"] for name in trial["runs"]):
                 assert all(own[p] == run["settings"][p] for p in parts)
