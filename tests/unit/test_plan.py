@@ -83,7 +83,7 @@ def test_a_grid_of_more_than_rates_tunes_each_variant_by_its_own_trials(default)
     config["select"] = ["alongside"]
     config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
     config["studies"]["alongside"]["vary"]["optimizer"] = ["sgd", "cadabelief"]
-    rates = {"sgd": [0.03, 0.3, 1, 3], "cadabelief": [0.0003, 0.003, 0.03, 0.3]}
+    rates = {"sgd": [0.003, 0.03, 0.3, 3, 10], "cadabelief": [0.0003, 0.003, 0.03, 0.3]}
     made = plan.make(config)
     assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 16
     parts = ("mechanism", "clipping", "budget", "federation")
