@@ -1,6 +1,7 @@
 """Figures hold the numbers of the runs: lines, bands and bars are read back, not pixels."""
 
 import io
+import itertools
 import json
 import math
 import subprocess
@@ -199,6 +200,26 @@ def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) 
         assert lines(ax)["lr"].get_ydata() == pytest.approx([100 * a for a in curve[name]])
     found = ranges.ranges(made, results.frame(made, tmp_path)).set_index("variant")["best_rate"]
     assert found.to_dict() == {"clipping=fixed": GRID[2], "clipping=mean": GRID[2]}
+
+
+@pytest.mark.parametrize("grid", [[2.0, 4.0, 8.0, 16.0], [0.125, 0.25, 0.5, 1.0], GRID])
+def test_a_single_grid_of_rates_fits_its_figure(tmp_path: Path, grid: list[float]) -> None:
+    cells = [cell("sgd", 4.0, 1, rate=g) for g in grid]
+    synthetic.write(
+        tmp_path, cells, lambda c, s: {"final_validation_accuracy": 0.9, "algorithm": "sgd"}
+    )
+    title = "Learning rates of strong private baselines on scattering features of CIFAR-10"
+    figure = rates.draw(study(cells, name="rates", kind="rates", title=title), tmp_path)
+    figure.savefig(io.BytesIO())
+    (ax,) = figure.axes
+    box = figure._suptitle.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+    shown = [t for t in ax.get_xticklabels(which="both") if t.get_text()]
+    low, high = ax.get_xlim()
+    spans = [t.get_window_extent() for t in shown if low <= t.get_position()[0] <= high]
+    spans.sort(key=lambda span: span.x0)
+    assert len(spans) >= 2
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(spans))
 
 
 def test_a_second_rate_looks_different(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def draw(prices: pd.DataFrame) -> Figure:
     bar.ax.yaxis.set_major_formatter("{x:g}")
     bar.ax.minorticks_off()
     delta = _style.delta_text(prices["delta"].iloc[0])
-    figure.suptitle(f"ε at δ = {delta}, lines of equal ε", fontsize="medium")
+    _style.title(figure, f"ε at δ = {delta}, lines of equal ε")
     return figure
 
 

@@ -96,6 +96,11 @@ def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
             ax.set_ylabel(ylabel)
 
 
+def title(figure: Figure, text: str) -> None:
+    """Put a title over all panels, in as many lines as the figure's width needs."""
+    figure.suptitle(text, fontsize="medium", wrap=True)
+
+
 def legend_below(figure: Figure, axes: Axes, columns: int = 4, **keywords) -> None:
     """Put one legend for all panels under the figure, in as many columns as it has room for."""
     handles, labels = axes.get_legend_handles_labels()

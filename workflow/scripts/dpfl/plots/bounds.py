@@ -48,7 +48,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     axes[1, 0].set_ylabel("clipped, %")
     axes[1, 0].set_ylim(-4, 104)
     label = own["label"].iloc[0]
-    figure.suptitle(f"{label} on {study['dataset']}: the bounds and the rates", fontsize="medium")
+    _style.title(figure, f"{label} on {study['dataset']}: the bounds and the rates")
     _legend(figure, axes[:, 0])
     return figure
 

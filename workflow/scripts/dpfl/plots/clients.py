@@ -37,10 +37,10 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     _ticks(axes[0, 0], sorted(cells["clients"].unique()))
     _style.finish(axes, len(private), "clients", "test accuracy, %")
     unit = {"client": "whole clients protected", "example": "examples protected"}
-    figure.suptitle(
+    _style.title(
+        figure,
         f"{study['title']}\n{study['dataset']}, {unit[results.unit_of(study)]}, "
         f"δ = {_style.delta_text(study['delta'])}; mean and 95 % interval over seeds",
-        fontsize="medium",
     )
     _style.legend_below(figure, axes[0, 0], columns=3)
     return figure

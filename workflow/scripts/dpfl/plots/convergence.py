@@ -35,10 +35,10 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     if metrics["accuracy"].max() > STRETCH_ABOVE:
         _stretch(axes[0, 0])
     _style.finish(axes, len(epsilons), "round", "test accuracy, %")
-    figure.suptitle(
+    _style.title(
+        figure,
         f"{study['title']}\n{study['dataset']}, mean over seeds, "
         "band from the lowest to the highest seed",
-        fontsize="medium",
     )
     fullest = max(axes.flat[: len(epsilons)], key=lambda ax: len(ax.lines))
     _style.legend_below(figure, fullest)

@@ -13,12 +13,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 from dpfl.plots import _style
 from dpfl.tables import ranges, results
 
 COLUMNS = 4
+PANEL_WIDTH, TITLE_LINE = 2.9, 6.4  # inches; the second holds most of a line of the title
 TITLE_WIDTH = 34
 
 
@@ -30,19 +31,21 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     epsilons = sorted(rates["epsilon"].unique())
     panels = [(a, e) for e in epsilons for a in _style.ordered(_at(rates, e)["panel"])]
     columns = min(COLUMNS, len(panels))
+    width = max(PANEL_WIDTH, TITLE_LINE / columns)
     rows = -(-len(panels) // columns)
-    figure, axes = _style.canvas(rows, columns, panel=(2.9, 2.6), sharex=True, sharey=True)
+    figure, axes = _style.canvas(rows, columns, panel=(width, 2.6), sharex=True, sharey=True)
     for ax, (panel, epsilon) in zip(axes.flat, panels, strict=False):
         _panel(ax, _at(rates, epsilon), summary, panel)
+        _rate_axis(ax, rates["rate"])
         if len(epsilons) > 1:
             ax.set_title(f"{ax.get_title('left')}, {_style.epsilon_text(epsilon)}", loc="left")
     _style.finish(axes, len(panels), "rate", "validation accuracy, %")
     _legend(figure, rates)
-    figure.suptitle(
+    _style.title(
+        figure,
         f"{study['title']}\n{study['dataset']}, {', '.join(map(_style.epsilon_text, epsilons))}, "
         f"{_style.seeds_text(rates['trials'])} per rate; bar: within {ranges.GOOD:g} points of "
         "the optimizer's best; cross: diverges",
-        fontsize="medium",
     )
     return figure
 
@@ -69,9 +72,18 @@ def _panel(ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str) -> 
         second = rate_key != first
         _series(ax, line, look, second, rate_key)
         _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * second)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(numticks=5))
     ax.set_title(textwrap.fill(own["label"].iloc[0], TITLE_WIDTH), loc="left")
+
+
+def _rate_axis(ax: Axes, rates: pd.Series) -> None:
+    """Label the decades, or 1, 2 and 5 of each where all rates lie within two."""
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_locator(NullLocator())
+    if rates.max() < 100 * rates.min():
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.xaxis.set_major_formatter("{x:g}")
+    else:
+        ax.xaxis.set_major_locator(LogLocator(numticks=5))
 
 
 def _first_key(rates: pd.DataFrame) -> str:

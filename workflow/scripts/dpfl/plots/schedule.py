@@ -46,10 +46,10 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         for panel in ax:
             panel.set_ylabel(label)
     counts = private.groupby(["series", "epsilon"])["seed"].nunique()
-    figure.suptitle(
+    _style.title(
+        figure,
         f"{study['title']}\n{study['dataset']}, mean over seeds ({_style.seeds_text(counts)}), "
         "band from the lowest to the highest seed",
-        fontsize="medium",
     )
     _style.legend_below(figure, axes[0, 2])
     return figure

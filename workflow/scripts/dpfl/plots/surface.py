@@ -52,7 +52,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
             ax.set_title(title, loc="left")
     _style.finish(axes, axes.size, *(key.replace("_", " ") for key in keys))
     figure.colorbar(mesh, ax=axes, label="test accuracy, %", pad=0.02)
-    figure.suptitle(_title(study, cells, keys), fontsize="medium")
+    _style.title(figure, _title(study, cells, keys))
     return figure
 
 

@@ -40,9 +40,9 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         ax.set_xlim(ends)
     axes[0, 0].set_yticks(range(len(variants)), names)
     axes[0, 0].set_ylim(len(variants) - 0.5, -0.5)
-    figure.suptitle(
+    _style.title(
+        figure,
         f"{study['title']}\n{study['dataset']}, mean and 95 % interval over seeds",
-        fontsize="medium",
     )
     fullest = max(axes[0], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
     _style.legend_below(figure, fullest)
