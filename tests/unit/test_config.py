@@ -183,7 +183,7 @@ MISTAKES = [
     (
         "studies/fsdp-k/published",
         [{"table": "table9", "methods": {}}],
-        "published.0.table = table9, expected one of table3, table5",
+        "published.0.table = table9, expected one of arXiv 2311.14056, table 2; table3; table5",
     ),
     (
         "studies/fsdp-k/published",
@@ -194,6 +194,16 @@ MISTAKES = [
         "studies/fsdp-k/published",
         [{"table": "table3", "methods": {"fsdp-central": "fdsp"}}],
         "published.0.methods.fsdp-central: no row 'fdsp' in the table; did you mean 'fsdp'?",
+    ),
+    (
+        "studies/fsdp-k/published",
+        [{"table": "table3"}],
+        "published.0 has neither methods nor models, expected one of them",
+    ),
+    (
+        "studies/strong/published",
+        [{"table": "arXiv 2311.14056, table 2", "models": {"mnist-cn": "ScatterNet"}}],
+        "published.0.models has 'mnist-cn', expected one of its models; did you mean 'mnist-cnn'?",
     ),
     (
         "studies/budgets/baseline",

@@ -4,6 +4,7 @@ import pytest
 
 from dpfl.tables import published
 
+ANCHORS = "arXiv 2311.14056, table 2"
 TABLE3 = [{"table": "table3", "methods": {"fsdp-central": "fsdp"}}]
 TABLE5 = [
     {"table": "table5", "reading": "only", "methods": {"m": "fsdp-m"}},
@@ -60,7 +61,30 @@ def test_a_letter_can_be_read_in_two_ways():
     ]
 
 
+@pytest.mark.parametrize(
+    ("model", "dataset", "epsilon", "value"),
+    # arXiv 2311.14056, table 2
+    [
+        ("mnist-cnn", "mnist", 2.0, [96.10]),
+        ("mnist-cnn-tanh", "mnist", 4.0, [98.51]),
+        ("scatter-cnn", "cifar10-scatter", 4.0, [70.28]),
+        ("scatter-cnn", "cifar10-scatter", 8.0, []),
+        ("digits-cnn", "mnist", 2.0, []),
+    ],
+)
+def test_anchors_stand_beside_a_network_whatever_the_method(model, dataset, epsilon, value):
+    models = {
+        "mnist-cnn": "plain DP-SGD CNN",
+        "mnist-cnn-tanh": "tempered sigmoid",
+        "scatter-cnn": "ScatterNet",
+    }
+    anchors = [{"table": ANCHORS, "models": models}]
+    assert found(anchors, dataset, "strong", epsilon, model=model) == value
+    assert found(anchors, dataset, "strong", epsilon) == []
+
+
 def test_the_tables_with_accuracies_and_their_rows():
-    assert published.tables() == {"table3", "table5"}
+    assert published.tables() == {"table3", "table5", ANCHORS}
+    assert published.rows(ANCHORS) == {"plain DP-SGD CNN", "tempered sigmoid", "ScatterNet"}
     letters = {f"fsdp-{letter}" for letter in "msrc"}
     assert published.rows("table5") == {"dpsgd", "fsdp", *letters}

@@ -196,16 +196,20 @@ def _place(key: str) -> str:
 
 
 def _published_names(where: str, study: dict) -> Iterator[str]:
-    """Find tables that no paper printed, rows that they lack, and methods that a study lacks."""
+    """Find unknown tables, rows that they lack, and methods or models that a study lacks."""
     for number, reference in enumerate(study.get("published", [])):
         place = f"{where}.published.{number}"
         if reference["table"] not in published.tables():
-            known = ", ".join(sorted(published.tables()))
+            known = "; ".join(sorted(published.tables()))
             yield f"config: {place}.table = {reference['table']}, expected one of {known}"
-        for method, row in reference["methods"].items():
-            if method not in study["methods"]:
-                near = nearest(method, study["methods"])
-                yield f"config: {place}.methods has {method!r}, expected one of its methods; {near}"
-            elif row not in published.rows(reference["table"]):
-                near = nearest(row, sorted(published.rows(reference["table"])))
-                yield f"config: {place}.methods.{method}: no row {row!r} in the table; {near}"
+        sides = {"methods": study["methods"], "models": _choices(study, "model")}
+        if not sides.keys() & reference.keys():
+            yield f"config: {place} has neither methods nor models, expected one of them"
+        for side, known in sides.items():
+            for name, row in reference.get(side, {}).items():
+                if name not in known:
+                    near = nearest(name, known)
+                    yield f"config: {place}.{side} has {name!r}, expected one of its {side}; {near}"
+                elif row not in published.rows(reference["table"]):
+                    near = nearest(row, sorted(published.rows(reference["table"])))
+                    yield f"config: {place}.{side}.{name}: no row {row!r} in the table; {near}"

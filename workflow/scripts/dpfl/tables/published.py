@@ -1,4 +1,8 @@
-"""What the papers printed about an accuracy, by table, data set, row, epsilon and rank."""
+"""What was published about an accuracy, by table, data set, row, epsilon and rank.
+
+Beside the tables of the papers that are replicated, what others have published of plain DP-SGD: a
+table by the name of its source, with a row for each kind of model.
+"""
 
 import csv
 from functools import cache
@@ -6,7 +10,7 @@ from pathlib import Path
 
 from dpfl import plugins
 
-FILE = Path(__file__).parents[3] / "resources" / "published_tables.csv"
+RESOURCES = Path(__file__).parents[3] / "resources"
 
 
 def values(
@@ -14,12 +18,13 @@ def values(
 ) -> list[dict]:
     """Return the printed accuracies of a cell, in percent, each with its table and reading.
 
-    A reference of a study names a `table`, which of its rows each method stands for (`methods`),
-    and, where the table can be read in several ways, the `reading`.
+    A reference of a study names a `table`, which of its rows each method or each network stands for
+    (`methods`, `models`), and, where the table can be read in several ways, the `reading`.
     """
     found = []
     for reference in references:
-        row = reference["methods"].get(method)
+        row = reference.get("methods", {}).get(method)
+        row = reference.get("models", {}).get(variant.get("model"), row)
         value = _printed(reference["table"], base(dataset), row, epsilon, variant.get("rank"))
         if value is not None:
             head = {"table": reference["table"], "reading": reference.get("reading", "")}
@@ -55,5 +60,14 @@ def base(dataset: str) -> str:
 
 @cache
 def _table() -> list[dict[str, str]]:
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if row["metric"] == "accuracy_pct"]
+    printed = [r for r in _read("published_tables.csv") if r["metric"] == "accuracy_pct"]
+    names = {"source": "table", "model": "method", "accuracy": "value"}
+    anchors = [
+        {"k": "", **{names.get(k, k): v for k, v in r.items()}} for r in _read("anchors.csv")
+    ]
+    return [*printed, *anchors]
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    with (RESOURCES / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
