@@ -1,4 +1,4 @@
-"""Measures private steps and federated rounds against peers, on one core, in about ten minutes.
+"""Measures private steps and federated rounds against peers, on one core, in ten to twenty minutes.
 
 Every contender runs in a process of its own, so that its peak memory can be told; in it, its
 steps take turns with steps of the channels-last non-private reference, so that ratios are paired.
