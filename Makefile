@@ -1,28 +1,33 @@
 # Two commands on a fresh machine: `make replicate` and `make test`.
 #
 #   make replicate                                          the embedded default, offline
-#   make replicate PRESET=mnist DATA_DIR=/path/to/datasets  a larger scale; both optional
+#   make replicate SCALE=mnist DATA_DIR=/path/to/datasets   a larger scale; both optional
+#   make replicate PAPER=zhou2022 SCALE=mnist               one paper, or several: PAPER='zhou2022 meng2023'
 #   make bench                                              speed against peers, in results/bench/
 
 # The first interpreter in the supported range.
 PYTHON ?= $(shell for p in python3.12 python3.11 python3.13 python3 python; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& echo $$p && break; done)
-PRESET ?=
+PAPER ?=
+SCALE ?=
+CONFIG ?=
 DATA_DIR ?=
 CORES ?= all
 
 VENV := .venv
 BIN := $(VENV)/bin
+EMPTY :=
+COMMA := ,
+SETTINGS := $(if $(SCALE),scale=$(SCALE)) \
+	$(if $(PAPER),'papers=[$(subst $(EMPTY) ,$(COMMA),$(strip $(PAPER)))]') \
+	$(if $(DATA_DIR),data_dir='$(DATA_DIR)')
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --show-failed-logs \
-	$(if $(PRESET),--configfile workflow/presets/$(PRESET).yaml) \
-	$(if $(DATA_DIR),--config data_dir='$(DATA_DIR)')
+	$(if $(CONFIG),--configfile '$(CONFIG)') $(if $(strip $(SETTINGS)),--config $(SETTINGS))
 
-.PHONY: replicate test bench lint clean
+.PHONY: replicate test bench cite lint clean
 
 replicate: $(VENV)/installed
-	@test -z "$(PRESET)" || test -f workflow/presets/$(PRESET).yaml || { \
-	echo "error: no preset '$(PRESET)'; there are: $(basename $(notdir $(wildcard workflow/presets/*.yaml)))"; exit 1; }
 	$(SNAKEMAKE)
 	@echo "report: results/reports/index.html"
 
@@ -31,6 +36,10 @@ test: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python workflow/scripts/bench.py --output results/bench
+
+# CITATION.cff and docs/papers.bib from the papers' own files.
+cite: $(VENV)/installed
+	$(BIN)/python workflow/scripts/cite.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

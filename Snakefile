@@ -1,6 +1,5 @@
 """Replicates papers on differentially private federated learning: `snakemake --cores all`."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -18,11 +17,11 @@ from dpfl.planning import config as configuration, estimate, interpreter, plan
 from dpfl.errors import UserError
 
 try:
-    configuration.check(config)
+    PAPERS = configuration.composed(config)
 except UserError as error:
     sys.exit(str(error))
 
-PLAN = plan.make(config)
+PLAN = plan.make(PAPERS)
 interpreter.lead_path()
 
 
@@ -34,6 +33,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/privacy.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -48,7 +48,8 @@ onstart:
 
 localrules:
     all,
-    describe,
+    describe_study,
+    describe_paper,
     describe_config,
     tune,
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.privacy import planned
+from dpfl.privacy import priced_schedule
 from dpfl.privacy.accounting import epsilon
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
@@ -92,7 +92,9 @@ def test_a_client_that_never_takes_part_spends_nothing():
 
 def test_equal_clients_are_priced_once(monkeypatch):
     calls = []
-    monkeypatch.setattr(planned, "spent", lambda *arguments: calls.append(arguments) or [1.0] * 4)
+    monkeypatch.setattr(
+        priced_schedule, "spent", lambda *arguments: calls.append(arguments) or [1.0] * 4
+    )
     federation = {"batch_size": 10, "rounds": 4, "local_epochs": 1}
     assignment = np.repeat(np.arange(1000, dtype=np.int32), 60)
     assert len(calibrate(changed(federation=federation), assignment)["clients"]) == 1000

@@ -16,12 +16,14 @@ STRATEGIES = ("uniform", "decay", "adaptive")
 
 def budgets(dataset: str = "mnist") -> dict:
     cells = [cell("sgd", 8.0, 5, budget=b) for b in STRATEGIES]
-    return study(cells, dataset=dataset, kind="variants", baseline={"budget": "uniform"})
+    extra = {"baseline": {"budget": "uniform"}, "demonstrates": dataset == "digits"}
+    return study(cells, dataset=dataset, kind="variants", **extra)
 
 
 def change(value: str, verdict: str, method: str = "sgd", **more) -> dict:
     sides = {"better": f"{method}, budget={value}", "worse": f"{method}, budget=uniform"}
-    return {"kind": "baseline", "source": "", "verdict": verdict} | sides | more
+    changed = {"setting": "budget", "method": method, "value": value, "base": "uniform"}
+    return {"kind": "baseline", "verdict": verdict} | changed | sides | more
 
 
 def test_the_headline_asks_and_answers() -> None:
@@ -39,7 +41,10 @@ def test_the_headline_asks_and_answers() -> None:
 
 def test_the_headline_of_a_baseline_method_names_it() -> None:
     same = {"kind": "baseline", "worse": "fsdp-certified", "verdict": "no difference"}
-    compared = compared_of(same | {"better": "dpsgd"}, same | {"better": "dpsgd-quantile"})
+    same |= {"setting": "method", "method": "", "base": "fsdp-certified"}
+    compared = compared_of(
+        *(same | {"better": name, "value": name} for name in ("dpsgd", "dpsgd-quantile"))
+    )
     assert budget_words.headline(budgets(), compared) == [
         "Is another method more accurate than fsdp-certified at equal privacy budget? "
         "dpsgd and dpsgd-quantile: no difference."
@@ -50,7 +55,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
     compared = compared_of(change("decay", "demonstration"), change("growth", "demonstration"))
     [text] = budget_words.headline(budgets("digits"), compared)
     assert text == verdict_words.demonstration(budgets("digits"))
-    assert budget_words.headline(budgets(), compared_of({})) == []
+    assert budget_words.headline(budgets(), compared_of()) == []
 
 
 @pytest.mark.parametrize(
@@ -65,8 +70,8 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
     ],
 )
 def test_each_verdict_on_a_change_has_its_reason(verdict: str, reason: str) -> None:
-    compared = compared_of(change("decay", verdict, variant="clip_norm=1.0"), {})
-    [text] = verdict_words.claims(budgets(), compared, "baseline")
+    compared = compared_of(change("decay", verdict, variant="clip_norm=1.0"))
+    [text] = verdict_words.changes(budgets(), compared)
     assert text.startswith("sgd, budget=decay against sgd, budget=uniform (clip_norm=1.0): +0.40")
     assert f": {verdict}, for " in text and reason in text
 
@@ -106,7 +111,9 @@ def test_privacy_tells_accountants_apart() -> None:
     assert "7.81 (rdp-filter" in filtered and "consistent in 1 cell" in filtered
 
 
-def by_clients(*rows: tuple[int, float, float], **more) -> pd.DataFrame:
+def by_clients(*rows: tuple[int, float, float], **more) -> tuple[dict, pd.DataFrame]:
+    """Return a study over numbers of clients and its table."""
+    cells = [cell("sgd", epsilon, 5, clipping="median", clients=n) for n, epsilon, _ in rows]
     made = [
         {
             "variant": f"clipping=median, clients={count}",
@@ -119,27 +126,28 @@ def by_clients(*rows: tuple[int, float, float], **more) -> pd.DataFrame:
         | more
         for count, epsilon, mean in rows
     ]
-    return cells_of(*made)
+    return study(cells, kind="variants"), cells_of(*made)
 
 
 def test_more_clients_less_harm_if_the_numbers_say_so() -> None:
     free = [(20, INF, 96.0), (400, INF, 95.0)]
-    cells = by_clients((400, 8.0, 90.0), (100, 8.0, 70.0), (20, 8.0, 40.0), *free)
-    [text] = budget_words.clients(cells)
+    told = by_clients((400, 8.0, 90.0), (100, 8.0, 70.0), (20, 8.0, 40.0), *free)
+    [text] = budget_words.clients(*told)
     assert text == (
         "sgd, clipping=median, ε = 8: 40.0 ± 1.0 % (n = 5) with 20 clients, 90.0 ± 1.0 % (n = 5) "
         "with 400: +50.0 points, intervals do not overlap; privacy costs 56.0 points with 20 and "
         "5.0 with 400: more clients, less harm."
     )
-    [text] = budget_words.clients(by_clients((20, 8.0, 90.0), (400, 8.0, 50.0), *free))
+    [text] = budget_words.clients(*by_clients((20, 8.0, 90.0), (400, 8.0, 50.0), *free))
     assert "-40.0 points" in text and text.endswith("more clients, no less harm.")
 
 
 def test_without_non_private_runs_nothing_is_said_about_harm() -> None:
-    [text] = budget_words.clients(by_clients((20, 8.0, 40.0), (100, 8.0, 40.5)))
+    [text] = budget_words.clients(*by_clients((20, 8.0, 40.0), (100, 8.0, 40.5)))
     assert text.endswith("with 100: +0.5 points, intervals overlap.")
-    assert budget_words.clients(by_clients((20, 8.0, 40.0))) == []
-    assert budget_words.clients(cells_of({}, {"variant": "state=reset"})) == []
+    assert budget_words.clients(*by_clients((20, 8.0, 40.0))) == []
+    kept = study([cell("sgd", 2.0, 5), cell("sgd", 2.0, 5, state="reset")], kind="variants")
+    assert budget_words.clients(kept, cells_of({}, {"variant": "state=reset"})) == []
 
 
 def grid(means: list[float], half: float = 0.5) -> tuple[dict, pd.DataFrame]:

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from dpfl import noise, partition, plugins, streams
+from dpfl import noise, plugins, streams
+from dpfl.assignment import clients_of
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
@@ -285,7 +286,7 @@ def test_a_fixed_clip_norm_is_not_reported():
 def test_only_sampled_clients_are_ever_built():
     clients, built = 10_000, []
     assignment = np.random.default_rng(0).permutation(2 * clients).astype(np.int32) % clients
-    members = partition.clients_of(assignment)
+    members = clients_of(assignment)
 
     def build(number):
         built.append(number)

@@ -33,8 +33,6 @@ from dpfl.privacy.composition import (
     square_root_rule,
 )
 from dpfl.privacy.events import poisson_gaussian, varying
-from dpfl.report import composition_words as words
-from dpfl.report.reader import Folder
 
 SETTINGS = {
     "rounds": [1, 10, 50, 100, 200, 500, 1000],
@@ -52,7 +50,7 @@ SURFACE = {
     "delta": 0.01,
 }
 
-# methods: the figure of source 002. k: basic, advanced, RDP, exact at 1e-5 and at k 1e-5 + 1e-6
+# The example of composition-text: k, basic, advanced, RDP, exact at 1e-5 and at k 1e-5 + 1e-6
 PRINTED = {
     1: (0.1, 0.5362, 0.0680, 0.0607, 0.0601),
     10: (1, 1.7674, 0.2367, 0.2140, 0.1703),
@@ -74,7 +72,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("k", PRINTED)
-def test_printed_table_of_source_002(tables, k):
+def test_printed_table_of_the_text_on_composition(tables, k):
     first = tables[""].iloc[list(PRINTED).index(k)]
     assert first["k"] == k
     columns = ["basic_epsilon", "advanced_epsilon", "rdp", "pld", "pld_at_advanced_delta"]
@@ -315,7 +313,6 @@ def test_a_failing_accountant_leaves_its_cell_empty_and_says_why(tables, monkeyp
     table = rows.prices([rows.read(SETTINGS["mechanisms"][0])], [10], 1e-6)
     assert math.isnan(table["prv"][0]) and table["rdp"][0] == tables[""]["rdp"][1]
     assert table["note"][0] == "PRV cannot price this: Discrete mean differs"
-    assert words.notes(table) == ["PRV cannot price this: Discrete mean differs."]
 
 
 def test_a_price_that_is_not_finite_is_none(monkeypatch):
@@ -347,22 +344,11 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     assert "never" in other.texts[0].get_text()
 
 
-def test_sentences_are_computed_from_the_tables(tables):
-    assert "100" in words.answer(tables[""])[0] and "27.14" in words.answer(tables[""])[0]
-    assert "from k = 35 on" in words.crossing(tables["crossover"])[0]
-    assert "never below basic" in words.crossing(tables["crossover"])[1]
-    lines = words.rule(tables["rule"])
-    assert "6.308" in lines[1] and "6.3 times the budget" in lines[1] and "0.1114" in lines[1]
-    assert "δ = 0.01" in words.deltas(tables[""])[0]
-    assert "16.58" in words.gap(tables[""])[0]
-    assert "PRV 1" in words.accountants(tables[""])[0]
-
-
 def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     import analyse
 
     for folder in ("once", "twice"):
-        arguments = ["--name", "map", "--analysis", "epsilon-surface"]
+        arguments = ["--name", "composition-text/map", "--analysis", "epsilon-surface"]
         arguments += ["--settings", json.dumps(SURFACE)]
         arguments += ["--tables", f"{tmp_path}/{folder}/tables"]
         arguments += ["--figures", f"{tmp_path}/{folder}/figures"]
@@ -375,14 +361,13 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     assert once == twice
     names = {str(path) for path in once}
     assert names == {
-        *(f"tables/map.{ending}" for ending in ("csv", "md", "tex")),
-        *(f"figures/map/epsilon-surface.{ending}" for ending in ("png", "pdf")),
+        *(f"tables/composition-text/map.{ending}" for ending in ("csv", "md", "tex")),
+        *(f"figures/composition-text/map/epsilon-surface.{ending}" for ending in ("png", "pdf")),
     }
-    table = Folder(tmp_path / "once").analysis("map")
+    table = pd.read_csv(tmp_path / "once" / "tables" / "composition-text" / "map.csv")
     assert len(table) == 12
     assert set(table["accountant"]) == {"pld", "gaussian"}
-    by_rate = {line.split(",")[0]: line for line in words.surface(table)}
-    assert set(by_rate) == {"q = 0.2", "q = 1"}
+    assert set(table["sample_rate"]) == {0.2, 1}
     whole = table[(table["sample_rate"] == 1) & (table["rounds"] == 8)]
     exact = [get_epsilon_gaussian(z / math.sqrt(8), 0.01) for z in whole["noise_multiplier"]]
     assert whole["epsilon"].tolist() == pytest.approx(exact)

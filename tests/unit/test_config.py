@@ -1,12 +1,14 @@
 """Every mistake in the configuration is one line: key, place, nearest valid key or bound."""
 
-import copy
-
 import pytest
 import yaml
 
 from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.papers.merging import merged
 from dpfl.planning import config as configuration
+
+PAPERS = ("studies", "analyses")
 
 
 @pytest.fixture(scope="module")
@@ -15,45 +17,32 @@ def default(root):
 
 
 def changed(config, path, value):
-    config = copy.deepcopy(config)
-    *parents, last = path.split("/")
-    place = config
-    for key in parents:
-        place = place[key]
-    place[last] = value
-    return config
-
-
-def merged(base, extension):
-    """What --configfile does: dicts are merged, everything else is replaced."""
-    result = dict(base)
-    for key, value in extension.items():
-        both = isinstance(value, dict) and isinstance(result.get(key), dict)
-        result[key] = merged(result[key], value) if both else value
-    return result
+    """A configuration with what a user's file says: a path such as studies/meng2023/rates/seeds."""
+    first, *rest = path.split("/")
+    if first in PAPERS:
+        rest = ["/".join(rest[:2]), *rest[2:]]
+    for key in reversed(rest):
+        value = {key: value}
+    return merged(config, {first: value})
 
 
 def lines_of(config):
     with pytest.raises(UserError) as error:
-        configuration.check(config)
+        configuration.composed(config)
     return str(error.value).splitlines()
 
 
-def test_the_default_is_valid(default):
-    configuration.check(default)
+SCALES = sorted({scale for key in folder.names() for scale in folder.load(key).scales})
 
 
-def test_the_presets_are_valid(default, root):
-    presets = sorted((root / "workflow" / "presets").glob("*.yaml"))
-    assert len(presets) >= 5
-    for preset in presets:
-        configuration.check(merged(default, yaml.safe_load(preset.read_text())))
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_scale_is_valid(default, scale):
+    assert configuration.composed(default | {"scale": scale})
 
 
 ALONGSIDE = {
     "title": "Alongside",
     "kind": "variants",
-    "notebook": "fsdp",
     "dataset": "digits",
     "methods": ["alongside"],
     "epsilons": [8],
@@ -64,7 +53,7 @@ ALONGSIDE = {
 MISTAKES = [
     ("delat", 1e-5, "unknown key 'delat' at top level; did you mean 'delta'?"),
     ("federations/default/round", 3, "at federations.default; did you mean 'rounds'?"),
-    ("studies/cadabelief/epsilon", [1], "at studies.cadabelief; did you mean 'epsilons'?"),
+    ("studies/meng2023/cadabelief/epsilon", [1], "at studies.cadabelief; did you mean 'epsilons'?"),
     (
         "federations/default/rounds",
         "ten",
@@ -73,64 +62,74 @@ MISTAKES = [
     ("federations/default/rounds", 0, "federations.default.rounds = 0, expected at least 1"),
     ("device", "gpu", "device = 'gpu', expected one of cpu or cuda"),
     ("accountant", "pldd", "accountant: no 'pldd' in privacy/accountants: did you mean 'pld'?"),
-    (
-        "studies/cadabelief/notebook",
-        "cadabelif",
-        "in notebooks, named at studies.cadabelief.notebook; did you mean 'cadabel",
-    ),
     ("delta", 1, "delta = 1, expected less than 1"),
     ("delta", "1e-5", "delta = '1e-5', expected type number (YAML reads it as text: write 1.0e-5)"),
     ("delta", 0.01, "delta = 0.01, expected less than 1/1337"),
-    ("studies/cadabelief/epsilons", [0], "epsilons.0 = 0, expected a number > 0 or inf"),
-    ("studies/cadabelief/epsilons", [-1], "epsilons.0 = -1, expected a number > 0 or inf"),
-    ("studies/cadabelief/epsilons", ["infinity"], "expected a number > 0 or inf"),
-    ("studies/cadabelief/epsilons", ["1e1"], "inf (YAML reads it as text: write 1.0e1)"),
-    ("studies/cadabelief/methods", ["sgdd"], "no 'sgdd' in methods"),
-    ("studies/cadabelief/methods", ["sgd"], "expected one of its methods"),
-    ("studies/cadabelief/dataset", "mnits", "did you mean 'mnist'?"),
-    ("studies/cadabelief/tuned_by", "state", "expected a study that varies rate"),
+    ("studies/meng2023/cadabelief/epsilons", [0], "epsilons.0 = 0, expected a number > 0 or inf"),
+    ("studies/meng2023/cadabelief/epsilons", [-1], "epsilons.0 = -1, expected a number > 0 or inf"),
+    ("studies/meng2023/cadabelief/epsilons", ["infinity"], "expected a number > 0 or inf"),
+    ("studies/meng2023/cadabelief/epsilons", ["1e1"], "inf (YAML reads it as text: write 1.0e1)"),
+    ("studies/meng2023/cadabelief/methods", ["sgdd"], "no 'sgdd' in methods"),
+    ("studies/meng2023/cadabelief/dataset", "mnits", "did you mean 'mnist'?"),
+    ("studies/meng2023/cadabelief/tuned_by", "state", "expected a study that varies rate"),
     (
         "select",
         ["cadabelif"],
-        "no 'cadabelif' in studies, named at select; did you mean 'cadabelief'?",
+        "config: select: no study 'cadabelif'; did you mean 'cadabelief'?",
     ),
     ("methods/sgd/clipping", "clip-2", "no 'clip-2' in clippings, named at methods.sgd.clipping"),
-    ("optimizers/adam/algorithm", "adamm", "no 'adamm' in optimizers: did you mean 'adam'?"),
+    ("optimizers/adam/uses", "adamm", "no 'adamm' in optimizers: did you mean 'adam'?"),
     ("optimizers/adam/settings", {"beta": 1}, "unknown setting 'beta' at optimizers.adam"),
     ("optimizers/adam/rate_key", "rate", "unknown setting 'rate' at optimizers.adam"),
     ("models/digits", "digits-cn", "did you mean 'digits-cnn'?"),
-    ("mechanisms/dpsgd/estimator", "dpsdg", "did you mean 'dpsgd'?"),
+    ("mechanisms/dpsgd/uses", "dpsdg", "did you mean 'dpsgd'?"),
     ("federations/default/clients", 600, "expected at most 20: 1294 examples, at least 64"),
     ("federations/default/batch_size", 500, "expected at most the 431 examples of a client"),
     ("federations/default/clients_per_round", 4, "expected at most 3"),
     ("federations/default/local_steps", 5, "expected one of local_epochs and local_steps"),
     (
         "partitions/iid",
-        {"scheme": "shards", "labels_per_client": 900},
+        {"uses": "shards", "labels_per_client": 900},
         "2700 shards (labels_per_client x clients), expected at most 1294",
     ),
-    ("optimizers/adam/settings", {"betas": 0.9}, "betas is 0.9; it must be two numbers in [0, 1)"),
+    (
+        "optimizers/adam/settings",
+        {"betas": 0.9},
+        "betas is 0.9; it must be two values, each",
+    ),
     ("optimizers/cadabelief/settings", {"order": "clipfirst"}, "it must be clip-first or adabound"),
     ("optimizers/adam/settings", {"lr": 1}, "has 'lr', which rate_key already gives"),
-    ("studies/rates/vary", {"rate": [float("inf")]}, "rate.0 = inf, expected a finite number"),
-    ("studies/cadabelief/epsilons", [float("nan")], "epsilons.0 = nan, expected a finite number"),
-    ("studies/my_study", {}, "name 'my_study' at studies, expected lower-case letters"),
-    ("partitions/iid", {"scheme": "dirichlet"}, "partitions.iid lacks 'alpha'"),
+    (
+        "studies/meng2023/rates/vary",
+        {"rate": [float("inf")]},
+        "rate.0 = inf, expected a finite number",
+    ),
+    (
+        "studies/meng2023/cadabelief/epsilons",
+        [float("nan")],
+        "epsilons.0 = nan, expected a finite number",
+    ),
+    ("studies/meng2023/my_study", {}, "name 'my_study' at studies, expected lower-case letters"),
+    ("partitions/iid", {"uses": "dirichlet"}, "partitions.iid lacks 'alpha'"),
     ("partitions/iid/alpha", 0.5, "unknown setting 'alpha' at partitions.iid; there are: none"),
     ("mechanisms/dpsgd/clip", 1, "unknown setting 'clip' at mechanisms.dpsgd"),
     ("budgets/uniform/sigma", 1, "unknown setting 'sigma' at budgets.uniform"),
-    ("budgets/uniform", {"strategy": "constant"}, "budgets.uniform lacks 'noise_multiplier'"),
+    ("budgets/uniform", {"uses": "constant"}, "budgets.uniform lacks 'noise_multiplier'"),
     ("budgets/decay/ratios", 2, "unknown setting 'ratios' at budgets.decay; did you mean 'ratio'?"),
-    ("clippings/clip-1/rule", "fixd", "no 'fixd' in clippings: did you mean 'fixed'?"),
+    ("clippings/clip-1/uses", "fixd", "no 'fixd' in clippings: did you mean 'fixed'?"),
     ("clippings/clip-1/quantile", 0.5, "unknown setting 'quantile' at clippings.clip-1"),
-    ("clippings/quantile-0.85/quantile", 85, "quantile is 85; it must be a number in (0, 1)"),
+    (
+        "clippings/quantile-0.85/quantile",
+        85,
+        "quantile is 85; it must be a number in (0, 1)",
+    ),
     ("budgets/decay/shape", "geometrc", "shape is 'geometrc'; it must be geometric or linear"),
     ("mechanisms/fsdp-central/solver", "grm", "solver is 'grm'; it must be gram or funk"),
-    ("mechanisms/fsdp-central/rank", "ten", "rank is 'ten'; it must be a whole number >= 0"),
-    ("mechanisms/fsdp-central/rank", 0, "fsdp-central has rank 0 with fsdp-central: nothing would"),
+    ("mechanisms/fsdp-central/rank", "ten", "rank is 'ten'; it must be a whole number >= 1"),
+    ("mechanisms/fsdp-central/rank", 0, "fsdp-central: rank is 0; it must be a whole number >= 1"),
     (
         "mechanisms/fsdp-published",
-        {"estimator": "fsdp-published", "rank": 5, "reading": "matrix", "solver": "funk"},
+        {"uses": "fsdp-published", "rank": 5, "reading": "matrix", "solver": "funk"},
         "fsdp-published has reading matrix and solver funk with fsdp-published: reading matrix "
         "takes solver gram alone",
     ),
@@ -147,88 +146,100 @@ MISTAKES = [
         "batch",
     ),
     (
-        "studies/alongside/leave_out",
+        "studies/zhou2022/alongside/leave_out",
         [],
         "alongside clips by rule 'fsdp-adaptive', expected fixed or quantile with fsdp-certified",
     ),
     (
-        "studies/alongside/leave_out",
+        "studies/zhou2022/alongside/leave_out",
         [{"clipping": "clip-2"}],
-        "leave_out.0.clipping = clip-2, expected one of vary.clipping",
+        "leave_out.0.clipping = clip-2, no name of clippings; did you mean 'clip-1'?",
     ),
     (
-        "studies/alongside/leave_out",
+        "studies/zhou2022/alongside/leave_out",
         [{"clipping": ["clip-1", "clip-2"]}],
-        "leave_out.0.clipping = clip-2, expected one of vary.clipping",
+        "leave_out.0.clipping = clip-2, no name of clippings; did you mean 'clip-1'?",
     ),
     (
-        "studies/fsdp-compare/method_seeds",
+        "studies/zhou2022/fsdp-compare/method_seeds",
         {"fsdp-centrl": [0]},
-        ".method_seeds name 'fsdp-centrl', expected one of its methods; did you mean",
+        "no 'fsdp-centrl' in methods, named at studies.fsdp-compare.method_seeds; did you mean",
     ),
     (
-        "studies/fsdp-compare/public_examples",
+        "studies/zhou2022/fsdp-compare/public_examples",
         0,
         "studies.fsdp-compare.public_examples, expected more than 0: pdpsgd uses some",
     ),
-    ("studies/fsdp-compare/public_examples", 1400, "expected at most 0: 37 examples, at least 64"),
-    ("studies/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
-    ("studies/state/vary", {"rank": [3]}, "vary.rank: mechanism 'dpsgd' of cadabelief has none"),
     (
-        "studies/fsdp-k/vary",
+        "studies/zhou2022/fsdp-compare/public_examples",
+        1400,
+        "expected at most 0: 37 examples, at least 64",
+    ),
+    ("studies/zhou2022/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
+    (
+        "studies/meng2023/state/vary",
+        {"rank": [3]},
+        "studies.state.vary: rank is no setting; did you mean",
+    ),
+    (
+        "studies/zhou2022/fsdp-k/vary",
         {"model": ["digits-cn"]},
         "fsdp-k.vary.model: no 'digits-cn' in models",
     ),
     ("mechanisms/fsdp-central/ranks", 3, "unknown setting 'ranks' at mechanisms.fsdp-central"),
     (
-        "studies/fsdp-k/published",
-        [{"table": "table9", "methods": {}}],
-        "published.0.table = table9, expected one of arXiv 2311.14056, table 2; table3; table5",
+        "studies/zhou2022/fsdp-k/published",
+        [{"table": "table 9", "methods": {}}],
+        "workflow/papers/zhou2022/published.csv: no table 'table 9'; did you mean 'table ",
     ),
     (
-        "studies/fsdp-k/published",
-        [{"table": "table3", "methods": {"fsdp-centrl": "fsdp"}}],
-        "published.0.methods has 'fsdp-centrl', expected one of its methods; did you mean",
+        "studies/zhou2022/fsdp-k/published",
+        [{"table": "table 3", "methods": {"fsdp-centrl": "fsdp"}}],
+        "published.0.methods has 'fsdp-centrl', expected one of the methods; did you mean",
     ),
     (
-        "studies/fsdp-k/published",
-        [{"table": "table3", "methods": {"fsdp-central": "fdsp"}}],
+        "studies/zhou2022/fsdp-k/published",
+        [{"table": "table 3", "methods": {"fsdp-central": "fdsp"}}],
         "published.0.methods.fsdp-central: no row 'fdsp' in the table; did you mean 'fsdp'?",
     ),
     (
-        "studies/fsdp-k/published",
-        [{"table": "table3"}],
+        "studies/zhou2022/fsdp-k/published",
+        [{"table": "table 3"}],
         "published.0 has neither methods nor models, expected one of them",
     ),
     (
-        "studies/strong/published",
-        [{"table": "arXiv 2311.14056, table 2", "models": {"mnist-cn": "ScatterNet"}}],
-        "published.0.models has 'mnist-cn', expected one of its models; did you mean 'mnist-cnn'?",
+        "studies/fu2024/strong/published",
+        [{"table": "table 2", "models": {"mnist-cn": "ScatterNet"}}],
+        "published.0.models has 'mnist-cn', expected one of the models; did you mean 'mnist-cnn'?",
     ),
     (
-        "studies/budgets/baseline",
-        {"budget": "given"},
-        "studies.budgets.baseline.budget = given, expected one of vary.budget: uniform, decay",
+        "studies/composition-text/budgets/baseline",
+        {"budget": "uniforn"},
+        "studies.budgets.baseline.budget = uniforn, no name of budgets; did you mean 'uniform'?",
     ),
     (
-        "studies/fsdp-gain/baseline",
-        {"method": "sgd"},
-        "studies.fsdp-gain.baseline.method = sgd, expected one of methods: fsdp-certified, dpsgd",
+        "studies/zhou2022/fsdp-gain/baseline",
+        {"method": "sgdd"},
+        "studies.fsdp-gain.baseline.method = sgdd, no name of methods; did you mean 'sgd'?",
     ),
     (
-        "studies/fsdp-gain/tuned_by",
+        "studies/zhou2022/fsdp-gain/tuned_by",
         "alongside-rates",
         "studies.fsdp-gain.methods has 'dpsgd', which studies.alongside-rates does not tune",
     ),
     (
-        "studies/alongside",
+        "studies/zhou2022/alongside",
         ALONGSIDE | {"vary": {"mechanism": ["dpsgd"], "clipping": ["clip-0.1"]}},
-        "studies.alongside varies mechanism=dpsgd, clipping=clip-0.1, which "
+        "studies.alongside varies mechanism=dpsgd, clipping=clip-0.1, optimizer=cadabelief, which "
         "studies.alongside-rates does not tune",
     ),
-    ("studies/clip-noise/methods", ["sgd"], "vary.noise_multiplier: budget 'uniform' of sgd has"),
     (
-        "studies/client-level/methods",
+        "studies/composition-text/clip-noise/methods",
+        ["sgd"],
+        "vary: noise_multiplier is no setting; did you mean",
+    ),
+    (
+        "studies/composition-text/client-level/methods",
         ["dp-fedavg", "sgd"],
         "studies.client-level.methods protect client (dp-fedavg), example (sgd), expected one unit",
     ),
@@ -242,12 +253,28 @@ MISTAKES = [
         "persist",
         "dp-fedavg has state 'persist', expected 'reset' with unit client",
     ),
-    ("studies/client-level/vary", {"clients": [5]}, "clients_per_round = 40, expected at most 5"),
-    ("studies/client-level/vary", {"clients": [2000]}, "clients = 2000, expected at most 1437"),
-    ("select", ["compositoin"], "no 'compositoin' in studies"),
-    ("accounting/composition/analysis", "compose", "no 'compose' in analyses: did you mean"),
-    ("accounting/composition/settings/slack", 2, "accounting.composition.settings: settings.slack"),
-    ("accounting/rates", {}, "required property at accounting.rates"),
+    (
+        "studies/composition-text/client-level/vary",
+        {"clients": [5]},
+        "clients_per_round = 40, expected at most 5",
+    ),
+    (
+        "studies/composition-text/client-level/vary",
+        {"clients": [2000]},
+        "clients = 2000, expected at most 1437",
+    ),
+    ("select", ["compositoin"], "no study 'compositoin'; did you mean 'composition'?"),
+    (
+        "analyses/composition-text/composition/uses",
+        "compose",
+        "no 'compose' in analyses: did you mean",
+    ),
+    (
+        "analyses/composition-text/composition/settings/slack",
+        2,
+        "analyses.composition.settings: settings.slack",
+    ),
+    ("analyses/meng2023/mine", {}, "required property at analyses.mine"),
 ]
 
 
@@ -272,6 +299,5 @@ def test_several_mistakes_are_told_at_once(default):
 
 
 def test_a_missing_key_is_named(default):
-    config = copy.deepcopy(default)
-    del config["federations"]["default"]["rounds"]
-    assert lines_of(config) == ["config: 'rounds' is a required property at federations.default"]
+    config = changed(default, "federations", {"mine": {"extends": "default"}, "bare": {}})
+    assert "config: 'rounds' is a required property at federations.bare" in lines_of(config)

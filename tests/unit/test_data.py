@@ -84,10 +84,125 @@ def message_of(function, *arguments):
 # --- What the data sets are
 
 
-def test_every_data_set_is_tested_here():
-    pictures = {"digits", "mnist", "cifar10"}
-    features = {f"{name}-scatter" for name in pictures}  # in test_scattering.py
-    assert set(plugins.names("data")) == pictures | features
+def constant(name, variable, default=None):
+    return plugins.constant("data", name, variable, default)
+
+
+@pytest.mark.parametrize("name", plugins.names("data"))
+def test_a_data_set_declares_what_the_plan_has_to_know(name):
+    for variable in ("TRAIN_EXAMPLES", "TEST_EXAMPLES", "CLASSES"):
+        assert isinstance(constant(name, variable), int) and constant(name, variable) > 1
+    shape = constant(name, "SHAPE")
+    assert isinstance(shape, tuple) and all(isinstance(n, int) and n > 0 for n in shape)
+    assert constant(name, "BASE", name) in plugins.names("data")
+    means = constant(name, "MEAN", ())
+    assert len(means) == len(constant(name, "STD", ())) and len(means) in (0, shape[0])
+
+
+@pytest.fixture(scope="module")
+def read_once(data_dir):
+    return functools.cache(lambda name: data.read(name, data_dir))
+
+
+SOURCES = [name for name in plugins.names("data") if constant(name, "BASE", name) == name]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_data_set_is_what_it_declares(name, read_once):
+    """Everything `read` checks; features take minutes and are tested in test_scattering.py."""
+    arrays = read_once(name)
+    assert len(arrays.train_inputs) == constant(name, "TRAIN_EXAMPLES")
+    assert set(np.unique(arrays.test_targets)) <= set(range(constant(name, "CLASSES")))
+
+
+def test_fashion_mnist_equals_what_torchvision_reads(read_once, data_dir, tmp_path):
+    from torchvision.datasets import mnist as oracle
+
+    arrays = read_once("fashion-mnist")
+    for part, prefix in (("train", "train"), ("test", "t10k")):
+        for kind, read in (("inputs", oracle.read_image_file), ("targets", oracle.read_label_file)):
+            name = f"{prefix}-{'images-idx3' if kind == 'inputs' else 'labels-idx1'}-ubyte"
+            packed = data_dir / "FashionMNIST" / "raw" / f"{name}.gz"
+            (tmp_path / name).write_bytes(gzip.decompress(packed.read_bytes()))
+            found = getattr(arrays, f"{part}_{kind}")
+            assert np.array_equal(found.squeeze(), read(tmp_path / name).numpy())
+
+
+def test_fashion_mnist_has_its_known_labels(read_once):
+    arrays = read_once("fashion-mnist")
+    assert np.bincount(arrays.train_targets).tolist() == [6000] * 10
+    assert np.bincount(arrays.test_targets).tolist() == [1000] * 10
+    assert arrays.train_targets[:5].tolist() == [9, 0, 0, 3, 0]  # a boot, three tops, a dress
+    assert arrays.train_inputs.shape == (60000, 1, 28, 28)
+
+
+def test_the_rows_of_a_table_are_those_of_scikit_learn(tmp_path):
+    from sklearn.datasets import load_breast_cancer
+
+    arrays = data.read("breast-cancer", tmp_path)
+    assert arrays.train_inputs.shape == (455, 30) and arrays.test_inputs.shape == (114, 30)
+    rows = np.concatenate([arrays.train_inputs, arrays.test_inputs])
+    expected = load_breast_cancer().data.astype(np.float32)
+    assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, expected.tolist()))
+    share = [np.mean(t) for t in (arrays.train_targets, arrays.test_targets)]
+    assert abs(share[0] - share[1]) < 0.01  # stratified
+
+
+def test_rows_are_normalised_column_by_column(tmp_path):
+    source, path = plugins.load("data", "breast-cancer"), tmp_path / "rows.safetensors"
+    arrays = data.read("breast-cancer", tmp_path)
+    data.write(path, arrays, source.SCALE, source.MEAN, source.STD)
+    loaded = data.load(path)
+    everyone = torch.cat([loaded.train_inputs, loaded.test_inputs]).double()
+    assert everyone.shape == (569, 30)
+    assert everyone.mean(0).abs().max() < 2e-3
+    assert (everyone.std(0, correction=0) - 1).abs().max() < 2e-3
+    assert loaded.classes == 2
+
+
+def owned(tmp_path, **changed):
+    """A data set of six examples that three natural clients own."""
+    targets = np.array([0, 1, 2, 0, 1, 2])
+    rows = np.arange(12, dtype=np.float32).reshape(6, 2)
+    values = {
+        "train_inputs": rows,
+        "train_targets": targets,
+        "test_inputs": rows[:3],
+        "test_targets": targets[:3],
+        "train_clients": np.array([0, 0, 1, 1, 2, 2]),
+    }
+    return data.Arrays(**values | changed)
+
+
+def test_owners_are_kept_in_the_file_of_a_data_set_that_has_some(tmp_path):
+    data.write(tmp_path / "with", owned(tmp_path))
+    data.write(tmp_path / "without", owned(tmp_path, train_clients=None))
+    assert data.load_train_clients(tmp_path / "with").tolist() == [0, 0, 1, 1, 2, 2]
+    assert data.load_train_clients(tmp_path / "without") is None
+    for name in ("with", "without"):
+        assert data.load(tmp_path / name).train_inputs.shape == (6, 2)
+
+
+@pytest.mark.parametrize(
+    ("clients", "owners", "expected"),
+    [
+        (None, [0, 0, 1, 1, 2, 2], "CLIENTS = None, but train_clients: some"),
+        (3, None, "CLIENTS = 3, but train_clients: none"),
+        (4, [0, 0, 1, 1, 2, 2], "expected every one of 0..3"),
+    ],
+)
+def test_owners_that_are_not_as_declared_are_refused(
+    tmp_path, monkeypatch, clients, owners, expected
+):
+    source = plugins.load("data", "breast-cancer")
+    declared = {"TRAIN_EXAMPLES": 6, "TEST_EXAMPLES": 3, "CLASSES": 3, "SHAPE": (2,)}
+    for name, value in declared.items():
+        monkeypatch.setattr(source, name, value)
+    if clients:
+        monkeypatch.setattr(source, "CLIENTS", clients, raising=False)
+    given = owned(tmp_path, train_clients=None if owners is None else np.array(owners))
+    monkeypatch.setattr(source, "read", lambda data_dir: given)
+    assert expected in message_of(data.read, "breast-cancer", tmp_path)
 
 
 def test_mnist_has_its_known_labels(mnist_arrays):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
 from dpfl import models
+from dpfl.decomposition.factors import SOLVERS, funk, gram, per_example, square
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
-from dpfl.mechanisms._decomposition import SOLVERS, funk, gram, per_example, square
 
 SIZES = (8.0, 5.0, 3.0, 2.0, 1.2, 0.7, 0.4, 0.2)
 

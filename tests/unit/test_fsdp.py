@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from torch import nn
 
-from dpfl import limits, streams
+from dpfl import bounds, plugins, streams
+from dpfl.decomposition.basis import SOURCES
+from dpfl.decomposition.factors import SOLVERS
+from dpfl.decomposition.noise_split import split
 from dpfl.errors import UserError
 from dpfl.mechanisms import (
     dpsgd,
@@ -21,12 +24,9 @@ from dpfl.mechanisms import (
     fsdp_literal,
     fsdp_published,
 )
-from dpfl.mechanisms._basis import SOURCES
-from dpfl.mechanisms._decomposition import SOLVERS
-from dpfl.mechanisms._layer_relevance import layer_relevance, shares
-from dpfl.mechanisms._noise_split import split
-from dpfl.mechanisms._relevance import Relevance
 from dpfl.privacy.release import Release
+from dpfl.relevance.layers import layer_relevance, shares
+from dpfl.relevance.noise_scale import Relevance
 from dpfl.step import Public, Step
 from dpfl.training.federated import loss_fn
 
@@ -144,8 +144,10 @@ def test_mistakes_are_named_with_their_bound(build, settings, message):
 
 @pytest.mark.parametrize(("name", "known"), [("solver", SOLVERS), ("basis", SOURCES)])
 def test_a_configuration_may_name_every_solver_and_basis(name, known):
-    words, holds = limits.LIMITS["mechanism"][name]
-    assert all(map(holds, known)) and words == " or ".join(known)
+    for mechanism in plugins.names("mechanisms"):
+        declared = plugins.constant("mechanisms", mechanism, "SETTINGS")
+        if name in declared:
+            assert bounds.parse(declared[name]).choices == tuple(known)
 
 
 # The certified version

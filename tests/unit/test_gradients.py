@@ -16,7 +16,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from dpfl import models
 from dpfl.errors import UserError
-from dpfl.gradients import PerExampleGradients, convolution, finite, pieces, routes
+from dpfl.gradients import (
+    PerExampleGradients,
+    convolution,
+    finite,
+    layer_gradients,
+    parameter_gradients,
+)
 
 SHAPES = {
     "mnist-cnn": (1, 28, 28),
@@ -118,7 +124,7 @@ ROUTES = {
 def patched(constants):
     """Set constants of whichever module of the engine reads them."""
     with ExitStack() as stack:
-        for module in (routes, pieces, convolution):
+        for module in (layer_gradients, parameter_gradients, convolution):
             known = {name: value for name, value in constants.items() if name in vars(module)}
             stack.enter_context(mock.patch.dict(vars(module), known))
         yield
@@ -161,7 +167,12 @@ def test_the_shipped_networks_use_every_route():
         model, inputs, targets = shipped(name, 2)
         gradients = PerExampleGradients(model, each_cross_entropy, inputs, targets)
         found |= {type(piece) for piece in gradients._pieces}
-    assert found == {pieces.Factors, pieces.Rows, pieces.Chunks, pieces.Gram}
+    assert found == {
+        parameter_gradients.Factors,
+        parameter_gradients.Rows,
+        parameter_gradients.Chunks,
+        parameter_gradients.Gram,
+    }
 
 
 @pytest.mark.parametrize("padding", ["same", "valid"])
@@ -362,7 +373,7 @@ def test_no_matrix_of_all_gradients_is_made(piece):
     vectors = torch.randn(3, flat(model.parameters()).numel())
     with patched({**SMALL, "GRAM_FROM": gram_from}):
         gradients = PerExampleGradients(model, each_square, inputs, torch.zeros(32))
-        assert type(gradients._pieces[0]) is getattr(pieces, piece)
+        assert type(gradients._pieces[0]) is getattr(parameter_gradients, piece)
         with Largest() as largest:
             gradients.gram()
             gradients.inner(vectors)

@@ -7,6 +7,7 @@ from torch import nn
 
 from dpfl import models, plugins
 from dpfl.errors import UserError
+from dpfl.planning import estimate
 
 NETWORKS = {
     "mnist-cnn": ((1, 28, 28), 26_010),
@@ -14,15 +15,19 @@ NETWORKS = {
     "digits-cnn": ((1, 8, 8), 21_546),
     "cifar10-cnn": ((3, 32, 32), 550_570),
 }
-ON_FEATURES = {"scatter-linear", "scatter-cnn"}  # in test_scattering.py
+SHAPES = [plugins.constant("data", name, "SHAPE") for name in plugins.names("data")]
 
 
 def build(name, seed=0):
     return models.build(name, torch.Generator().manual_seed(seed))
 
 
-def test_every_network_is_listed_here():
-    assert set(plugins.names("models")) == set(NETWORKS) | ON_FEATURES
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if len(shape) == 3])
+@pytest.mark.parametrize("name", plugins.names("models"))
+def test_the_declared_number_of_parameters_is_a_bound_from_above(name, shape):
+    found = models.build(name, torch.Generator(), shape, 10)
+    count = sum(p.numel() for p in found.parameters())
+    assert count <= estimate.of_model(name, "PARAMETERS", shape) <= 1.05 * count
 
 
 @pytest.mark.parametrize("name", NETWORKS)

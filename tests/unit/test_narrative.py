@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from synthetic import CLAIM, cell, study
+from synthetic import cell, study
 
-from dpfl.report import narrative, rate_words, verdict_words
+from dpfl.report import forms, narrative, rate_words, verdict_words
 from dpfl.tables import comparisons, ranges, rendering, study_table
 
 INF = math.inf
@@ -19,6 +19,7 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "study": "main",
         "dataset": "mnist",
         "method": "sgd",
+        "certified": True,
         "variant": "",
         "epsilon": 2.0,
         "delta": 1e-5,
@@ -47,16 +48,16 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "verdict": "",
     }
     filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
-    return pd.DataFrame(filled, columns=study_table.COLUMNS)
+    settings = dict.fromkeys(key for row in rows for key in row if key not in study_table.COLUMNS)
+    return pd.DataFrame(filled, columns=[*study_table.COLUMNS, *settings])
 
 
 def compared_of(*rows: dict) -> pd.DataFrame:
     usual = {
         "study": "main",
         "dataset": "mnist",
-        "source": "001",
-        "kind": "claim",
-        "better": "cadabelief",
+        "kind": "baseline",
+        "better": "adam",
         "worse": "sgd",
         "variant": "",
         "epsilons": "2 8",
@@ -66,96 +67,54 @@ def compared_of(*rows: dict) -> pd.DataFrame:
         "ci_high": 0.7,
         "p": 0.01,
         "p_holm": 0.03,
-        "verdict": "replicated",
-        "not_certified": "",
+        "verdict": "gains",
+        "better_certified": True,
+        "worse_certified": True,
     }
     return pd.DataFrame([usual | r for r in rows], columns=comparisons.COLUMNS)
 
 
 def main(dataset: str = "mnist", **extra) -> dict:
-    return study([cell("sgd", 2.0, 2)], dataset=dataset, claims=[CLAIM], **extra)
+    return study([cell("sgd", 2.0, 2)], dataset=dataset, **extra)
 
 
 def test_words_are_joined_and_counted() -> None:
-    assert narrative.listed(["a"]) == "a"
-    assert narrative.listed(["a", "b", "c"]) == "a, b and c"
-    assert narrative.listed([]) == "none"
-    assert (narrative.counted(1, "run"), narrative.counted(0, "run")) == ("1 run", "0 runs")
-
-
-def test_headline_groups_the_verdicts() -> None:
-    compared = compared_of(
-        {"worse": "sgd"}, {"worse": "adam"}, {"worse": "adabelief", "verdict": "inconclusive"}
-    )
-    assert verdict_words.headline(main(), compared) == (
-        "Is cadabelief more accurate at equal privacy budget? against sgd and adam: replicated; "
-        "against adabelief: inconclusive."
-    )
+    assert forms.listed(["a"]) == "a"
+    assert forms.listed(["a", "b", "c"]) == "a, b and c"
+    assert forms.listed([]) == "none"
+    assert (forms.counted(1, "run"), forms.counted(0, "run")) == ("1 run", "0 runs")
 
 
 def test_a_comparison_with_an_unproven_side_is_no_comparison_at_equal_privacy() -> None:
-    compared = compared_of({"not_certified": "cadabelief"})
-    assert verdict_words.headline(main(), compared).endswith(
-        "against sgd: replicated. Not certified, so not at equal privacy: cadabelief."
-    )
-    [text] = verdict_words.claims(main(), compared)
-    assert text.endswith("Not certified, so not at equal privacy: cadabelief.")
+    [text] = verdict_words.changes(main(), compared_of({"better_certified": False}))
+    assert text.endswith("Not certified, so not at equal privacy: adam.")
 
 
-def test_headline_of_a_demonstration_judges_nothing() -> None:
+def test_a_demonstration_judges_nothing() -> None:
     compared = compared_of({"verdict": "demonstration"})
-    text = verdict_words.headline(main("digits"), compared)
-    assert "no published claim is judged" in text and "replicated" not in text
-    assert verdict_words.headline(main(), compared_of()) == "This study judges no claim."
+    assert verdict_words.changes(main("digits", demonstrates=True), compared) == []
+    text = verdict_words.demonstration(main("digits"))
+    assert "A demonstration on digits" in text and "no published claim is judged" in text
 
 
 def test_a_comparison_carries_interval_n_and_p() -> None:
-    [text] = verdict_words.claims(main(), compared_of({}))
+    [text] = verdict_words.changes(main(), compared_of({}))
     assert text == (
-        "cadabelief against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
-        "after Holm): replicated, for the whole interval lies above zero."
+        "adam against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
+        "after Holm): gains, for the whole interval lies above zero."
     )
-    [text] = verdict_words.claims(main(), compared_of({"p_holm": 1e-9}))
+    [text] = verdict_words.changes(main(), compared_of({"p_holm": 1e-9}))
     assert "(n = 5, p < 0.0001 after Holm)" in text
-
-
-@pytest.mark.parametrize(
-    ("verdict", "reason"),
-    [
-        ("not replicated", "rules out an advantage of half the margin, 0.5 points"),
-        ("inconclusive", "holds zero as well as half the margin, 0.5 points"),
-        ("too few seeds", "at least 5 paired seeds"),
-        ("demonstration", "mnist only demonstrates"),
-    ],
-)
-def test_each_verdict_has_its_reason(verdict: str, reason: str) -> None:
-    [text] = verdict_words.claims(main(), compared_of({"verdict": verdict}))
-    assert f": {verdict}, for " in text and reason in text
 
 
 def test_a_comparison_of_one_seed_or_none() -> None:
     nothing = {"ci_low": np.nan, "ci_high": np.nan, "p": np.nan, "p_holm": np.nan}
     few = nothing | {"n": 1, "verdict": "too few seeds"}
-    one, none = verdict_words.claims(main(), compared_of(few, few | {"difference": np.nan, "n": 0}))
+    one, none = verdict_words.changes(
+        main(), compared_of(few, few | {"difference": np.nan, "n": 0})
+    )
     assert "(n = 1)" in one and "[" not in one and "Holm" not in one
-    assert none == "cadabelief against sgd: no seed has both; too few seeds."
-
-
-@pytest.mark.parametrize(
-    ("verdict", "start"),
-    [
-        ("wins", "Belief earns a win: cadabelief beats sgd-ema and cadabelief-scalar, by +0.40"),
-        ("does not win", "Belief earns no win"),
-        ("inconclusive", "Whether belief earns a win stays open"),
-        ("too few seeds", "Whether belief earns a win is not judged"),
-        ("control missing", "Whether belief earns a win is not judged"),
-        ("demonstration", "Whether belief earns a win is not judged on mnist"),
-    ],
-)
-def test_belief(verdict: str, start: str) -> None:
-    row = {"kind": "belief", "worse": "sgd-ema and cadabelief-scalar", "verdict": verdict}
-    [text] = verdict_words.belief(main(), compared_of(row))
-    assert text.startswith(start)
+    assert none == "adam against sgd: no seed has both; too few seeds."
 
 
 def test_accuracy_names_the_extremes_and_whether_intervals_overlap() -> None:
@@ -179,6 +138,12 @@ def test_variants_are_compared_within_a_method() -> None:
     ]
     [text] = narrative.variants(cells_of(*rows, {"method": "adam"}))
     assert text.startswith("sgd, ε = 2: highest mean state=persist, 96.0")
+
+
+def test_a_cell_without_a_proof_is_named_so() -> None:
+    unproven = {"method": "adam", "certified": False, "accuracy_mean": 96.0}
+    [text] = narrative.accuracy(cells_of({}, unproven))
+    assert text.startswith("ε = 2: highest mean adam (not certified), 96.0")
 
 
 TWO = study([cell("sgd", 2.0, 5), cell("adam", 2.0, 5)])
@@ -248,6 +213,13 @@ def test_each_unit_says_whom_it_protects() -> None:
     assert narrative.units(cells_of({"eps_claimed": INF})) == []
 
 
+def test_notes_on_privacy_are_told_once_for_all_studies() -> None:
+    tables = [cells_of({}), cells_of({}, {"unit": "example"}), cells_of({"unit": "client"})]
+    units = [line for line in narrative.notes(tables) if line.startswith("Unit ")]
+    assert len(units) == 2 and len(narrative.notes(tables)) == 3
+    assert narrative.notes([cells_of({"eps_claimed": INF})]) == ["No run of this scale is private."]
+
+
 def test_scope_tells_epsilons_of_whole_clients() -> None:
     made = study([cell("sgd", 2.0, 5)])
     assert "at ε = 2: 1 cell" in narrative.scope(made, cells_of({}))
@@ -273,6 +245,7 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
         "dataset": "mnist",
         "method": "sgd",
         "label": "sgd",
+        "certified": True,
         "variant": "",
         "rate_key": "lr",
         "epsilon": 4.0,
@@ -290,7 +263,8 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
         "trials": 7,
     }
     filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
-    return pd.DataFrame(filled, columns=ranges.COLUMNS)
+    settings = dict.fromkeys(key for row in rows for key in row if key not in ranges.COLUMNS)
+    return pd.DataFrame(filled, columns=[*ranges.COLUMNS, *settings])
 
 
 def test_robustness_tells_what_happens_at_the_other_rates() -> None:
@@ -349,11 +323,10 @@ def test_tuned_rates_are_checked_against_the_grid() -> None:
     assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
 
 
-def test_a_grid_of_more_than_rates_is_checked_variant_by_variant() -> None:
-    cells = cells_of({"variant": "clipping=a, rank=3"}, {"variant": "clipping=b, rank=3"})
+def test_a_grid_of_more_than_rates_is_checked_setting_by_setting() -> None:
+    cells = cells_of({"clipping": "a", "rank": "3"}, {"clipping": "b", "rank": "3"})
     grid = [
-        {"label": f"sgd, {c}", "variant": f"clipping={c}", "best_rate": r}
-        for c, r in (("a", 0.1), ("b", 0.3))
+        {"label": f"sgd, {c}", "clipping": c, "best_rate": r} for c, r in (("a", 0.1), ("b", 0.3))
     ]
     text = rate_words.tuned(main(), cells, ranges_of(*grid))
     assert text == "Not at the best rate of this grid in main: sgd, b at lr=0.1 (best: lr=0.3)."
@@ -386,5 +359,14 @@ def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
 
 def test_the_rules_name_the_margin_in_force() -> None:
     text = " ".join(verdict_words.rules(2.0))
-    assert "within 2 points" in text and "below 1 point," in text and "n = 5" in text
-    assert "no difference if the whole interval lies within 1 point of zero" in text
+    assert "The margin is 2 points" in text and "below n = 5" in text
+    assert (
+        "no difference if the whole interval lies within half the margin, 1 point, of zero" in text
+    )
+
+
+def test_the_rules_of_a_kind_are_told_by_its_own_file() -> None:
+    told = verdict_words.of_kinds(["ordering", "number"])
+    assert list(told) == ["ordering", "number"]
+    assert "the lower end is above half the margin" in told["ordering"]
+    assert "the interval lies wholly outside the band" in told["number"]

@@ -67,9 +67,12 @@ def test_p3sgd_leaves_the_weights_as_they_were_to_the_bit():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"candidates": []}, r"candidates is \[\]; it must be a list of numbers above 0"),
+        (
+            {"candidates": []},
+            r"candidates is \[\]; it must be a list of one or more",
+        ),
         ({"candidates": [1, 0]}, r"candidates is \[1, 0\]"),
-        ({"trial_rate": math.inf}, "trial_rate is inf; it must be a finite number above 0"),
+        ({"trial_rate": math.inf}, "trial_rate is inf; it must be a finite number > 0"),
         ({"trial_rate": "x"}, "trial_rate is 'x'"),
         ({"candidates": 1.0}, "candidates is 1.0; it must be a list"),
     ],

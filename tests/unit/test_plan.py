@@ -6,12 +6,15 @@ import pytest
 import yaml
 
 from dpfl import plugins, streams
+from dpfl.papers import folder
 from dpfl.planning import estimate, methods, plan
+from dpfl.planning.compose import compose
 
 
 @pytest.fixture(scope="module")
 def default(root):
-    return yaml.safe_load((root / "config.yaml").read_text())
+    """The configuration of every paper in the demonstration."""
+    return compose(yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +24,15 @@ def made(default):
 
 def test_the_default_is_a_demonstration_of_at_most_160_runs(made, default):
     assert len(made.runs) <= 160
-    assert set(made.studies) | set(made.analyses) == set(default["select"])
-    assert set(made.analyses) == set(default["accounting"])
-    assert {m for s in default["studies"].values() for m in s["methods"]} == set(default["methods"])
+    selected = {f"{key}/{name}" for key, config in default.items() for name in config["select"]}
+    assert set(made.studies) | set(made.analyses) == selected
+    assert set(made.analyses) == {f"{k}/{n}" for k, c in default.items() for n in c["analyses"]}
+
+
+def test_every_method_of_a_paper_is_in_a_study_of_it(default):
+    for key, config in default.items():
+        own = set(folder.load(key).content.get("methods", {}))
+        assert own <= {method for s in config["studies"].values() for method in s["methods"]}
 
 
 @pytest.mark.parametrize(
@@ -37,14 +46,16 @@ def test_the_default_is_a_demonstration_of_at_most_160_runs(made, default):
 )
 def test_the_default_runs_every_plug_in(made, package, part, key):
     run = {r["settings"][part][key] for r in made.runs.values()}
-    assert run >= set(plugins.names(package)) - {"label"}  # of larger scales: source 003's table 3
+    assert run >= set(plugins.names(package)) - {"label"}  # of larger scales
 
 
 def test_a_cell_of_two_studies_is_one_run(made):
-    main = {c["method"]: c for c in made.studies["cadabelief"]["cells"] if c["epsilon"] == 8}
+    main = {
+        c["method"]: c for c in made.studies["meng2023/cadabelief"]["cells"] if c["epsilon"] == 8
+    }
     state = next(
         c
-        for c in made.studies["state"]["cells"]
+        for c in made.studies["meng2023/state"]["cells"]
         if c["method"] == "cadabelief" and c["variant"] == {"state": "persist"}
     )
     assert state["runs"][0] in main["cadabelief"]["runs"]
@@ -79,13 +90,13 @@ def test_every_method_gets_the_same_number_of_trials(made):
 
 
 def test_a_grid_of_more_than_rates_tunes_each_variant_by_its_own_trials(default):
-    config = copy.deepcopy(default)
+    config = copy.deepcopy(default["zhou2022"])
     config["select"] = ["alongside"]
     config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
     config["studies"]["alongside"]["vary"]["optimizer"] = ["sgd", "cadabelief"]
     rates = {"sgd": [0.003, 0.03, 0.3, 3, 10], "cadabelief": [0.0003, 0.003, 0.03, 0.3]}
-    made = plan.make(config)
-    assert len(made.tunings) == len(made.studies["alongside"]["cells"]) == 16
+    made = plan.make({"zhou2022": config})
+    assert len(made.tunings) == len(made.studies["zhou2022/alongside"]["cells"]) == 16
     parts = ("mechanism", "clipping", "budget", "federation")
     for run in made.runs.values():
         if not run["tuning"]:
@@ -107,9 +118,9 @@ def test_tuning_runs_hold_a_validation_set_out(made):
 
 
 def test_a_changed_setting_changes_only_the_names_it_touches(default):
-    config = copy.deepcopy(default)
+    config = copy.deepcopy(default["meng2023"])
     config["optimizers"]["adam"]["settings"]["eps"] = 1e-6
-    before, after = plan.make(default), plan.make(config)
+    before, after = plan.make({"meng2023": default["meng2023"]}), plan.make({"meng2023": config})
     gone = set(before.runs) - set(after.runs)
     assert gone and all(
         before.runs[r]["settings"]["optimizer"]["algorithm"] == "adam" for r in gone
@@ -118,24 +129,24 @@ def test_a_changed_setting_changes_only_the_names_it_touches(default):
 
 
 def test_method_and_study_names_do_not_name_runs(default):
-    config = copy.deepcopy(default)
-    config["methods"]["renamed"] = config["methods"].pop("sgd")
+    config = copy.deepcopy(default["meng2023"])
+    config["methods"]["renamed"] = config["methods"]["sgd"]
     config["select"] = ["rates"]
     config["studies"]["rates"]["methods"] = ["renamed"]
-    reference = copy.deepcopy(default)
+    reference = copy.deepcopy(default["meng2023"])
     reference["select"] = ["rates"]
     reference["studies"]["rates"]["methods"] = ["sgd"]
-    assert set(plan.make(config).runs) == set(plan.make(reference).runs)
+    assert set(plan.make({"meng2023": config}).runs) == set(plan.make({"meng2023": reference}).runs)
 
 
 def test_numbers_vary_within_a_component(made):
-    surface = made.studies["clip-noise"]["cells"]
+    surface = made.studies["composition-text/clip-noise"]["cells"]
     assert len(surface) == 4
     for cell in surface:
         settings = made.runs[cell["runs"][0]]["settings"]
         assert settings["clipping"]["clip_norm"] == cell["variant"]["clip_norm"]
         assert settings["budget"]["noise_multiplier"] == cell["variant"]["noise_multiplier"]
-    for cell in made.studies["rounds-batch"]["cells"]:
+    for cell in made.studies["composition-text/rounds-batch"]["cells"]:
         settings = made.runs[cell["runs"][0]]["settings"]
         assert settings["federation"]["rounds"] == cell["variant"]["rounds"]
         calibrated = made.calibrations[made.runs[cell["runs"][0]]["calibration"]]["settings"]
@@ -144,15 +155,17 @@ def test_numbers_vary_within_a_component(made):
 
 def test_the_baseline_of_the_budgets_is_shared_with_the_main_study(made):
     uniform = next(
-        c for c in made.studies["budgets"]["cells"] if c["variant"] == {"budget": "uniform"}
+        c
+        for c in made.studies["composition-text/budgets"]["cells"]
+        if c["variant"] == {"budget": "uniform"}
     )
-    main = [c for c in made.studies["cadabelief"]["cells"] if c["method"] == "sgd"]
+    main = [c for c in made.studies["meng2023/cadabelief"]["cells"] if c["method"] == "sgd"]
     assert any(set(uniform["runs"]) <= set(cell["runs"]) for cell in main)
-    assert made.studies["budgets"]["baseline"] == {"budget": "uniform"}
+    assert made.studies["composition-text/budgets"]["baseline"] == {"budget": "uniform"}
 
 
 def test_the_sixteen_ablations_are_eight_runs_of_each_seed_and_epsilon(made):
-    cells = {c["method"]: c for c in made.studies["fsdp-ablation"]["cells"]}
+    cells = {c["method"]: c for c in made.studies["zhou2022/fsdp-ablation"]["cells"]}
     assert len(cells) == 16
     assert len({run for c in cells.values() for run in c["runs"]}) == 8
     assert cells["ablation-msrc"]["runs"] == cells["ablation-mrc"]["runs"]
@@ -175,12 +188,12 @@ def test_a_rank_that_the_batch_does_not_have_is_remarked(mechanism, expected):
 
 
 def test_tuned_methods_of_equal_settings_share_their_runs(default):
-    config = copy.deepcopy(default)
+    config = copy.deepcopy(default["zhou2022"])
     config["select"] = ["fsdp-ablation", "fsdp-gain"]
     for name in config["select"]:
         config["studies"][name]["tuned_by"] = "fsdp-rates"
     config["studies"]["fsdp-rates"]["dataset"] = "digits"
-    made = plan.make(config)
+    made = plan.make({"zhou2022": config})
     cells = {c["method"]: c for s in made.studies.values() for c in s["cells"]}
     assert cells["ablation-s"]["runs"] == cells["ablation"]["runs"] == cells["dpsgd"]["runs"]
     tuned = [run["tuning"] for run in made.runs.values() if run["tuning"]]
@@ -188,14 +201,14 @@ def test_tuned_methods_of_equal_settings_share_their_runs(default):
 
 
 def test_what_is_left_out_is_not_run(made):
-    variants = [c["variant"] for c in made.studies["alongside"]["cells"]]
+    variants = [c["variant"] for c in made.studies["zhou2022/alongside"]["cells"]]
     assert len(variants) == 3 * 3 - 1
     pairs = {(v["mechanism"], v["clipping"]) for v in variants}
     assert ("fsdp-certified", "batch-mean") not in pairs
 
 
-def test_every_method_of_source_003_has_five_trials_in_a_row(default):
-    grid = default["studies"]["fsdp-rates"]
+def test_every_method_beside_fsdp_has_five_trials_in_a_row(default):
+    grid = default["zhou2022"]["studies"]["fsdp-rates"]
     rates = grid["vary"]["rate"]
     for method in grid["methods"]:
         kept = [variant["rate"] for variant in methods.variants(grid, method)]
@@ -205,10 +218,10 @@ def test_every_method_of_source_003_has_five_trials_in_a_row(default):
 
 
 def test_a_costly_method_may_have_fewer_seeds(default):
-    config = copy.deepcopy(default)
+    config = copy.deepcopy(default["zhou2022"])
     study = config["studies"]["fsdp-compare"]
     study |= {"seeds": [0, 1, 2], "epsilons": [2, 8], "method_seeds": {"pdpsgd": [1]}}
-    cells = plan.make(config).studies["fsdp-compare"]["cells"]
+    cells = plan.make({"zhou2022": config}).studies["zhou2022/fsdp-compare"]["cells"]
     of = {(c["method"], c["epsilon"]): c["seeds"] for c in cells}
     assert of[("pdpsgd", 2.0)] == of[("pdpsgd", 8.0)] == [1]
     assert all(seeds == [0, 1, 2] for (method, _), seeds in of.items() if method != "pdpsgd")
@@ -216,18 +229,18 @@ def test_a_costly_method_may_have_fewer_seeds(default):
 
 def test_every_method_of_a_study_has_the_same_public_examples(made):
     for name in ("fsdp-compare", "fsdp-k", "fsdp-ablation"):
-        runs = {run for c in made.studies[name]["cells"] for run in c["runs"]}
+        runs = {run for c in made.studies[f"zhou2022/{name}"]["cells"] for run in c["runs"]}
         held = {made.runs[run]["settings"]["partition"]["public_examples"] for run in runs}
         assert held == {100}
-    sgd = made.studies["cadabelief"]["cells"][0]["runs"][0]
+    sgd = made.studies["meng2023/cadabelief"]["cells"][0]["runs"][0]
     assert "public_examples" not in made.runs[sgd]["settings"]["partition"]
 
 
 def test_a_study_may_vary_its_network(default):
-    config = copy.deepcopy(default)
+    config = copy.deepcopy(default["zhou2022"])
     config["studies"]["fsdp-k"]["vary"]["model"] = ["mnist-cnn", "mnist-cnn-tanh"]
-    made = plan.make(config)
-    cells = made.studies["fsdp-k"]["cells"]
+    made = plan.make({"zhou2022": config})
+    cells = made.studies["zhou2022/fsdp-k"]["cells"]
     assert {c["variant"]["model"] for c in cells} == {"mnist-cnn", "mnist-cnn-tanh"}
     for cell in cells:
         trained = {made.runs[run]["settings"]["model"] for run in cell["runs"]}
@@ -236,7 +249,7 @@ def test_a_study_may_vary_its_network(default):
 
 def test_the_unit_is_that_of_the_mechanism(made):
     units = {name: {c["unit"] for c in s["cells"]} for name, s in made.studies.items()}
-    assert units.pop("client-level") == {"client"}
+    assert units.pop("composition-text/client-level") == {"client"}
     assert set().union(*units.values()) == {"example"}
     for run in made.runs.values():
         if run["calibration"]:

@@ -14,12 +14,11 @@ import synthetic
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy import stats
-from synthetic import CLAIM, cell, study
+from synthetic import cell, study
 
+from dpfl.figures import style
 from dpfl.plots import (
     _cost,
-    _series,
-    _style,
     accuracy,
     bounds,
     clients,
@@ -49,7 +48,7 @@ def compare(tmp_path: Path, seeds: int = 3):
     cells = [cell(m, e, seeds) for m in ("sgd", "cadabelief") for e in (2.0, 8.0)]
     cells += [cell(m, INF, 1) for m in ("sgd", "cadabelief")]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": value(c, s)})
-    return study(cells, claims=[CLAIM])
+    return study(cells)
 
 
 def value(own: dict, seed: int) -> float:
@@ -95,7 +94,7 @@ def test_methods_of_the_same_runs_are_one_line(tmp_path: Path) -> None:
         tmp_path, cells, lambda c, s: {"eps_certified": None} if c["method"] == "m" else {}
     )
     ax = accuracy.draw(study(cells), tmp_path).axes[0]
-    assert ax.get_legend_handles_labels()[1] == ["m (not certified)", "none = s"]
+    assert ax.get_legend_handles_labels()[1] == ["none = s", "m (not certified)"]
 
 
 @pytest.mark.parametrize("letters", [1, 20, 60])
@@ -119,11 +118,14 @@ def test_a_huge_interval_does_not_stretch_the_accuracy_figure(tmp_path: Path) ->
 
 
 def test_methods_do_not_share_colour_or_marker_and_keep_them() -> None:
-    looks = _style.looks([*_style.ORDER, "new"])
+    cells = [cell(method, 2.0, 1) for method in "abcdefghij"]
+    looks = style.looks(study(cells))
     for part in ("colour", "marker"):
-        assert len({getattr(look, part) for look in looks.values()}) == len(looks)
-    assert _style.looks(["sgd"])["sgd"] == looks["sgd"]
-    assert _style.ordered(["new", "cadabelief", "sgd"]) == ["sgd", "cadabelief", "new"]
+        assert len({getattr(look, part) for look in looks.values()}) == len(looks) == 10
+    assert len({style.look(number) for number in range(100)}) == 100
+    other = study([cells[7], cells[2]], method_numbers={"h": 7, "c": 2})
+    assert list(style.looks(other).items()) == [("c", looks["c"]), ("h", looks["h"])]
+    assert style.looks(other | {"cells": [*cells[:1], *other["cells"]]})["a"] == style.look(8)
 
 
 def test_convergence_shows_mean_and_extremes_of_the_seeds(tmp_path: Path) -> None:
@@ -259,10 +261,10 @@ def test_huge_rates_do_not_stretch_the_bounds_figure(tmp_path: Path) -> None:
     assert 10.1 < upper.get_ylim()[1] < 1e3
 
 
-def test_bounds_prefer_the_claimed_method(tmp_path: Path) -> None:
+def test_bounds_prefer_the_method_in_focus(tmp_path: Path) -> None:
     cells = [cell("adabound", 2.0, 1), cell("cadabelief", 2.0, 1)]
     synthetic.write(tmp_path, cells, lambda c, s: {})
-    claimed = bounds.draw(study(cells, claims=[CLAIM]), tmp_path)
+    claimed = bounds.draw(study(cells, focus="cadabelief"), tmp_path)
     assert claimed.get_suptitle().startswith("cadabelief")
     assert bounds.draw(study(cells), tmp_path).get_suptitle().startswith("adabound")
 
@@ -540,10 +542,10 @@ def test_clients_need_a_study_of_their_number(tmp_path: Path) -> None:
 
 
 def test_values_do_not_share_colour_or_marker() -> None:
-    looks = _series.looks("abcdefghij")
+    looks = style.numbered("abcdefghij")
     for part in ("colour", "marker"):
         assert len({getattr(look, part) for look in looks.values()}) == 10
-    assert list(_series.looks(["b", "a", "b"])) == ["b", "a"]
+    assert list(style.numbered(["b", "a", "b"])) == ["b", "a"]
 
 
 @pytest.mark.parametrize("figure", [accuracy, convergence, bounds, variants])

@@ -1,24 +1,24 @@
-"""Table 4 of source 003: our prices against known ones, solutions against dp_accounting."""
+"""Table 4 of zhou2022: our prices against known ones, solutions against dp_accounting."""
 
 import csv
 import json
 import math
+import os
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
-import yaml
 from dp_accounting.rdp import rdp_privacy_accountant as library
+from papers.zhou2022.analyses import _assumptions as assumptions
+from papers.zhou2022.analyses import _needed as needed_by
+from papers.zhou2022.analyses import _printed as printed_losses
+from papers.zhou2022.analyses import privacy_loss as analysis
 
-from dpfl.analyses import _privacy_loss_assumptions as assumptions
-from dpfl.analyses import _privacy_loss_needed as needed_by
-from dpfl.analyses import privacy_loss as analysis
 from dpfl.errors import UserError
+from dpfl.papers import folder
 from dpfl.privacy.accountants import classic_rdp
-from dpfl.report import privacy_loss_fit_words as fit_words
-from dpfl.report import privacy_loss_words as words
-from dpfl.tables import printed_losses
+from dpfl.tables import rendering
 
 SETTINGS = {
     "batch_size": 250,
@@ -66,7 +66,8 @@ def test_the_printed_table_is_that_of_the_source():
 def test_it_declares_the_file_that_it_reads(root):
     (path,) = analysis.READS
     with (root / path).open(encoding="utf-8") as file:
-        assert sum(row["metric"] == printed_losses.METRIC for row in csv.DictReader(file)) == 32
+        rows = [row for row in csv.DictReader(file) if row["table"] == printed_losses.TABLE]
+    assert len(rows) == 32
 
 
 @pytest.mark.parametrize(
@@ -234,9 +235,8 @@ def test_wrong_settings_are_told_in_one_line(path, value, message):
     assert "\n" not in str(caught.value)
 
 
-def test_the_configured_settings_are_the_published_set_up(root):
-    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    settings = config["accounting"]["privacy-loss"]["settings"]
+def test_the_configured_settings_are_the_published_set_up():
+    settings = folder.load("zhou2022").content["analyses"]["privacy-loss"]["settings"]
     analysis.check(settings)
     assert settings["examples"] == {"mnist": 60000, "cifar10": 50000}
     assert {**settings, "examples": None, "releases": None} == {
@@ -249,13 +249,14 @@ def test_the_configured_settings_are_the_published_set_up(root):
 
 def test_settings_are_checked_without_loading_what_computes(root):
     code = (
-        "import sys; from dpfl.analyses import privacy_loss; "
+        "import sys; from papers.zhou2022.analyses import privacy_loss; "
         f"privacy_loss.check({SETTINGS}); "
         "print(*{'numpy', 'pandas', 'dp_accounting', 'matplotlib'}.intersection(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=root / "workflow/scripts",
+        cwd=root / "workflow",
+        env=os.environ | {"PYTHONPATH": "scripts"},
         capture_output=True,
         text=True,
         check=False,
@@ -278,54 +279,21 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     assert names[:2] == ["DP-SGD, 25 epochs", "DP-SGD, 50 epochs"]
 
 
-def test_sentences_are_computed_from_the_tables(tables):
-    prices, fit = tables[""], tables["fit"]
-    one, all_ = words.answer(prices)
-    assert one.startswith("As one release: 0 of 12 printed cells match")
-    assert "FSDP on MNIST, header 4.42, 25 epochs, at -0.012" in one
-    assert all_.startswith("All releases charged: 0 of 8")
-    first, *_ = fit_words.fitted(fit, prices)
-    assert "1.93 / 2.71 reproduced at fitted σ 1.1 (" in first
-    assert "; 1.95 / 2.72 at the header's own σ, 1.096" in first
-    assert "does not allow that fit: σ 1.095 to 1.097" in first
-    assert "1.464 / 2.127 at the fit" in first
-    assert any(
-        "0.76 / 1.09" in line and "2.215 / 2.192" in line for line in fit_words.unfitted(fit)
-    )
-    assert "3 of 6 pairs of losses" in fit_words.fits(fit)
-    assert "printed losses grow" in words.growth(prices)[0]
-    assert "P3SGD − DP-SGD at equal σ: printed -0.06 to -0.05" in words.methods(prices)[0]
-    assert "ours equal as one release and" in words.methods(prices)[0]
-    high, low, count = words.other_delta(prices)
-    assert "1.199 at δ = 1e-6 (1.197 to 1.2 by its rounding; the roundest is 1.2)" in high
-    assert "4.014 at δ = 1e-6 (3.999 to 4.03 by its rounding; the roundest is 4)" in low
-    assert "With δ = 1e-6 in the header's formula 0 of 20 prices match" in count
-    assert "the steps cost 1.473 / 2.140, printed is 1.93 / 2.71." in words.truth(prices)[1]
-    assert "never says less than ln(1/δ)/62 = 0.186" in words.floor(prices)
-    assert len(words.needed(tables["needed"])) == 2
-    assert words.datasets(prices) == []
-
-
-def test_two_data_sets_are_set_against_their_sampling_rates(tables):
-    prices = tables[""]
-    other = prices.assign(dataset="cifar10", sample_rate=0.005, published=0.1)
-    other["classic_rdp"] += 0.1
-    (line,) = words.datasets(pd.concat([prices, other]))
-    assert "CIFAR-10 is sampled at q = 0.005, MNIST at 0.004167" in line
-    assert "larger in 12 of 12 cells, the printed one in 0 of 12" in line
+def test_every_printed_loss_has_a_price_beside_it(tables):
+    prices = analysis.beside_print(tables)
+    by_line = printed_losses.by_line()
+    one = prices[prices["reading"] == assumptions.ONE].set_index("line")
+    assert {by_line[line].dataset for line in one.index} == {"mnist"}
+    assert all(by_line[line].epsilon == row["printed"] for line, row in one.iterrows())
+    first = next(line for line, loss in by_line.items() if loss[:4] == ("mnist", 4.42, "dpsgd", 25))
+    assert one.loc[first, "ours"] == pytest.approx(1.948, abs=1e-3)
 
 
 def test_tables_survive_their_files(tables, tmp_path):
-    """What the notebook reads from the files gives the sentences of the tables."""
-    from dpfl.report.reader import Folder
-    from dpfl.tables import rendering
-
     for suffix in analysis.TABLES:
-        stem = tmp_path / "tables" / "_".join(filter(None, ["losses", suffix]))
+        stem = tmp_path / "_".join(filter(None, ["losses", suffix]))
         rendering.write(stem, tables[suffix], analysis.columns()[suffix])
-    folder = Folder(tmp_path)
-    prices, fit = folder.analysis("losses"), folder.analysis("losses", "fit")
-    assert fit_words.fitted(fit, prices) == fit_words.fitted(tables["fit"], tables[""])
-    assert words.answer(prices) == words.answer(tables[""])
-    assert "1.933 / 2.707" in folder.text("losses_fit")
-    assert "reproduced at fitted σ 1.1" in folder.text("losses")
+    read = pd.read_csv(tmp_path / "losses.csv").fillna({"note": ""})
+    pd.testing.assert_frame_equal(read, tables[""].reset_index(drop=True))
+    assert "1.933 / 2.707" in (tmp_path / "losses_fit.md").read_text(encoding="utf-8")
+    assert "reproduced at fitted σ 1.1" in (tmp_path / "losses.md").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpfl.adaptive.binding_bounds import Regime, regime, residual_scale, unclipped_rate
+from dpfl.adaptive.elementwise import bounds
 from dpfl.errors import UserError
-from dpfl.optimizers._adaptive import bounds
 from dpfl.optimizers.adabelief import AdaBelief
 from dpfl.optimizers.cadabelief import CAdaBelief
-from dpfl.regime import Regime, regime, residual_scale, unclipped_rate
 
 
 def follow_noise(optimizer, theta, deviation, steps, seed=0):
@@ -124,5 +124,5 @@ def test_refuses_what_it_cannot_predict(call, message):
 
 
 def test_needs_no_torch(root):
-    code = "import sys, dpfl.regime; sys.exit('torch' in sys.modules)"
+    code = "import sys, dpfl.adaptive.binding_bounds; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=root / "workflow" / "scripts", check=True)

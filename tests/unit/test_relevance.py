@@ -10,8 +10,8 @@ from torch import nn
 
 from dpfl import models
 from dpfl.errors import UserError
-from dpfl.mechanisms import _layer_relevance
-from dpfl.mechanisms._layer_relevance import FLOOR, element_relevance, layer_relevance, shares
+from dpfl.relevance import layers
+from dpfl.relevance.layers import FLOOR, element_relevance, layer_relevance, shares
 
 NETWORKS = {
     "mnist-cnn": (1, 28, 28),
@@ -239,14 +239,14 @@ def test_examples_do_not_mix(name, monkeypatch):
     alone = [layer_relevance(model, inputs[[i]], targets[[i]]) for i in range(7)]
     torch.testing.assert_close(torch.cat(alone, dim=1), expected, rtol=1e-5, atol=0)
     passes = []
-    whole = _layer_relevance.element_relevance
+    whole = layers.element_relevance
 
     def counted(model, inputs, *rest):
         passes.append(len(inputs))
         return whole(model, inputs, *rest)
 
-    monkeypatch.setattr(_layer_relevance, "EXAMPLES_PER_PASS", 3)
-    monkeypatch.setattr(_layer_relevance, "element_relevance", counted)
+    monkeypatch.setattr(layers, "EXAMPLES_PER_PASS", 3)
+    monkeypatch.setattr(layers, "element_relevance", counted)
     found = layer_relevance(model, inputs, targets)
     assert passes == [3, 3, 1]
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=0)

@@ -16,8 +16,8 @@ from torch.nn.functional import cross_entropy
 from dpfl import data, models, plugins
 from dpfl.data import _scattering, digits
 from dpfl.errors import UserError
+from dpfl.feature_norm import FeatureNorm
 from dpfl.gradients import PerExampleGradients
-from dpfl.models._scattering import FeatureNorm
 from dpfl.training import run
 
 BASES = {"digits-scatter": "digits", "mnist-scatter": "mnist", "cifar10-scatter": "cifar10"}

@@ -44,3 +44,9 @@ def test_a_training_job_imports_neither_torchvision_nor_opacus(root):
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "set()"
+
+
+def test_what_only_type_checkers_import_is_no_dependency():
+    found = sources.needed_by("workflow/scripts/prepare_data.py", plugins.path_of("data", "digits"))
+    assert "workflow/scripts/dpfl/protocols.py" in found
+    assert not [file for file in found if "/gradients/" in file or "/privacy/" in file]

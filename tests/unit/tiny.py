@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import data, partition, streams
+from dpfl import data, streams
+from dpfl.assignment import assign
 from dpfl.files import write_json
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.training.inputs import Inputs
@@ -67,12 +68,15 @@ def write_data(folder: Path) -> Path:
     return path
 
 
-def inputs_of(settings: dict, folder: Path) -> Inputs:
-    """Write what a run reads."""
-    path = write_data(folder)
+def inputs_of(settings: dict, folder: Path, path: Path | None = None) -> Inputs:
+    """Write what a run reads, a data set of our own unless there is one at `path`."""
+    path = path or write_data(folder)
     key = streams.pairing_key(settings)
-    assignment = partition.assign(
-        data.load_train_targets(path), rng=streams.rng(*key, "partition"), **settings["partition"]
+    assignment = assign(
+        data.load_train_targets(path),
+        owners=data.load_train_clients(path),
+        rng=streams.rng(*key, "partition"),
+        **settings["partition"],
     )
     np.save(folder / "assignment.npy", assignment)
     if settings["epsilon"] == "inf":

@@ -1,15 +1,16 @@
 """What users see before anything runs: the jobs, their cost, and their mistakes."""
 
 import re
-from pathlib import Path
 
 import pytest
 from worktree import job_counts
 
-PRESETS = sorted((Path(__file__).parents[2] / "workflow" / "presets").glob("*.yaml"))
+from dpfl.papers import folder
+
+SCALES = sorted({scale for key in folder.names() for scale in folder.load(key).scales})
 RULES = {
     *("prepare_data", "partition", "calibrate", "train"),
-    *("tabulate", "plot", "notebook", "report"),
+    *("tabulate", "plot", "judge", "collect_claims", "notebook", "report"),
 }
 NOTICE = "Config file config.yaml is extended by additional config"
 """What Snakemake itself prints whenever the command line changes the configuration."""
@@ -29,17 +30,18 @@ def test_the_default_shows_every_rule_and_writes_nothing(sources):
     assert jobs["train"] <= 158
     assert announced(printed)[0] == jobs["train"]
     assert "Exception" not in printed and "Traceback" not in printed
-    assert not sources.results.exists()
+    assert not sources.made()
 
 
-@pytest.mark.parametrize("preset", [path.stem for path in PRESETS])
-def test_a_preset_announces_its_runs_and_its_cost(sources, preset):
-    configs = [f"workflow/presets/{preset}.yaml"]
-    printed = sources.make("--dry-run", "--quiet", "rules", configs=configs)
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_scale_announces_its_runs_and_its_cost(sources, scale):
+    printed = sources.make(
+        "--dry-run", "--quiet", "rules", "--config", f"scale={scale}", configs=()
+    )
     runs, hours = announced(printed)
     assert runs == job_counts(printed)["train"]
     assert hours > 0
-    assert not sources.results.exists()
+    assert not sources.made()
 
 
 def mistake_of(tree, *args):
@@ -49,7 +51,7 @@ def mistake_of(tree, *args):
     lines = (failed.stdout + failed.stderr).splitlines()
     ours = [line for line in lines if line.strip() and not line.startswith(NOTICE)]
     assert len(ours) == 1, lines
-    assert not tree.results.exists()
+    assert not tree.made()
     return ours[0]
 
 
@@ -59,6 +61,8 @@ def mistake_of(tree, *args):
         ("delat=1e-6", ["'delat'", "top level", "'delta'"]),
         ("margin=wide", ["margin", "'wide'", "number"]),
         ("select=[cadabeleif]", ["'cadabeleif'", "select", "'cadabelief'"]),
+        ("papers=[meng2032]", ["'meng2032'", "papers", "'meng2023'"]),
+        ("scale=mnits", ["mnits", "scale", "'mnist'"]),
     ],
 )
 def test_a_typo_on_the_command_line_is_one_line(sources, setting, words):
@@ -70,8 +74,8 @@ def test_a_typo_on_the_command_line_is_one_line(sources, setting, words):
     ("config", "words"),
     [
         (
-            {"studies": {"rates": {"epsilon": [1]}}},
-            ["'epsilon'", "studies.rates", "'epsilons'"],
+            {"studies": {"meng2023/rates": {"epsilon": [1]}}},
+            ["'epsilon'", "meng2023", "studies.rates", "'epsilons'"],
         ),
         (
             {"optimizers": {"adam": {"settings": {"beta": 0.9}}}},

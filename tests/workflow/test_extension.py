@@ -2,6 +2,7 @@
 
 import copy
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -38,7 +39,7 @@ def with_method(name, *studies):
     """The mini configuration with one more method in some studies."""
     config = copy.deepcopy(MINI)
     for study in studies:
-        config["studies"][study]["methods"].append(name)
+        config["studies"][f"meng2023/{study}"]["methods"].append(name)
     return config
 
 
@@ -48,7 +49,8 @@ def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, ex
     known, before = finished.runs(), finished.contents("runs/*/*")
     name = add(finished, "optimizers", source)
     (finished.path / "new.yaml").write_text(entries, encoding="utf-8")
-    assert all(name in study["methods"] for study in yaml.safe_load(entries)["studies"].values())
+    added = [study["methods"]["add"] for study in yaml.safe_load(entries)["studies"].values()]
+    assert added == [[name], [name]]
     finished.configure(with_method(name, "cadabelief", "rates"))
     finished.make(configs=("new.yaml", "mini.yaml"))
 
@@ -56,30 +58,70 @@ def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, ex
     assert len(new) == 4
     assert all(run.startswith(f"digits-dpsgd-{name}-") for run in new)
     assert before.items() <= finished.contents("runs/*/*").items()
-    table = pd.read_csv(finished.results / "tables" / "cadabelief.csv").set_index("method")
+    table = pd.read_csv(finished.results / "tables" / "meng2023" / "cadabelief.csv").set_index(
+        "method"
+    )
     assert list(table.index) == ["sgd", "cadabelief", name]
     assert table.loc[name, "n"] == 2
     assert 0 < table.loc[name, "accuracy_mean"] <= 100
     assert 7.9 < table.loc[name, "eps_certified"] <= 8
-    assert name in (finished.results / "reports" / "index.html").read_text(encoding="utf-8")
+    assert name in (finished.results / "reports" / "meng2023.html").read_text(encoding="utf-8")
 
 
 def test_the_readmes_mechanism_trains(finished, examples):
     name = add(finished, "mechanisms", examples["python"][1])
     config = with_method("new", "rates")
-    config["mechanisms"] = {name: {"estimator": name}}
-    config["methods"] = {
-        "new": {
-            "mechanism": name,
-            "optimizer": "sgd",
-            "clipping": "clip-1",
-            "budget": "uniform",
-            "federation": "default",
-        }
-    }
+    config["mechanisms"] = {name: {"uses": name}}
+    config["methods"] = {"new": {"extends": "sgd", "mechanism": name}}
     finished.configure(config)
     summary = min(f for f in finished.pending()["train"] if f.endswith("summary.json"))
     finished.make(summary)
     outcome = read_json(finished.path / summary)
     assert outcome["settings"]["mechanism"]["estimator"] == name
     assert not outcome["diverged"]
+
+
+def test_a_copied_paper_is_judged_without_touching_any_other_file(finished):
+    """The template becomes a paper: a page, rows in the table of claims, records, a badge."""
+    before = finished.contents("../workflow/**/*")
+    papers = finished.path / "workflow" / "papers"
+    shutil.copytree(papers / "_template", papers / "new2024")
+    finished.configure(MINI | {"papers": ["meng2023", "new2024"], "select": None})
+    config = {"select": ["meng2023/cadabelief", "meng2023/rates", "new2024/main"]}
+    finished.configure(MINI | {"papers": ["meng2023", "new2024"]} | config)
+    finished.make()
+
+    claims = pd.read_csv(finished.results / "tables" / "claims.csv")
+    own = claims[(claims["paper"] == "new2024") & (claims["part"] == "overall")]
+    verdicts = dict(zip(own["claim"], own["verdict"], strict=True))
+    assert verdicts == {
+        "momentum-beats-sgd": "demonstration",
+        "accuracy-of-momentum": "demonstration",
+        "converges": "not judged",
+    }
+    printed = pd.read_csv(finished.results / "tables" / "published.csv")
+    own = printed[printed["paper"] == "new2024"].set_index("row")
+    assert own["printed"].to_dict() == {"SGD": 75.0, "momentum": 80.0}
+    assert own["ours"].between(0, 100).all()
+    records = read_json(finished.results / "claims.json")["records"]
+    assert {"meng2023", "new2024"} == {record["paper"]["key"] for record in records}
+    page = (finished.results / "reports" / "new2024.html").read_text(encoding="utf-8")
+    assert "Title as printed" in page and "The paper prints 80" in page
+    index = (finished.results / "reports" / "index.html").read_text(encoding="utf-8")
+    assert "momentum is more accurate than SGD" in index and "new2024.html" in index
+    assert (finished.results / "badges" / "new2024.svg").exists()
+    after = finished.contents("../workflow/**/*")
+    assert {path: after[path] for path in before} == before
+
+
+def test_a_paper_that_is_wrong_is_one_line(sources):
+    papers = sources.path / "workflow" / "papers"
+    shutil.copytree(papers / "_template", papers / "new2024")
+    published = papers / "new2024" / "published.csv"
+    published.write_text(published.read_text().replace("momentum,accuracy", "momentun,accuracy"))
+    failed = sources.run("--dry-run", "--config", "papers=[new2024]")
+    assert failed.returncode != 0
+    (line,) = [
+        text for text in failed.stderr.splitlines() if "new2024" in text and "config" in text
+    ][-1:]
+    assert "no row 'momentum' in the table; did you mean 'momentun'?" in line

@@ -13,23 +13,22 @@ from typing import Any
 import yaml
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "2")
-SOURCES = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "notebooks", "envs")
+SOURCES = (
+    *("Snakefile", "config.yaml", "pyproject.toml", "workflow", "notebooks", "envs"),
+    "results/reference",
+)
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
 MINI = {
-    "select": ["cadabelief", "rates"],
+    "papers": ["meng2023"],
+    "select": ["meng2023/cadabelief", "meng2023/rates"],
     "federations": {"default": {"rounds": 2}},
     "studies": {
-        "cadabelief": {
+        "meng2023/cadabelief": {
             "methods": ["sgd", "cadabelief"],
             "epsilons": [8],
             "seeds": [0, 1],
-            "claims": [
-                {"source": "001", "better": "cadabelief", "worse": ["sgd"], "published": "better"}
-            ],
-            "controls": [],
         },
-        "rates": {"methods": ["sgd", "cadabelief"], "vary": {"rate": [0.03, 0.3]}},
-        "state": {"methods": ["cadabelief"]},
+        "meng2023/rates": {"methods": ["sgd", "cadabelief"], "vary": {"rate": [0.03, 0.3]}},
     },
 }
 """A configuration of eight training runs that still uses every rule."""
@@ -44,6 +43,10 @@ class Tree:
     @property
     def results(self) -> Path:
         return self.path / "results"
+
+    def made(self) -> list[str]:
+        """Return what the workflow has made: the results that the sources do not have."""
+        return sorted(p.name for p in self.results.iterdir() if p.name != "reference")
 
     def configure(self, config: dict[str, Any]) -> None:
         """Write mini.yaml."""
@@ -115,7 +118,7 @@ def copied(root: Path, to: Path) -> Tree:
     for name in SOURCES:
         source = root / name
         if source.is_dir():
-            shutil.copytree(source, to / name, ignore=ignore)
+            shutil.copytree(source, to / name, ignore=ignore, dirs_exist_ok=True)
         else:
             shutil.copy2(source, to / name)
     return Tree(to)

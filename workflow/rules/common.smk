@@ -1,9 +1,10 @@
 # What several stages share: paths by name, and the source files that a job depends on.
 
+import json
 import re
-import shlex
 
-from dpfl import plugins
+from dpfl import analyses, plugins
+from dpfl.papers import folder
 from dpfl.planning import sources
 
 SCRIPTS = "workflow/scripts"
@@ -24,7 +25,7 @@ wildcard_constraints:
     tuning="[a-z0-9.-]+",
     run="[a-z0-9.-]+",
     study=one_of(PLAN.studies),
-    analysis=one_of(PLAN.analyses),
+    paper=one_of(PLAN.papers),
     figure="[a-z0-9-]+",
 
 
@@ -83,34 +84,16 @@ def trials_of(wildcards):
     ]
 
 
-def studies_in(notebook):
-    """The studies that a notebook reads: its own, and those that one of its own has tuned."""
-    own = [
-        name for name, study in PLAN.studies.items() if study["notebook"] == notebook
-    ]
-    tuned = [n for n, study in PLAN.studies.items() if study.get("tuned_by") in own]
-    return list(dict.fromkeys([*own, *tuned]))
-
-
-def analyses_in(notebook):
-    """The studies without training that a notebook reads."""
-    return [n for n, found in PLAN.analyses.items() if found["notebook"] == notebook]
-
-
-def notebook_parameters(notebook):
-    """What papermill tells a notebook: which studies to read, those without training by plug-in."""
-    found = {
-        "studies": studies_in(notebook),
-        "analyses": {n: PLAN.analyses[n]["analysis"] for n in analyses_in(notebook)},
-    }
-    given = {name: json.dumps(value) for name, value in found.items() if value}
-    return " ".join(f"-p {name} {shlex.quote(text)}" for name, text in given.items())
+def package_of(analysis):
+    """The package of the plug-in of a study without training."""
+    paper = analysis.split("/")[0]
+    return analyses.package_of(paper, PLAN.analyses[analysis]["uses"])
 
 
 def tables_of(analysis):
     """The tables of a study without training, as its plug-in declares them."""
-    plugin = PLAN.analyses[analysis]["analysis"]
-    return plugins.constant("analyses", plugin, "TABLES", ("",))
+    plugin = PLAN.analyses[analysis]["uses"]
+    return plugins.constant(package_of(analysis), plugin, "TABLES", ("",))
 
 
 def analysis_outputs(names, form):
@@ -130,8 +113,7 @@ def analysis_files(names):
 
 def analysis_figures(names, form="png"):
     return [
-        f"results/figures/{name}/{PLAN.analyses[name]['analysis']}.{form}"
-        for name in names
+        f"results/figures/{name}/{PLAN.analyses[name]['uses']}.{form}" for name in names
     ]
 
 
@@ -142,27 +124,31 @@ def figures_of(names):
     ]
 
 
-def notebook_inputs(wildcards):
-    """The tables and figures that a notebook reads, and the code that words them."""
-    names, analyses = studies_in(wildcards.notebook), analyses_in(wildcards.notebook)
+def paper_files(key):
+    """The files of a paper's folder that its page reads."""
+    paths = [folder.HOME / key / name for name in folder.FILES]
+    return [folder.shown(path) for path in paths if path.exists()]
+
+
+def kept_files(key):
+    """The kept results that a page may quote: tables of all papers, pictures of its own."""
+    kept = Path("results/reference")
+    return sorted(map(str, [*kept.rglob("*.csv"), *(kept / key).rglob("*.png")]))
+
+
+def tables_and_figures(key):
+    """All tables and figures of a paper."""
+    studies, trainless = plan.of_paper(PLAN.studies, key), plan.of_paper(
+        PLAN.analyses, key
+    )
     return [
-        *expand("results/studies/{study}.json", study=names),
+        *expand("results/studies/{study}.json", study=studies),
         *expand(
             "results/tables/{study}{part}.{form}",
-            study=names,
+            study=studies,
             part=TABLES,
-            form=["csv", "md"],
+            form=["csv", "md", "tex"],
         ),
-        *expand("results/figures/{figure}.png", figure=figures_of(names)),
-        *analysis_outputs(analyses, "csv"),
-        *analysis_outputs(analyses, "md"),
-        *analysis_figures(analyses),
+        *expand("results/figures/{figure}.png", figure=figures_of(studies)),
+        *analysis_files(trainless),
     ]
-
-
-FIGURES = sorted(
-    {figure for study in PLAN.studies.values() for figure in study["figures"]}
-)
-SELECTED_NOTEBOOKS = sorted(
-    {found["notebook"] for found in [*PLAN.studies.values(), *PLAN.analyses.values()]}
-)

@@ -33,12 +33,12 @@ for analysis in PLAN.analyses:
 
     rule:
         name:
-            f"analyse_{analysis.replace('-', '_')}"
+            f"analyse_{re.sub('[^a-z0-9]', '_', analysis)}"
         input:
             driver=f"{SCRIPTS}/analyse.py",
             sources=sources_of(
                 "analyse",
-                ("analyses", PLAN.analyses[analysis]["analysis"]),
+                (package_of(analysis), PLAN.analyses[analysis]["uses"]),
                 *(
                     ("privacy/accountants", a)
                     for a in plugins.names("privacy/accountants")
@@ -71,7 +71,7 @@ for analysis in PLAN.analyses:
             runtime=60,
         params:
             name=analysis,
-            plugin=PLAN.analyses[analysis]["analysis"],
+            plugin=PLAN.analyses[analysis]["uses"],
             settings=json.dumps(PLAN.analyses[analysis]["settings"]),
         shell:
             "python {input.driver} --name {params.name} --analysis {params.plugin}"

@@ -1,4 +1,4 @@
-# Figures, executed notebooks, and the page that links everything.
+# Figures, the notebook of every paper, and the first page.
 
 from dpfl.report import captions
 
@@ -34,23 +34,31 @@ rule plot:
 
 rule notebook:
     input:
-        template="notebooks/{notebook}.ipynb",
+        template="notebooks/paper.ipynb",
+        parts="workflow/report/parts.html.jinja",
         words=f"{SCRIPTS}/dpfl/report/narrative.py",
-        sources=sources_of("dpfl/report/narrative", *NOTEBOOK_MODULES),
-        anchors="workflow/resources/anchors.csv",
-        read=notebook_inputs,
+        sources=sources_of(
+            "dpfl/report/narrative",
+            *NOTEBOOK_MODULES,
+            *(("claims", kind) for kind in plugins.names("claims")),
+        ),
+        paper="results/papers/{paper}.json",
+        files=lambda w: paper_files(w.paper),
+        judged=expand(
+            "results/claims/{{paper}}/{table}.csv", table=["claims", "published"]
+        ),
+        read=lambda w: tables_and_figures(w.paper),
+        kept=lambda w: kept_files(w.paper),
     output:
-        notebook="results/notebooks/{notebook}.ipynb",
+        notebook="results/notebooks/{paper}.ipynb",
         html=report(
-            "results/reports/{notebook}.html",
+            "results/reports/{paper}.html",
             caption="../report/notebook.rst",
-            category="Notebooks",
-            labels=lambda w: {"notebook": w.notebook},
+            category="Papers",
+            labels=lambda w: {"paper": w.paper},
         ),
     log:
-        "results/logs/notebook/{notebook}.log",
-    wildcard_constraints:
-        notebook=one_of(SELECTED_NOTEBOOKS),
+        "results/logs/notebook/{paper}.log",
     # Two kernels that start at once can be given the same port; the later one dies.
     retries: 2
     conda:
@@ -59,13 +67,12 @@ rule notebook:
         mem_mb=2000,
         runtime=30,
     params:
-        read=lambda w: notebook_parameters(w.notebook),
         scripts=lambda w, input: Path(input.words).parents[2],
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
         " papermill {input.template} {output.notebook} --cwd . -k python3 --no-progress-bar"
-        " {params.read} -p results results &&"
+        " -p paper {wildcards.paper} -p results results &&"
         " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
         ") > {log} 2>&1"
 
@@ -75,30 +82,22 @@ rule report:
         driver=f"{SCRIPTS}/report.py",
         sources=sources_of("report"),
         template="workflow/report/index.html.jinja",
-        studies=expand("results/studies/{study}.json", study=PLAN.studies),
-        tables=expand(
-            "results/tables/{study}{part}.csv", study=PLAN.studies, part=TABLES
-        ),
-        figures=expand("results/figures/{figure}.png", figure=figures_of(PLAN.studies)),
-        analyses=analysis_files(PLAN.analyses),
-        notebooks=expand("results/reports/{notebook}.html", notebook=SELECTED_NOTEBOOKS),
+        parts="workflow/report/parts.html.jinja",
+        judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
+        records="results/claims.json",
+        papers=expand("results/papers/{paper}.json", paper=PLAN.papers),
+        read=[file for paper in PLAN.papers for file in tables_and_figures(paper)],
+        pages=expand("results/reports/{paper}.html", paper=PLAN.papers),
         config="results/config.json",
         runs=expand(
             "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
         ),
-        captions=[
-            *(f"{SCRIPTS}/dpfl/plots/{f.replace('-', '_')}.py" for f in FIGURES),
-            *(
-                f"{SCRIPTS}/dpfl/analyses/{found['analysis'].replace('-', '_')}.py"
-                for found in PLAN.analyses.values()
-            ),
-        ],
     output:
         report(
             "results/reports/index.html",
             caption="../report/index.rst",
             category="Overview",
-            labels={"page": "scorecard"},
+            labels={"page": "table of claims"},
         ),
     log:
         "results/logs/report.log",
@@ -108,11 +107,7 @@ rule report:
         mem_mb=1000,
         runtime=10,
     params:
-        notebooks=[f"{n}=results/reports/{n}.html" for n in SELECTED_NOTEBOOKS],
-        analyses=[f"{n}={found['title']}" for n, found in PLAN.analyses.items()],
+        papers=" ".join(PLAN.papers),
     shell:
-        "python {input.driver} --studies {input.studies} --tables results/tables"
-        " --figures {input.figures} --notebooks {params.notebooks}"
-        " --analyses {params.analyses:q}"
-        " --runs results/runs --config {input.config} --output {output}"
+        "python {input.driver} --papers {params.papers} --results results --output {output}"
         " 2>&1 | tee {log}"

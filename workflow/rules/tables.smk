@@ -1,10 +1,29 @@
 # Tables: the cells of a study with a verdict each, its paired comparisons, its good rates.
 
 
-rule describe:
+rule describe_config:
     input:
         driver=f"{SCRIPTS}/describe.py",
-        sources=sources_of("describe"),
+    output:
+        "results/config.json",
+    log:
+        "results/logs/describe_config.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=200,
+        runtime=5,
+    params:
+        content=json.dumps(config),
+    shell:
+        "python {input.driver} config --content {params.content:q} --output {output} 2>&1 | tee {log}"
+
+
+# What is resolved can be larger than an argument of a command may be, so that the driver resolves
+# it again; the digest says when.
+rule describe_study:
+    input:
+        driver=f"{SCRIPTS}/describe.py",
     output:
         "results/studies/{study}.json",
     log:
@@ -14,19 +33,33 @@ rule describe:
     resources:
         mem_mb=200,
         runtime=5,
+        # Not a parameter, nor a file: most changes of the configuration change no study.
+        config=json.dumps(config),
     params:
-        content=lambda w: json.dumps(PLAN.studies[w.study]),
+        digest=lambda w: plan.digest(PLAN.studies[w.study]),
     shell:
-        "python {input.driver} --content {params.content:q} --output {output} 2>&1 | tee {log}"
+        "python {input.driver} study --content {resources.config:q} --name {wildcards.study}"
+        " --output {output} 2>&1 | tee {log}"
 
 
-use rule describe as describe_config with:
+rule describe_paper:
+    input:
+        driver=f"{SCRIPTS}/describe.py",
     output:
-        "results/config.json",
+        "results/papers/{paper}.json",
     log:
-        "results/logs/describe_config.log",
+        "results/logs/describe_paper/{paper}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=200,
+        runtime=5,
+        config=json.dumps(config),
     params:
-        content=json.dumps(config),
+        digest=lambda w: plan.digest(plan.outline(PLAN, PAPERS, w.paper)),
+    shell:
+        "python {input.driver} paper --content {resources.config:q} --name {wildcards.paper}"
+        " --output {output} 2>&1 | tee {log}"
 
 
 rule tabulate:

@@ -4,28 +4,30 @@ import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli, plugins
-from dpfl.plots import _save
+from dpfl import analyses, cli
+from dpfl.figures import saving
 from dpfl.tables import rendering
 
 
 def main() -> None:
     """Write TABLES/{name}.*, TABLES/{name}_{suffix}.* and FIGURES/{name}/{analysis}.*."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of its files")
-    parser.add_argument("--analysis", required=True, help="a file of dpfl/analyses")
+    parser.add_argument("--name", required=True, help="paper/analysis, the name of its files")
+    parser.add_argument(
+        "--analysis", required=True, help="a file of the paper's or of dpfl/analyses"
+    )
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--figures", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
 
-    analysis = plugins.load("analyses", arguments.analysis)
+    analysis = analyses.load(arguments.name.split("/")[0], arguments.analysis)
     analysis.check(arguments.settings)
     found, columns = analysis.tables(arguments.settings), analysis.columns()
     for suffix in analysis.TABLES:
         stem = f"{arguments.name}_{suffix}" if suffix else arguments.name
         rendering.write(arguments.tables / stem, found[suffix], columns[suffix])
-    _save.save(analysis.draw(found), arguments.figures / arguments.name / arguments.analysis)
+    saving.save(analysis.draw(found), arguments.figures / arguments.name / arguments.analysis)
 
 
 if __name__ == "__main__":

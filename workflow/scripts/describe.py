@@ -6,14 +6,33 @@ from pathlib import Path
 
 from dpfl import cli
 from dpfl.files import write_json
+from dpfl.planning import compose, plan
 
 
 def main() -> None:
+    """Write a configuration that is given, or resolve a study or a paper of one."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--content", required=True, type=json.loads, help="JSON")
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--content", type=json.loads, required=True, help="JSON: a configuration")
+    parser.add_argument("--name", help="paper/study, or paper")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
-    write_json(args.output, args.content)
+    write_json(args.output, PARTS[args.part](args))
+
+
+def _study(args: argparse.Namespace) -> dict:
+    papers = compose.compose(args.content)
+    paper = args.name.split("/")[0]
+    return plan.make({paper: papers[paper]}).studies[args.name]
+
+
+def _paper(args: argparse.Namespace) -> dict:
+    papers = compose.compose(args.content)
+    own = {args.name: papers[args.name]}
+    return plan.outline(plan.make(own), own, args.name)
+
+
+PARTS = {"config": lambda args: args.content, "study": _study, "paper": _paper}
 
 
 if __name__ == "__main__":

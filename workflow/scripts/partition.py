@@ -7,22 +7,23 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import cli, data, partition, plugins, streams
+from dpfl import cli, data, plugins, streams
+from dpfl.assignment import assign, label_counts, validation_of
+from dpfl.figures.label_counts import draw
 from dpfl.files import atomic
-from dpfl.plots import _labels
 
 
 def main() -> None:
     """Assign, count, draw; the three files appear together."""
     args = _arguments()
     settings = args.settings
-    targets = data.load_train_targets(args.data)
+    targets, owners = data.load_train_targets(args.data), data.load_train_clients(args.data)
     key = streams.pairing_key({"dataset": args.dataset, "partition": settings, "seed": args.seed})
     rng = streams.rng(*key, "partition")
-    assignment = partition.assign(targets, rng=rng, min_examples=args.min_examples, **settings)
+    assignment = assign(targets, owners=owners, rng=rng, min_examples=args.min_examples, **settings)
     classes = plugins.load("data", args.dataset).CLASSES
-    counts = partition.label_counts(assignment, targets, classes)
-    held_out = np.bincount(targets[partition.validation_of(assignment)], minlength=classes)
+    counts = label_counts(assignment, targets, classes)
+    held_out = np.bincount(targets[validation_of(assignment)], minlength=classes)
 
     with (
         atomic(args.assignment) as array,
@@ -32,7 +33,7 @@ def main() -> None:
         with array.open("wb") as file:
             np.save(file, assignment)
         _write_table(table, counts, held_out)
-        _labels.draw(counts, _title(args, settings)).savefig(png, dpi=150)
+        draw(counts, _title(args, settings)).savefig(png, dpi=150)
 
 
 def _arguments() -> argparse.Namespace:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from dpfl import cli, files, plugins
-from dpfl.plots import _save
+from dpfl.figures import saving
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
 
     study = files.read_json(arguments.study)
     figure = plugins.load("plots", arguments.figure).draw(study, arguments.runs)
-    _save.save(figure, arguments.output)
+    saving.save(figure, arguments.output)
 
 
 if __name__ == "__main__":

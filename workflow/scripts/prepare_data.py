@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from types import ModuleType
 
 from dpfl import cli, data, plugins
 
@@ -16,13 +17,21 @@ def main() -> None:
 
     arrays = data.read(args.dataset, args.data_dir)
     source = plugins.load("data", args.dataset)
-    pixels = hasattr(source, "SCALE")  # features are taken as they are
-    data.write(args.output, arrays, *((source.SCALE, source.MEAN, source.STD) if pixels else ()))
-    shape = " x ".join(map(str, source.SHAPE))
+    scaled = hasattr(source, "SCALE")  # features are taken as they are
+    data.write(args.output, arrays, *((source.SCALE, source.MEAN, source.STD) if scaled else ()))
     print(
         f"{args.output}: {args.dataset}, {len(arrays.train_targets)} training and "
-        f"{len(arrays.test_targets)} test examples of {shape}, {source.CLASSES} classes"
+        f"{len(arrays.test_targets)} test examples of {_shape(source.SHAPE)}, "
+        f"{source.CLASSES} classes{_owners(source)}"
     )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape)) if len(shape) > 1 else f"{shape[0]} columns"
+
+
+def _owners(source: ModuleType) -> str:
+    return f", {source.CLIENTS} natural clients" if hasattr(source, "CLIENTS") else ""
 
 
 if __name__ == "__main__":

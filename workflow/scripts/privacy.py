@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpfl import answers, calculator, cli, plugins
-from dpfl.answers import at_most, column
+from dpfl import calculator, calculator_output, cli, plugins
+from dpfl.calculator_output import at_most, column
 from dpfl.errors import UserError
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.schedule import Budget, Work
@@ -114,7 +114,7 @@ def schedule(args: argparse.Namespace) -> None:
         )
 
 
-def remark(row: answers.Row) -> str:
+def remark(row: calculator_output.Row) -> str:
     """Say which accountant certifies, and why another has no answer."""
     certificate = "the certificate" if row["accountant"] == calculator.CERTIFICATE else ""
     return row["reason"] or certificate
@@ -122,15 +122,15 @@ def remark(row: answers.Row) -> str:
 
 def answer(
     args: argparse.Namespace,
-    facts: answers.Row,
-    rows: list[answers.Row],
-    columns: dict[str, answers.Column],
+    facts: calculator_output.Row,
+    rows: list[calculator_output.Row],
+    columns: dict[str, calculator_output.Column],
 ) -> None:
     """Print one JSON object, or one table."""
     if args.json:
-        print(answers.as_json(args.command, args.delta, facts, rows))
+        print(calculator_output.as_json(args.command, args.delta, facts, rows))
     else:
-        print(answers.as_table(args.delta, facts, rows, columns))
+        print(calculator_output.as_table(args.delta, facts, rows, columns))
 
 
 def one_work(args: argparse.Namespace) -> tuple[float, int]:

@@ -1,10 +1,10 @@
-"""Chooses a method's rate: the best mean validation accuracy of its grid; ties go to the lower."""
+"""Chooses a method's rate from the finished trials of its grid (dpfl.tuning)."""
 
 import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli
+from dpfl import cli, tuning
 from dpfl.files import read_json, write_json
 
 
@@ -20,9 +20,10 @@ def main() -> None:
         accuracies = [s["final_validation_accuracy"] for s in summaries]
         mean = sum(accuracies) / len(accuracies)
         trials.append({"rate": trial["rate"], "validation_accuracy": mean, "n": len(accuracies)})
-    best = max(trials, key=lambda t: (t["validation_accuracy"], -t["rate"]))
-    write_json(args.output, {"rate": best["rate"], "trials": trials})
-    print(f"{args.output.stem}: rate {best['rate']:g}, the best of {len(trials)}")
+    rates, accuracies = ([t[key] for t in trials] for key in ("rate", "validation_accuracy"))
+    chosen = rates[tuning.best(rates, accuracies)]
+    write_json(args.output, {"rate": chosen, "trials": trials})
+    print(f"{args.output.stem}: rate {chosen:g}, the best of {len(trials)}")
 
 
 if __name__ == "__main__":

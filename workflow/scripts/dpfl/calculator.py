@@ -17,15 +17,15 @@ import dp_accounting
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.hints import nearest
 from dpfl.planning.participation import local_steps
 from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache, fits
-from dpfl.privacy.planned import planned
 from dpfl.privacy.priceable import LARGEST, MOST_STEPS, require_priceable, require_reachable
+from dpfl.privacy.priced_schedule import priced_schedule
 from dpfl.privacy.schedule import Budget, Work
+from dpfl.suggestions import nearest
 
 ACCOUNTANTS = "privacy/accountants"
 BUDGETS = "privacy/budgets"
@@ -159,7 +159,7 @@ def schedule(
     given = own.get("noise_multiplier", math.nan)
     if given > 0:
         require_priceable(work.sample_rate, given, work.steps, budget.delta)
-    plan, curve = planned(strategy, own, work, budget, cache)
+    plan, curve = priced_schedule(strategy, own, work, budget, cache)
     if plan.filter:
         first = {"round": 1, "steps": work.steps_per_round, "epsilon": None}
         return [first | {"noise_multiplier": plan.noise_multipliers[0]}], plan.filter

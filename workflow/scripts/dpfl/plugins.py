@@ -2,21 +2,31 @@
 
 import ast
 import importlib
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from dpfl import protocols
 from dpfl.errors import UserError
-from dpfl.hints import nearest
+from dpfl.suggestions import nearest
 
 ROOT = Path(__file__).parent
+WORKFLOW = ROOT.parents[1]
+PAPERS = "papers/"
+"""Packages that begin so are folders of a paper, in workflow/."""
 
 
 def names(package: str) -> list[str]:
     """Return the names that a package offers: its files, with dashes for underscores."""
-    files = (ROOT / package).glob("*.py")
+    files = folder_of(package).glob("*.py")
     return sorted(f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
+
+
+def folder_of(package: str) -> Path:
+    """Return the folder of a package."""
+    return (WORKFLOW if package.startswith(PAPERS) else ROOT) / package
 
 
 def path_of(package: str, name: str) -> Path:
@@ -24,20 +34,60 @@ def path_of(package: str, name: str) -> Path:
     offered = names(package)
     if name not in offered:
         raise UserError(f"no {name!r} in {package}: {nearest(name, offered)}")
-    return ROOT / package / f"{name.replace('-', '_')}.py"
+    return folder_of(package) / f"{name.replace('-', '_')}.py"
 
 
 def load(package: str, name: str) -> ModuleType:
     """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
     stem = path_of(package, name).stem
-    return importlib.import_module(f"dpfl.{package.replace('/', '.')}.{stem}")
+    module = f"{package.replace('/', '.')}.{stem}"
+    if not package.startswith(PAPERS):
+        return importlib.import_module(f"dpfl.{module}")
+    if str(WORKFLOW) not in sys.path:
+        sys.path.append(str(WORKFLOW))
+    return importlib.import_module(module)
 
 
 @cache
-def constant(package: str, name: str, variable: str, default: Any) -> Any:
-    """Read a literal that a plug-in assigns at top level, without importing it."""
-    tree = ast.parse(path_of(package, name).read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == variable:
-            return ast.literal_eval(node.value)
-    return default
+def constant(package: str, name: str, variable: str, default: Any = None) -> Any:
+    """Read a literal that a plug-in assigns at top level, without importing it.
+
+    Where there is none, return what the Protocol of its kind says, or else the default.
+    UserError for a value that is no literal.
+    """
+    found = _assigned(package, name).get(variable)
+    if found is None:
+        return getattr(protocols.FILES.get(package), variable, default)
+    try:
+        return ast.literal_eval(found)
+    except ValueError as error:
+        where = f"{package}/{path_of(package, name).name}"
+        raise UserError(
+            f"{where}: {variable} is {ast.unparse(found)}; it must be a literal"
+        ) from error
+
+
+def public_constants(package: str, name: str) -> list[str]:
+    """Return the names in capitals that a plug-in assigns at top level, but for private ones."""
+    assigned = _assigned(package, name)
+    return [name for name in assigned if name.isupper() and not name.startswith("_")]
+
+
+def tree(package: str, name: str) -> ast.Module:
+    """Parse the source of a plug-in; UserError if it is no Python."""
+    path = path_of(package, name)
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise UserError(f"{package}/{path.name}: {error.msg}, line {error.lineno}") from error
+
+
+def _assigned(package: str, name: str) -> dict[str, ast.expr]:
+    """Return what a plug-in assigns at top level, by name."""
+    found: dict[str, ast.expr] = {}
+    for node in tree(package, name).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = (part for target in targets for part in ast.walk(target))
+            found.update({p.id: node.value for p in parts if isinstance(p, ast.Name)})
+    return found

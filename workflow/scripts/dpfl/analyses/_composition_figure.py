@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.plots import _style
+from dpfl.figures import style
 
 LINES = {
     "basic_epsilon": ("basic (formula)", "#0072B2", "o", "-"),
@@ -22,7 +22,7 @@ LINES = {
 
 def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
     """Draw the tables: ε and δ of the first mechanism, then ε of each of the others."""
-    figure, axes = _style.canvas(1, 1 + len(crossovers), panel=(4.9, 4.4))
+    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(4.9, 4.4))
     names = list(crossovers["mechanism"])
     epsilons = [axes[0, 0], *axes[0, 2:]]
     for ax, (_, crossover) in zip(epsilons, crossovers.iterrows(), strict=True):
@@ -34,13 +34,13 @@ def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
         ax.xaxis.set_major_formatter("{x:g}")
     for ax in epsilons:
         ax.yaxis.set_major_formatter("{x:g}")
-    _style.legend_below(figure, axes[0, 0])
+    style.legend_below(figure, axes[0, 0])
     return figure
 
 
 def _epsilon(ax: Axes, own: pd.DataFrame, crossover: float) -> None:
     for column, (label, colour, marker, dash) in LINES.items():
-        look = _style.Look(colour, marker, dash).line()
+        look = style.Look(colour, marker, dash).line()
         ax.plot(own["k"], own[column], label=label, **look)
     ax.set_title(f"{own['mechanism'].iloc[0]} per round", loc="left")
     ax.set_ylabel("ε of all rounds")
@@ -78,6 +78,6 @@ def _delta(ax: Axes, own: pd.DataFrame) -> None:
         ("pld", own["delta_round"]),
     ):
         _, colour, marker, dash = LINES[column]
-        ax.plot(own["k"], delta, **_style.Look(colour, marker, dash).line())
+        ax.plot(own["k"], delta, **style.Look(colour, marker, dash).line())
     ax.set_title(f"{own['mechanism'].iloc[0]}: the δ of each", loc="left")
     ax.set_ylabel("δ of all rounds")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from dpfl.plots import _style
+from dpfl.figures import style
 
 SHADES = "YlGnBu"
 LEVELS = [2.0**power for power in range(-3, 7)]
@@ -19,7 +19,7 @@ DARK = 0.55  # the part of the scale from which lines are drawn in white
 def draw(prices: pd.DataFrame) -> Figure:
     """Draw the table: a panel per sampling rate on one scale of colours."""
     rates = sorted(prices["sample_rate"].unique())
-    figure, axes = _style.canvas(1, len(rates), panel=(4.3, 4.2), sharex=True, sharey=True)
+    figure, axes = style.canvas(1, len(rates), panel=(4.3, 4.2), sharex=True, sharey=True)
     known = prices["epsilon"][prices["epsilon"] > 0]
     norm = LogNorm(max(known.min(), LEVELS[0] / 2), min(known.max(), LEVELS[-1]), clip=True)
     for ax, rate in zip(axes[0], rates, strict=True):
@@ -28,13 +28,13 @@ def draw(prices: pd.DataFrame) -> Figure:
         )
         image = _panel(ax, grid, norm)
         ax.set_title(f"q = {rate:g}", loc="left")
-    _style.finish(axes, len(rates), "noise multiplier z", "releases T")
+    style.finish(axes, len(rates), "noise multiplier z", "releases T")
     bar = figure.colorbar(image, ax=axes, label="ε", pad=0.01, extend="both")
     bar.set_ticks([level for level in LEVELS if norm.vmin <= level <= norm.vmax])
     bar.ax.yaxis.set_major_formatter("{x:g}")
     bar.ax.minorticks_off()
-    delta = _style.delta_text(prices["delta"].iloc[0])
-    _style.title(figure, f"ε at δ = {delta}, lines of equal ε")
+    delta = style.delta_text(prices["delta"].iloc[0])
+    style.title(figure, f"ε at δ = {delta}, lines of equal ε")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What k rounds cost together: the formulas of source 002 beside what accountants prove.
+"""What k rounds cost together: composition theorems beside what accountants prove.
 
 On the left ε against the number of rounds, on the right the δ that each bound speaks of; then ε of
 the other mechanisms. Smaller is better, and every line is an upper bound for the same releases.
@@ -6,7 +6,7 @@ the other mechanisms. Smaller is better, and every line is an upper bound for th
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.analyses import _settings
+from dpfl import analysis_settings as expect
 from dpfl.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,30 +23,30 @@ SAMPLED = ("sample_rate", "noise_multiplier", "delta")
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    _settings.mapping("settings", settings, ("rounds", "slack", "mechanisms", "rule"))
-    _settings.numbers("settings.rounds", settings["rounds"], _settings.whole)
-    _settings.number("settings.slack", settings["slack"], 1)
-    for index, own in enumerate(_settings.items("settings.mechanisms", settings["mechanisms"])):
+    expect.mapping("settings", settings, ("rounds", "slack", "mechanisms", "rule"))
+    expect.numbers("settings.rounds", settings["rounds"], expect.whole)
+    expect.number("settings.slack", settings["slack"], 1)
+    for index, own in enumerate(expect.items("settings.mechanisms", settings["mechanisms"])):
         _check_mechanism(f"settings.mechanisms.{index}", own)
         if own in settings["mechanisms"][:index]:
             raise UserError(f"settings.mechanisms.{index} is {own}, which is there already")
     rule = settings["rule"]
-    _settings.mapping("settings.rule", rule, ("epsilon", "delta", "rounds"))
-    _settings.number("settings.rule.epsilon", rule["epsilon"])
-    _settings.number("settings.rule.delta", rule["delta"], 1)
-    _settings.numbers("settings.rule.rounds", rule["rounds"], _settings.whole)
+    expect.mapping("settings.rule", rule, ("epsilon", "delta", "rounds"))
+    expect.number("settings.rule.epsilon", rule["epsilon"])
+    expect.number("settings.rule.delta", rule["delta"], 1)
+    expect.numbers("settings.rule.rounds", rule["rounds"], expect.whole)
 
 
 def _check_mechanism(where: str, own: Any) -> None:
     """Expect a round's epsilon and delta, or its sampling rate, noise multiplier and delta."""
     given = not isinstance(own, dict) or "epsilon" in own
-    _settings.mapping(where, own, GIVEN if given else SAMPLED)
+    expect.mapping(where, own, GIVEN if given else SAMPLED)
     if given:
-        _settings.number(f"{where}.epsilon", own["epsilon"])
+        expect.number(f"{where}.epsilon", own["epsilon"])
     else:
-        _settings.number(f"{where}.sample_rate", own["sample_rate"], 1, closed=True)
-        _settings.number(f"{where}.noise_multiplier", own["noise_multiplier"])
-    _settings.number(f"{where}.delta", own["delta"], 1)
+        expect.number(f"{where}.sample_rate", own["sample_rate"], 1, closed=True)
+        expect.number(f"{where}.noise_multiplier", own["noise_multiplier"])
+    expect.number(f"{where}.delta", own["delta"], 1)
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":

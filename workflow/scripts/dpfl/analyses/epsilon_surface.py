@@ -7,7 +7,7 @@ upper bound, stands.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.analyses import _settings
+from dpfl import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,15 +21,15 @@ TABLES = ("",)
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
     keys = ("noise_multipliers", "rounds", "sample_rates", "delta")
-    _settings.mapping("settings", settings, keys)
-    _settings.numbers("settings.noise_multipliers", settings["noise_multipliers"], _settings.number)
-    _settings.numbers("settings.rounds", settings["rounds"], _settings.whole)
-    _settings.numbers(
+    expect.mapping("settings", settings, keys)
+    expect.numbers("settings.noise_multipliers", settings["noise_multipliers"], expect.number)
+    expect.numbers("settings.rounds", settings["rounds"], expect.whole)
+    expect.numbers(
         "settings.sample_rates",
         settings["sample_rates"],
-        lambda where, value: _settings.number(where, value, 1, closed=True),
+        lambda where, value: expect.number(where, value, 1, closed=True),
     )
-    _settings.number("settings.delta", settings["delta"], 1)
+    expect.number("settings.delta", settings["delta"], 1)
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":

@@ -51,11 +51,11 @@ def measure(
 
 
 def _problem(dataset: str, model: str, batch: int) -> tuple:
-    shape = plugins.load("data", dataset).SHAPE
+    source = plugins.load("data", dataset)
     generator = streams.generator("bench", batch)
-    inputs = torch.randn(batch, *shape, generator=generator)
-    targets = torch.randint(10, (batch,), generator=generator)
-    return models.build(model, generator), inputs, targets
+    inputs = torch.randn(batch, *source.SHAPE, generator=generator)
+    targets = torch.randint(source.CLASSES, (batch,), generator=generator)
+    return models.build(model, generator, source.SHAPE, source.CLASSES), inputs, targets
 
 
 def _pairs(step: Step, reference: Step, each: int) -> dict:

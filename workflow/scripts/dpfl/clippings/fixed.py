@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from dpfl import limits
+from dpfl.bounds import bounded
 from dpfl.noise import Normal
+
+SETTINGS = {"clip_norm": "number > 0"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Fixed:
         """Nothing to continue from."""
 
 
+@bounded(SETTINGS)
 def build(clip_norm: float) -> Fixed:
     """Return the rule; UserError unless clip_norm is finite and above 0."""
-    limits.check("clipping", {"clip_norm": clip_norm})
     return Fixed(float(clip_norm))

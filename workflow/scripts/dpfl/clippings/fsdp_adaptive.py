@@ -6,13 +6,15 @@ lies within three standard deviations of the mean.
 
 from torch import Tensor
 
-from dpfl import limits
+from dpfl.bounds import bounded
 
-DEVIATIONS = 3.0
+SETTINGS = {"clip_norm": "number > 0"}
 REASONS = (
     "the clipping bound is a mean over the private batch, released without noise of its own",
     "which examples count as outliers is read off the private batch",
 )
+
+_DEVIATIONS = 3.0
 
 
 class BatchMean:
@@ -50,10 +52,10 @@ def inliers(norms: Tensor) -> Tensor:
     """Tell which norms [L] lie within three standard deviations of their mean (step 1)."""
     if not len(norms):
         return norms.bool()
-    return (norms - norms.mean()).abs() <= DEVIATIONS * norms.std(correction=0)
+    return (norms - norms.mean()).abs() <= _DEVIATIONS * norms.std(correction=0)
 
 
+@bounded(SETTINGS)
 def build(clip_norm: float) -> BatchMean:
     """Return the rule, `clip_norm` its bound until a batch has examples."""
-    limits.check("clipping", {"clip_norm": clip_norm})
     return BatchMean(float(clip_norm))

@@ -13,13 +13,19 @@ import math
 
 from torch import Tensor
 
-from dpfl import limits
-from dpfl.errors import UserError
+from dpfl.bounds import bounded
 from dpfl.noise import Normal
 
-LOWEST, HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
-COUNT_NOISE_PER_EXPECTED = 1 / 20  # their recommendation: b is then off by .05
-COUNT_NOISE_PER_MULTIPLIER = 2.3  # keeps z_sum within 2.5 % of z where few vectors are expected
+SETTINGS = {
+    "clip_norm": "number in [1e-6, 1e6]",
+    "quantile": "number in (0, 1)",
+    "rate": "number > 0",
+    "count_noise": "null or number > 0",
+}
+
+_LOWEST, _HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
+_COUNT_NOISE_PER_EXPECTED = 1 / 20  # their recommendation: b is then off by .05
+_COUNT_NOISE_PER_MULTIPLIER = 2.3  # keeps z_sum within 2.5 % of z where few vectors are expected
 
 
 class Quantile:
@@ -50,7 +56,7 @@ class Quantile:
         noise = self._noise_of_count(noise_multiplier, expected) * float(normal(1))
         share = (votes + noise) / expected + 0.5
         moved = math.log(self.clip_norm) - self._rate * (share - self._quantile)
-        self.clip_norm = math.exp(min(max(moved, math.log(LOWEST)), math.log(HIGHEST)))
+        self.clip_norm = math.exp(min(max(moved, math.log(_LOWEST)), math.log(_HIGHEST)))
 
     def state(self) -> dict[str, float]:
         """Return the current bound, for a checkpoint."""
@@ -64,10 +70,11 @@ class Quantile:
         if self._count_noise is not None:
             return self._count_noise
         return max(
-            COUNT_NOISE_PER_EXPECTED * expected, COUNT_NOISE_PER_MULTIPLIER * noise_multiplier
+            _COUNT_NOISE_PER_EXPECTED * expected, _COUNT_NOISE_PER_MULTIPLIER * noise_multiplier
         )
 
 
+@bounded(SETTINGS)
 def build(
     clip_norm: float, quantile: float, rate: float = 0.2, count_noise: float | None = None
 ) -> Quantile:
@@ -76,9 +83,4 @@ def build(
     The rate is what Andrew et al. recommend for every task. Their quantile, the median, suits
     updates of clients; of single gradients .8 to .9 must be kept whole for MNIST to train.
     """
-    found = {"clip_norm": clip_norm, "quantile": quantile, "rate": rate, "count_noise": count_noise}
-    limits.check("clipping", found)
-    if not LOWEST <= clip_norm <= HIGHEST:
-        bound = f"in [{LOWEST:g}, {HIGHEST:g}]"
-        raise UserError(f"clipping: clip_norm is {clip_norm!r}; it must be {bound}")
     return Quantile(float(clip_norm), quantile, rate, count_noise)

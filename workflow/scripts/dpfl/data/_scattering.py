@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -28,18 +29,17 @@ REPORT_EVERY = 5000
 
 
 def features(arrays: "Arrays", base: ModuleType) -> "Arrays":
-    """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], with their targets.
+    """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], all else as it is.
 
     `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
     a network; the 81 channels of a colour are next to one another. Computed on one thread, with a
     line to stderr every 5,000 pictures.
     """
-    from dpfl.data import Arrays
-
-    inputs = [
-        _transformed(part, getattr(arrays, f"{part}_inputs"), base) for part in ("train", "test")
-    ]
-    return Arrays(inputs[0], arrays.train_targets, inputs[1], arrays.test_targets)
+    inputs = {
+        f"{part}_inputs": _transformed(part, getattr(arrays, f"{part}_inputs"), base)
+        for part in ("train", "test")
+    }
+    return replace(arrays, **inputs)
 
 
 def _transformed(part: str, pictures: "np.ndarray", base: ModuleType) -> "np.ndarray":

@@ -1,14 +1,11 @@
 """MNIST: 70,000 handwritten digits of 28 x 28 pixels (LeCun et al. 1998)."""
 
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpfl.data import _files
+from dpfl.data import _idx
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dpfl.data import Arrays
 
 TRAIN_EXAMPLES = 60000
@@ -20,8 +17,6 @@ SCALE = 255
 MEAN = (0.1307,)
 STD = (0.3081,)
 
-# name: (MD5 of NAME.gz as torchvision lists it, SHA-256 of the decompressed file); torchvision
-# itself loads decompressed files unchecked.
 FILES = {
     "train-images-idx3-ubyte": (
         "f68b3c2dcbeaaa9fbdd348bbdeb94873",
@@ -47,44 +42,4 @@ def read(data_dir: Path) -> "Arrays":
 
     Raises UserError for a file that is damaged, or is missing and cannot be downloaded.
     """
-    import numpy as np
-
-    from dpfl.data import Arrays
-
-    inputs, targets, test_inputs, test_targets = (_array(_content(data_dir, n)) for n in FILES)
-    return Arrays(
-        inputs[:, None],
-        targets.astype(np.int64),
-        test_inputs[:, None],
-        test_targets.astype(np.int64),
-    )
-
-
-def _content(data_dir: Path, name: str) -> bytes:
-    """Return the decompressed bytes of one file; nothing decompressed is written."""
-    md5, sha256 = FILES[name]
-    folders = (data_dir / "MNIST" / "raw", data_dir)
-    for folder in folders:
-        if (folder / f"{name}.gz").is_file():
-            return gzip.decompress(_files.verified(folder / f"{name}.gz", "md5", md5))
-        if (folder / name).is_file():
-            return _files.verified(folder / name, "sha256", sha256)
-    return gzip.decompress(_downloaded(folders[0] / f"{name}.gz", md5))
-
-
-def _downloaded(path: Path, md5: str) -> bytes:
-    from torchvision.datasets import MNIST
-
-    names = ", ".join(f"{name}.gz" for name in FILES)
-    urls = [f"{mirror}{path.name}" for mirror in MNIST.mirrors]
-    _files.download(urls, path, md5, f"put {names} into {path.parent} by hand")
-    return _files.verified(path, "md5", md5)
-
-
-def _array(idx: bytes) -> "np.ndarray":
-    """Parse an idx file of bytes: two zeros, type, rank, the sizes (big-endian), the values."""
-    import numpy as np
-
-    rank = idx[3]
-    shape = np.frombuffer(idx, ">u4", count=rank, offset=4)
-    return np.frombuffer(idx, np.uint8, offset=4 + 4 * rank).reshape(shape)
+    return _idx.read([data_dir / "MNIST" / "raw", data_dir], FILES, "MNIST")

@@ -2,7 +2,7 @@
 
 One forward, one backward down to the layer outputs; what each layer's per-example gradients are
 made of then gives their norms, inner products and any weighted sum of them (Goodfellow 2015, arXiv
-1510.01799, for Linear; routes for Conv2d in dpfl.gradients.routes).
+1510.01799, for Linear; routes for Conv2d in dpfl.gradients.layer_gradients).
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from dpfl.gradients.passes import LossFunction, capture, layers_of
-from dpfl.gradients.pieces import Piece, Zero
-from dpfl.gradients.routes import ROUTES
+from dpfl.gradients.layer_capture import LossFunction, capture, layers_of
+from dpfl.gradients.layer_gradients import ROUTES
+from dpfl.gradients.parameter_gradients import Piece, Zero
 
 __all__ = ["PerExampleGradients", "finite"]
 

@@ -7,13 +7,13 @@ weights; the clipping rule `quantile` makes it that of Andrew et al. 2021, arXiv
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from dpfl import clippings
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release, remaining
+from dpfl.protocols import ClippingRule
 
 UNIT = "client"
 CLIPPING_RULES = ("fixed", "quantile")
@@ -28,10 +28,10 @@ class DPFedAvg:
     Poisson-subsampled Gaussian.
     """
 
-    clipping: Any
+    clipping: ClippingRule
 
     @property
-    def clippings(self) -> tuple[Any, ...]:
+    def clippings(self) -> tuple[ClippingRule, ...]:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 

@@ -1,13 +1,13 @@
 """DP-SGD: clip every example's gradient, add Gaussian noise to the sum (Abadi et al. 2016)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from dpfl import clippings
 from dpfl.flat import joined
 from dpfl.privacy.release import Release, remaining
+from dpfl.protocols import ClippingRule
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
@@ -23,10 +23,10 @@ class DPSGD:
     little more where the clipping rule releases a count as well.
     """
 
-    clipping: Any
+    clipping: ClippingRule
 
     @property
-    def clippings(self) -> tuple[Any, ...]:
+    def clippings(self) -> tuple[ClippingRule, ...]:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 

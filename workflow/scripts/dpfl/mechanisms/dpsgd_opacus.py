@@ -6,7 +6,6 @@ method, so that both rows pair. (Opacus' own noise would come from a generator w
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from opacus import GradSampleModule
@@ -17,10 +16,12 @@ from dpfl.errors import UserError
 from dpfl.flat import joined
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release
+from dpfl.protocols import ClippingRule
 from dpfl.step import Step
 
 COST = 2.4
 NOISE_IS_Z_C = True
+OWN_GRADIENTS = True
 
 
 class _Streamed(DPOptimizer):
@@ -40,7 +41,7 @@ class OpacusDPSGD:
     """DP-SGD through Opacus, in a copy of the model that its hooks stay in."""
 
     clip_norm: float
-    clippings: tuple[Any, ...] = ()
+    clippings: tuple[ClippingRule, ...] = ()
     _copy: GradSampleModule | None = field(default=None, repr=False)
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Release:

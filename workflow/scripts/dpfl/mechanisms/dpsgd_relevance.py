@@ -1,15 +1,15 @@
-"""dpsgd-relevance: DP-SGD with noise by relevance budgets (R of source 003 alone). No proof."""
+"""dpsgd-relevance: DP-SGD with noise by relevance budgets (R of FSDP alone). No proof."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from dpfl import clippings
 from dpfl.flat import joined
-from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance
 from dpfl.privacy.release import Unproven
+from dpfl.protocols import ClippingRule
+from dpfl.relevance import noise_scale
+from dpfl.relevance.noise_scale import Relevance
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
@@ -20,17 +20,17 @@ NEEDS_PUBLIC = True
 class RelevanceDPSGD:
     """(sum_i g_i min(1, C / |g_i|) + z C n / share) / B, the shares those of the layers."""
 
-    clipping: Any
+    clipping: ClippingRule
     relevance: Relevance
 
     @property
-    def clippings(self) -> tuple[Any, ...]:
+    def clippings(self) -> tuple[ClippingRule, ...]:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof: a gradient may lie in the most relevant layer alone."""
-        return Unproven((_fsdp.RELEVANT,))
+        return Unproven(noise_scale.UNPROVEN)
 
     def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
@@ -39,7 +39,7 @@ class RelevanceDPSGD:
         total = joined(gradients.clipped_sum(clip_norm))
         noise = step.normal(total.numel()).to(total.device) * self.relevance.noise_scale(step)
         total.add_(noise, alpha=step.noise_multiplier * clip_norm)
-        _fsdp.move(self.clippings, (norms,), (clip_norm,), step)
+        clippings.move(self.clippings, (norms,), (clip_norm,), step)
         return total.div_(step.expected_batch)
 
 

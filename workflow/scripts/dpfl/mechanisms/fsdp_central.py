@@ -7,42 +7,48 @@ well as the paper says. Since H = mix G, the noisy sum is one weighted sum of gr
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from dpfl import clippings
+from dpfl.bounds import bounded
+from dpfl.decomposition import fsdp
 from dpfl.flat import joined
-from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance, switched
 from dpfl.privacy.release import Unproven
+from dpfl.protocols import ClippingRule
+from dpfl.relevance import noise_scale
+from dpfl.relevance.noise_scale import Relevance, switched
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+SETTINGS = {
+    "rank": "whole >= 1",
+    "solver": "one of gram, funk",
+    "relevance": "switch",
+}
 COST = 1.5
 NEEDS_PUBLIC = {"relevance": True}
-REFUSES = (({"rank": 0}, "nothing would be taken apart"),)
 
 
 @dataclass(frozen=True)
 class Central:
     """The thresholds scale the noise; nothing is clipped."""
 
-    decomposition: _fsdp.Settings
-    clippings: tuple[Any, Any]
+    decomposition: fsdp.Settings
+    clippings: tuple[ClippingRule, ClippingRule]
     relevance: Relevance | None
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof."""
-        reasons = (_fsdp.UNCLIPPED, _fsdp.ROW_SPACE, _fsdp.TWO_AS_ONE)
-        relevant = (_fsdp.RELEVANT,) if self.relevance else ()
+        reasons = (fsdp.UNCLIPPED, fsdp.ROW_SPACE, fsdp.TWO_AS_ONE)
+        relevant = noise_scale.UNPROVEN if self.relevance else ()
         return Unproven((*reasons, *relevant))
 
     def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]."""
         z = step.noise_multiplier
         gradients, norms = step.gradients()
-        parts = _fsdp.decompose(gradients, self.decomposition)
+        parts = fsdp.decompose(gradients, self.decomposition)
         bounds = [
             rule.bound(own, norms)
             for rule, own in zip(self.clippings, (parts.v_norms, parts.phi_norms), strict=True)
@@ -53,14 +59,15 @@ class Central:
         if self.relevance:
             noise = noise * self.relevance.noise_scale(step)
         total.add_(noise, alpha=z * bounds[1])
-        _fsdp.move(self.clippings, (parts.v_norms, parts.phi_norms), bounds, step)
+        clippings.move(self.clippings, (parts.v_norms, parts.phi_norms), bounds, step)
         return total.div_(step.expected_batch)
 
 
+@bounded(SETTINGS)
 def build(clipping: dict, rank: int = 50, solver: str = "gram", relevance: bool = False) -> Central:
     """Build the estimator: a rule for V and one for Phi, both of the method's clipping settings."""
     return Central(
-        _fsdp.Settings(rank, solver),
+        fsdp.Settings(rank, solver),
         (clippings.build(clipping), clippings.build(clipping)),
         switched(relevance),
     )

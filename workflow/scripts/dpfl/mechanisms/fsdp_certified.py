@@ -14,26 +14,33 @@ and quantile clipping (Andrew et al. 2021, arXiv 1905.03871).
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from torch import Tensor
 
-from dpfl import clippings, limits
+from dpfl import clippings
+from dpfl.bounds import bounded
+from dpfl.decomposition.basis import SOURCES
+from dpfl.decomposition.noise_split import split
 from dpfl.flat import joined
-from dpfl.mechanisms import _fsdp, dpsgd
-from dpfl.mechanisms._basis import SOURCES
-from dpfl.mechanisms._noise_split import split
+from dpfl.mechanisms import dpsgd
 from dpfl.privacy.release import Release, remaining
+from dpfl.protocols import ClippingRule
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile")
+SETTINGS = {
+    "rank": "whole >= 0",
+    "basis": "one of noise-images, public, random",
+    "basis_examples": "whole >= 1",
+    "basis_every": "whole >= 1",
+}
 COST = (1.3, 8.0e-3, 3.0e-5)
 MEMORY = {"rank": 32}
 NEEDS_PUBLIC = {"basis": "public"}
 
 # Of |g|^2, added to |f|^2 = |g|^2 - |v|^2. In float32 the difference may come out too small, by
 # 1e-5 of |g|^2 at most where it was looked for; too large, it only clips f a little more.
-ROUNDING = 1e-3
+_ROUNDING = 1e-3
 
 
 class Certified:
@@ -42,7 +49,12 @@ class Certified:
     The basis is made anew at the start of a round and every `basis_every` steps of it.
     """
 
-    def __init__(self, rules: tuple[Any, Any], make_basis: Callable[[Step], Tensor], every: int):
+    def __init__(
+        self,
+        rules: tuple[ClippingRule, ClippingRule],
+        make_basis: Callable[[Step], Tensor],
+        every: int,
+    ):
         self.clippings, self._make_basis, self._every = rules, make_basis, every
         self._basis: Tensor | None = None
 
@@ -61,7 +73,7 @@ class Certified:
         v = gradients.inner(basis)
         v_norms = v.norm(dim=1)
         squares = norms.square()
-        f_norms = (squares - v_norms.square() + ROUNDING * squares).clamp(min=0).sqrt()
+        f_norms = (squares - v_norms.square() + _ROUNDING * squares).clamp(min=0).sqrt()
         own = (v_norms, f_norms)
         bounds = [rule.bound(n, norms) for rule, n in zip(self.clippings, own, strict=True)]
         weights = [(c / n).clamp(max=1) for c, n in zip(bounds, own, strict=True)]
@@ -71,7 +83,7 @@ class Certified:
         s_p = joined(gradients.weighted_sum(weights[1])) - (weights[1] @ v) @ basis
         s_p.add_(step.normal(len(s_p)).to(s_p), alpha=z_p * bounds[1])
         s_v = weights[0] @ v + z_v * bounds[0] * step.normal(len(basis)).to(v)
-        _fsdp.move(self.clippings, own, bounds, step)
+        clippings.move(self.clippings, own, bounds, step)
         return s_p.add_((s_v - s_p @ basis.t()) @ basis).div_(expected)
 
     def forget(self) -> None:
@@ -82,6 +94,7 @@ class Certified:
         return [rule.count_multiplier(noise_multiplier, expected_batch) for rule in self.clippings]
 
 
+@bounded(SETTINGS)
 def build(
     clipping: dict,
     rank: int = 50,
@@ -95,8 +108,6 @@ def build(
     Of `noise-images` there are at least `rank`, to span as many directions.
     UserError for a setting out of bounds.
     """
-    sizes = {"rank": rank, "basis_examples": basis_examples, "basis_every": basis_every}
-    limits.check("mechanism", {**sizes, "basis": basis})
     if rank == 0:
         return dpsgd.build(clipping)
     half = {**clipping, "clip_norm": clipping["clip_norm"] / math.sqrt(2)}

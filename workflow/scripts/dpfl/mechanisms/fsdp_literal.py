@@ -5,39 +5,43 @@ that thresholds are mostly the length of noise in many dimensions; table 2 scale
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from dpfl import clippings
+from dpfl.bounds import bounded
 from dpfl.clippings.fsdp_adaptive import inliers
-from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance, switched
+from dpfl.decomposition import fsdp
 from dpfl.privacy.release import Unproven
+from dpfl.protocols import ClippingRule
+from dpfl.relevance.noise_scale import Relevance, switched
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+SETTINGS = {
+    "rank": "whole >= 1",
+    "solver": "one of gram, funk",
+    "reading": "one of rows, matrix",
+    "relevance": "switch",
+}
 COST = 13
 MEMORY = {"batch": 24}
 NEEDS_PUBLIC = {"relevance": True}
-REFUSES = (
-    ({"rank": 0}, "nothing would be taken apart"),
-    ({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),
-)
+REFUSES = (({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),)
 
 
 @dataclass(frozen=True)
 class Literal:
     """Thresholds from inliers with absolute noise, then noise for all, rebuilt and clipped."""
 
-    decomposition: _fsdp.Settings
-    clippings: tuple[Any, Any, Any]
+    decomposition: fsdp.Settings
+    clippings: tuple[ClippingRule, ClippingRule, ClippingRule]
     relevance: Relevance | None
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof."""
-        return _fsdp.of_every_example(self.relevance)
+        return fsdp.of_every_example(self.relevance)
 
     def estimate(self, step: Step) -> Tensor:
         """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
@@ -47,21 +51,22 @@ class Literal:
         scale = self.relevance.noise_scale(step) if self.relevance else 1.0
         kept = inliers(norms)
         bounds = self._thresholds(step, rows[kept], gram[kept][:, kept])
-        parts = _fsdp.write(rows, gram, self.decomposition)
-        _, _, rebuilt = _fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
-        return _fsdp.clipped_mean(rebuilt, bounds[2], step)
+        parts = fsdp.write(rows, gram, self.decomposition)
+        _, _, rebuilt = fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
+        return fsdp.clipped_mean(rebuilt, bounds[2], step)
 
     def _thresholds(self, step: Step, kept: Tensor, gram: Tensor) -> list[float]:
         """Return C_V, C_Phi and C_g (table 1), from the gradients [L', D] that are no outliers."""
         z = step.noise_multiplier
-        vectors = _fsdp.noisy(_fsdp.write(kept, gram, self.decomposition), step, z, z)
-        own = [_fsdp.lengths(vector) for vector in vectors]
+        vectors = fsdp.noisy(fsdp.write(kept, gram, self.decomposition), step, z, z)
+        own = [fsdp.lengths(vector) for vector in vectors]
         alike = torch.ones(len(kept))  # outliers are out already
         bounds = [rule.bound(n, alike) for rule, n in zip(self.clippings, own, strict=True)]
-        _fsdp.move(self.clippings, own, bounds, step)
+        clippings.move(self.clippings, own, bounds, step)
         return bounds
 
 
+@bounded(SETTINGS)
 def build(
     clipping: dict,
     rank: int = 50,
@@ -71,5 +76,5 @@ def build(
 ) -> Literal:
     """Build the estimator: rules for V, Phi and the rebuilt gradients, of the method's clipping."""
     rules = tuple(clippings.build(clipping) for _ in range(3))
-    settings = _fsdp.Settings(rank, solver, reading)
+    settings = fsdp.Settings(rank, solver, reading)
     return Literal(settings, rules, switched(relevance))

@@ -5,53 +5,58 @@ thresholds are means of norms without noise, except C_g, the mean of the noisy r
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from dpfl import clippings
-from dpfl.mechanisms import _fsdp
-from dpfl.mechanisms._relevance import Relevance, switched
+from dpfl.bounds import bounded
+from dpfl.decomposition import fsdp
 from dpfl.privacy.release import Unproven
+from dpfl.protocols import ClippingRule
+from dpfl.relevance.noise_scale import Relevance, switched
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+SETTINGS = {
+    "rank": "whole >= 1",
+    "solver": "one of gram, funk",
+    "reading": "one of rows, matrix",
+    "relevance": "switch",
+}
 COST = 8
 MEMORY = {"batch": 16}
 NEEDS_PUBLIC = {"relevance": True}
-REFUSES = (
-    ({"rank": 0}, "nothing would be taken apart"),
-    ({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),
-)
+REFUSES = (({"reading": "matrix", "solver": "funk"}, "reading matrix takes solver gram alone"),)
 
 
 @dataclass(frozen=True)
 class Published:
     """sum_i gbar_i min(1, C_g / |gbar_i|) / B with gbar = (V + z C_V n) H + Phi + z C_Phi n."""
 
-    decomposition: _fsdp.Settings
-    clippings: tuple[Any, Any, Any]
+    decomposition: fsdp.Settings
+    clippings: tuple[ClippingRule, ClippingRule, ClippingRule]
     relevance: Relevance | None
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof."""
-        return _fsdp.of_every_example(self.relevance)
+        return fsdp.of_every_example(self.relevance)
 
     def estimate(self, step: Step) -> Tensor:
         """Return the mean of the noisy, then clipped, gradients, flat [D]; 0 for an empty batch."""
         z = step.noise_multiplier
         gradients, norms = step.gradients()
-        parts = _fsdp.write(gradients.rows(), gradients.gram(), self.decomposition)
+        parts = fsdp.write(gradients.rows(), gradients.gram(), self.decomposition)
         scale = self.relevance.noise_scale(step) if self.relevance else 1.0
-        own = [_fsdp.lengths(parts.v), _fsdp.lengths(parts.phi)]
+        own = [fsdp.lengths(parts.v), fsdp.lengths(parts.phi)]
         bounds = [rule.bound(n, norms) for rule, n in zip(self.clippings[:2], own, strict=True)]
-        _, _, rebuilt = _fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
-        own.append(_fsdp.lengths(rebuilt))
+        _, _, rebuilt = fsdp.noisy(parts, step, z * bounds[0], z * bounds[1] * scale)
+        own.append(fsdp.lengths(rebuilt))
         bounds.append(self.clippings[2].bound(own[2], norms))
-        _fsdp.move(self.clippings, own, bounds, step)
-        return _fsdp.clipped_mean(rebuilt, bounds[2], step)
+        clippings.move(self.clippings, own, bounds, step)
+        return fsdp.clipped_mean(rebuilt, bounds[2], step)
 
 
+@bounded(SETTINGS)
 def build(
     clipping: dict,
     rank: int = 50,
@@ -61,5 +66,5 @@ def build(
 ) -> Published:
     """Build the estimator: rules for V, Phi and the rebuilt gradients, of the method's clipping."""
     rules = tuple(clippings.build(clipping) for _ in range(3))
-    settings = _fsdp.Settings(rank, solver, reading)
+    settings = fsdp.Settings(rank, solver, reading)
     return Published(settings, rules, switched(relevance))

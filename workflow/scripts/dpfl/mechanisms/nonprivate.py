@@ -10,6 +10,8 @@ from dpfl.noise import Normal
 from dpfl.privacy.release import Unproven
 from dpfl.step import Step
 
+OWN_GRADIENTS = True
+
 
 @dataclass(frozen=True)
 class NonPrivate:

@@ -10,16 +10,21 @@ kept.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
-from dpfl import clippings, limits
+from dpfl import clippings
+from dpfl.bounds import bounded
 from dpfl.flat import joined
 from dpfl.privacy.release import Release, joint, remaining
+from dpfl.protocols import ClippingRule
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+SETTINGS = {
+    "candidates": "list of number > 0",
+    "trial_rate": "number > 0",
+}
 COST = 2.0
 NEEDS_PUBLIC = True
 
@@ -32,12 +37,12 @@ class CandidateDPSGD:
     Choosing by public examples is post-processing then.
     """
 
-    clipping: Any
+    clipping: ClippingRule
     candidates: tuple[float, ...]
     trial_rate: float
 
     @property
-    def clippings(self) -> tuple[Any, ...]:
+    def clippings(self) -> tuple[ClippingRule, ...]:
         """Return the rules whose states a checkpoint keeps."""
         return (self.clipping,)
 
@@ -79,9 +84,9 @@ class CandidateDPSGD:
         return loss if math.isfinite(loss) else math.inf
 
 
+@bounded(SETTINGS)
 def build(
     clipping: dict, candidates: Sequence[float] = (1.0, 1.2, 1.5), trial_rate: float = 0.1
 ) -> CandidateDPSGD:
     """Build the estimator; UserError for a candidate or a trial rate that is not above 0."""
-    limits.check("mechanism", {"candidates": candidates, "trial_rate": trial_rate})
     return CandidateDPSGD(clippings.build(clipping), tuple(map(float, candidates)), trial_rate)

@@ -6,20 +6,21 @@ post-processing of DP-SGD with public data: it costs nothing.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
+from dpfl.bounds import bounded
+from dpfl.decomposition.factors import gram
 from dpfl.flat import joined
-from dpfl.mechanisms import _fsdp, dpsgd
-from dpfl.mechanisms._decomposition import gram
+from dpfl.mechanisms import dpsgd
 from dpfl.privacy.release import Release
+from dpfl.protocols import ClippingRule
 from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
+SETTINGS = {"rank": "whole >= 1"}
 COST = 1.7
 NEEDS_PUBLIC = True
-REFUSES = (({"rank": 0}, "it would project on nothing"),)
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ProjectedDPSGD:
     rank: int
 
     @property
-    def clippings(self) -> tuple[Any, ...]:
+    def clippings(self) -> tuple[ClippingRule, ...]:
         """Return the rules whose states a checkpoint keeps."""
         return self.inner.clippings
 
@@ -47,6 +48,7 @@ class ProjectedDPSGD:
         return joined(public.weighted_sum(coefficients @ mix))
 
 
+@bounded(SETTINGS)
 def build(clipping: dict, rank: int = 50) -> ProjectedDPSGD:
     """Build the estimator; UserError for a rank that is no whole number above 0."""
-    return ProjectedDPSGD(dpsgd.build(clipping), _fsdp.Settings(rank).rank)
+    return ProjectedDPSGD(dpsgd.build(clipping), rank)

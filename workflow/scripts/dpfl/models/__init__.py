@@ -2,7 +2,8 @@
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -10,26 +11,41 @@ from torch import nn
 from dpfl import plugins
 from dpfl.errors import UserError
 
+NEEDED = {"shape": "inputs of one shape", "classes": "a number of classes"}
 
-def build(name: str, generator: torch.Generator, shape: Sequence[int] | None = None) -> nn.Module:
+
+def build(
+    name: str,
+    generator: torch.Generator,
+    shape: Sequence[int] | None = None,
+    classes: int | None = None,
+) -> nn.Module:
     """Return the network of a name, its weights drawn from `generator` alone.
 
-    A network whose build takes a `shape` is made for inputs of this shape (C, H, W).
+    A network whose build takes a `shape` is made for inputs of this shape, such as (C, H, W) or
+    (D,); one whose build takes `classes` for as many logits.
     The distribution is PyTorch's default for Linear and Conv2d: uniform on +-1/sqrt(fan in).
-    UserError if there is no such network, if it needs a shape and none is given, or if it has
-    another layer with parameters.
+    UserError if there is no such network, if it needs a shape or classes and none are given, or if
+    it has another layer with parameters.
     """
     make = plugins.load("models", name).build
-    given = {}
-    if "shape" in inspect.signature(make).parameters:
-        if shape is None:
-            raise UserError(f"{name} is made for inputs of one shape, and none is given")
-        given["shape"] = tuple(shape)
+    given = {"shape": None if shape is None else tuple(shape), "classes": classes}
     with torch.random.fork_rng(devices=[]):  # constructors draw from the global state: give it back
-        model = make(**given)
+        model = make(**_taken(name, make, given))
     for path, module in model.named_modules():
         _draw(path, module, generator)
     return model
+
+
+def _taken(name: str, make: Callable, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a network's build takes of what is given; UserError for what it lacks."""
+    taken = {}
+    for key, parameter in inspect.signature(make).parameters.items():
+        if given.get(key) is not None:
+            taken[key] = given[key]
+        elif parameter.default is parameter.empty:
+            raise UserError(f"{name} is made for {NEEDED.get(key, key)}, and none is given")
+    return taken
 
 
 @torch.no_grad()

@@ -2,26 +2,29 @@
 
 from torch import nn
 
+SECONDS = 2.2e-3
+PARAMETERS = 550_570
 
-def build() -> nn.Sequential:
-    """Return the network, inputs [L, 3, 32, 32] to logits [L, 10] (methods, section 7)."""
+
+def build(classes: int = 10, activation: type[nn.Module] = nn.Tanh) -> nn.Sequential:
+    """Return the network, inputs [L, 3, 32, 32] to logits [L, classes]."""
     return nn.Sequential(
-        *_stage(3, 32),
-        *_stage(32, 64),
-        *_stage(64, 128),
+        *_stage(3, 32, activation),
+        *_stage(32, 64, activation),
+        *_stage(64, 128, activation),
         nn.Flatten(),
         nn.Linear(2048, 128),
-        nn.Tanh(),
-        nn.Linear(128, 10),
+        activation(),
+        nn.Linear(128, classes),
     )
 
 
-def _stage(channels: int, width: int) -> list[nn.Module]:
+def _stage(channels: int, width: int, activation: type[nn.Module]) -> list[nn.Module]:
     """Two convolutions, then half the height and width."""
     return [
         nn.Conv2d(channels, width, 3, padding=1),
-        nn.Tanh(),
+        activation(),
         nn.Conv2d(width, width, 3, padding=1),
-        nn.Tanh(),
+        activation(),
         nn.AvgPool2d(2),
     ]

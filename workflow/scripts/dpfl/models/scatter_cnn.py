@@ -5,21 +5,30 @@
 
 from torch import nn
 
-from dpfl.models._scattering import FeatureNorm
+from dpfl.errors import UserError
+from dpfl.feature_norm import FeatureNorm
 
-WIDTH = 64
+SECONDS = {"inputs": 2.7e-8}
+PARAMETERS = {"constant": 37_002, "channels": 576, "pixels": 160}
+
+_WIDTH = 64
 
 
-def build(shape: tuple[int, int, int]) -> nn.Sequential:
-    """Return the network, features [L, *shape], at least 2 x 2, to logits [L, 10]."""
+def build(shape: tuple[int, ...], classes: int = 10) -> nn.Sequential:
+    """Return the network, features [L, *shape], at least 2 x 2, to logits [L, classes].
+
+    UserError for features of another rank.
+    """
+    if len(shape) != 3:
+        raise UserError(f"scatter-cnn takes features C x H x W, found shape {shape}")
     channels, height, width = shape
     return nn.Sequential(
         FeatureNorm(channels),
-        nn.Conv2d(channels, WIDTH, 3, padding=1),
+        nn.Conv2d(channels, _WIDTH, 3, padding=1),
         nn.Tanh(),
         nn.MaxPool2d(2),
-        nn.Conv2d(WIDTH, WIDTH, 3, padding=1),
+        nn.Conv2d(_WIDTH, _WIDTH, 3, padding=1),
         nn.Tanh(),
         nn.Flatten(),
-        nn.Linear(WIDTH * (height // 2) * (width // 2), 10),
+        nn.Linear(_WIDTH * (height // 2) * (width // 2), classes),
     )

@@ -1,7 +1,6 @@
 """Optimizers, one per file: `build(params, lr, ...)` returns a torch.optim.Optimizer.
 
-Configured settings are checked against the signature of `build`. An optimizer may also offer
-`coordinate_rates() -> (rates [D], low, high)`, which training records round by round.
+What a file may declare, and what an optimizer may tell of its rates, is in dpfl.protocols.
 """
 
 from torch.optim import Optimizer

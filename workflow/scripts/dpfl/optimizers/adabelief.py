@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import (
+from dpfl.adaptive.binding_bounds import residual_scale
+from dpfl.adaptive.elementwise import (
     Elementwise,
     Group,
     Params,
@@ -17,7 +18,13 @@ from dpfl.optimizers._adaptive import (
     started,
     unclipped,
 )
-from dpfl.regime import residual_scale
+
+SETTINGS = {
+    "lr": "number >= 0",
+    "betas": "pair of number in [0, 1)",
+    "eps": "number > 0",
+    "eps_in_second_moment": "switch",
+}
 
 
 class AdaBelief(Elementwise):
@@ -29,6 +36,8 @@ class AdaBelief(Elementwise):
     `eps_in_second_moment` also adds eps to s at every step, as the authors' code does and the
     algorithm does not. Raises UserError if a setting is out of bounds.
     """
+
+    declared = SETTINGS
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import (
+from dpfl.adaptive.elementwise import (
     Elementwise,
     Group,
     Params,
@@ -13,6 +13,14 @@ from dpfl.optimizers._adaptive import (
     first_moment,
     second_moment,
 )
+
+SETTINGS = {
+    "lr": "number >= 0",
+    "betas": "pair of number in [0, 1)",
+    "eps": "number > 0",
+    "final_lr": "number > 0",
+    "gamma": "null or number > 0",
+}
 
 
 class AdaBound(Elementwise):
@@ -25,6 +33,8 @@ class AdaBound(Elementwise):
     A learning-rate schedule moves lr alone (the authors' code lets final_lr follow it).
     Raises UserError if a setting is out of bounds.
     """
+
+    declared = SETTINGS
 
     def __init__(
         self,

@@ -5,8 +5,14 @@ import math
 import torch
 from torch import Tensor
 
-from dpfl.limits import check
-from dpfl.optimizers._adaptive import Params, gather, started
+from dpfl.adaptive.elementwise import Params, gather, started
+from dpfl.bounds import bounded
+
+SETTINGS = {
+    "lr": "number >= 0",
+    "betas": "pair of number in [0, 1)",
+    "eps": "number > 0",
+}
 
 
 class Adam(torch.optim.Adam):
@@ -29,9 +35,9 @@ def _rates(state: dict, lr: float, betas: tuple[float, float], eps: float, **_) 
     return lr / (corrected.sqrt() + eps)
 
 
+@bounded(SETTINGS)
 def build(
     params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
 ) -> Adam:
     """Return Adam; UserError if a setting is out of bounds."""
-    check("optimizer", {"lr": lr, "betas": betas, "eps": eps})
     return Adam(params, lr, tuple(betas), eps, fused=True)  # half the time of a loop of operations

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import (
+from dpfl.adaptive.binding_bounds import residual_scale
+from dpfl.adaptive.elementwise import (
     Elementwise,
     Group,
     Params,
@@ -13,7 +14,17 @@ from dpfl.optimizers._adaptive import (
     first_moment,
     second_moment,
 )
-from dpfl.regime import residual_scale
+
+SETTINGS = {
+    "lr": "number >= 0",
+    "betas": "pair of number in [0, 1)",
+    "eps": "number > 0",
+    "final_lr": "number > 0",
+    "gamma": "null or number > 0",
+    "bounds": "switch",
+    "order": "one of clip-first, adabound",
+    "eps_in_second_moment": "switch",
+}
 
 
 class CAdaBelief(Elementwise):
@@ -26,6 +37,8 @@ class CAdaBelief(Elementwise):
     `bounds` False leaves AdaBelief. `order` "adabound" clips the rate before m's bias correction,
     as AdaBound's code does. Raises UserError if a setting is out of bounds.
     """
+
+    declared = SETTINGS
 
     def __init__(
         self,

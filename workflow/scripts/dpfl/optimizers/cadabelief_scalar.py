@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import (
+from dpfl.adaptive.elementwise import (
     Elementwise,
     Group,
     Params,
@@ -15,6 +15,13 @@ from dpfl.optimizers._adaptive import (
     started,
 )
 
+SETTINGS = {
+    "lr": "number >= 0",
+    "betas": "pair of number in [0, 1)",
+    "final_lr": "number > 0",
+    "gamma": "null or number > 0",
+}
+
 
 class CAdaBeliefScalar(Elementwise):
     """SGD along the mean gradient at a clipped rate that all coordinates share.
@@ -22,10 +29,13 @@ class CAdaBeliefScalar(Elementwise):
     theta -= clip(lr, eta_l(t), eta_h(t)) m_t / (1 - beta1^t)
 
     Assumption: `lr` is the unclipped rate r itself, constant over steps and coordinates
-    (dpfl.regime.unclipped_rate predicts it), not the alpha of AdaBelief, which sqrt(shat) divides.
+    (dpfl.adaptive.binding_bounds.unclipped_rate predicts it), not the alpha of AdaBelief, which
+    sqrt(shat) divides.
     beta2 only sets the default speed of the bounds, gamma = 1 - beta2.
     Raises UserError if a setting is out of bounds.
     """
+
+    declared = SETTINGS
 
     def __init__(
         self,

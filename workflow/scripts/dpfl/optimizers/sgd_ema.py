@@ -2,7 +2,12 @@
 
 from torch import Tensor
 
-from dpfl.optimizers._adaptive import Elementwise, Group, Params, State, correction, first_moment
+from dpfl.adaptive.elementwise import Elementwise, Group, Params, State, correction, first_moment
+
+SETTINGS = {
+    "lr": "number >= 0",
+    "beta1": "number in [0, 1)",
+}
 
 
 class SGDEMA(Elementwise):
@@ -10,6 +15,8 @@ class SGDEMA(Elementwise):
 
     m_t = beta1 m_{t-1} + (1 - beta1) g_t          theta -= lr m_t / (1 - beta1^t)
     """
+
+    declared = SETTINGS
 
     def __init__(self, params: Params, lr: float, beta1: float = 0.9):
         super().__init__(params, {"lr": lr, "beta1": beta1})

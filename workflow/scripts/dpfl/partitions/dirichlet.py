@@ -5,19 +5,18 @@ Hsu et al. (2019, arXiv 1909.06335) draw class proportions per client of a fixed
 gives clients of one class, a large one nears iid.
 """
 
-import math
-
 import numpy as np
 
-from dpfl.errors import UserError
+from dpfl.bounds import bounded
+
+SETTINGS = {"alpha": "number > 0"}
 
 
+@bounded(SETTINGS)
 def assign(
     targets: np.ndarray, clients: int, rng: np.random.Generator, *, alpha: float
 ) -> np.ndarray:
     """Return a client for every example; UserError unless 0 < alpha < infinity."""
-    if not 0 < alpha < math.inf:
-        raise UserError(f"alpha = {alpha}: must be positive and finite")
     owners = np.empty(len(targets), dtype=np.int64)
     for label in np.unique(targets):
         members = rng.permutation(np.flatnonzero(targets == label))

@@ -2,9 +2,13 @@
 
 import numpy as np
 
+from dpfl.bounds import bounded
 from dpfl.errors import UserError
 
+SETTINGS = {"labels_per_client": "whole >= 1"}
 
+
+@bounded(SETTINGS)
 def assign(
     targets: np.ndarray, clients: int, rng: np.random.Generator, *, labels_per_client: int
 ) -> np.ndarray:
@@ -13,8 +17,6 @@ def assign(
     A shard holds one label, or two where the cut does not fall between labels. Raises UserError
     if there are more shards than examples.
     """
-    if labels_per_client < 1:
-        raise UserError(f"labels_per_client = {labels_per_client}: must be at least 1")
     shards = clients * labels_per_client
     if shards > len(targets):
         raise UserError(

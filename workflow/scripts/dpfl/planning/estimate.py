@@ -10,16 +10,6 @@ from dpfl.planning.plan import Plan
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
 STARTUP_SECONDS = 3.0
 STEP_SECONDS = 1.2e-3
-EXAMPLE_SECONDS = {
-    "digits-cnn": 2.0e-5,
-    "mnist-cnn": 5.0e-5,
-    "mnist-cnn-tanh": 5.0e-5,
-    "cifar10-cnn": 2.2e-3,
-}
-INPUT_SECONDS = {"scatter-linear": 4.0e-9, "scatter-cnn": 2.7e-8}  # for each number of an input
-UNKNOWN_MODEL = 1.0e-4
-PARAMETERS = {"mnist-cnn": 26_010, "mnist-cnn-tanh": 26_010, "scatter-linear": 155_530}
-UNKNOWN_PARAMETERS = 600_000  # those of the largest network here
 EVALUATION = 0.35  # of a training example
 PLAIN = 0.6  # a step without privacy, of one with it
 MARGIN = 5
@@ -30,7 +20,7 @@ def seconds(settings: dict) -> float:
     dataset = plugins.load("data", settings["dataset"])
     steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
-    cost = _example_seconds(settings["model"], dataset.SHAPE)
+    cost = of_model(settings["model"], "SECONDS", dataset.SHAPE)
     a_round = (
         _cost(settings["mechanism"]) * (steps * a_step + examples * cost)
         + EVALUATION * evaluated * cost
@@ -38,15 +28,23 @@ def seconds(settings: dict) -> float:
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
 
 
-def _example_seconds(model: str, shape: tuple[int, ...]) -> float:
-    if model in INPUT_SECONDS:
-        return INPUT_SECONDS[model] * math.prod(shape)
-    return EXAMPLE_SECONDS.get(model, UNKNOWN_MODEL)
+def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:
+    """Return what a model declares of an amount, for inputs of a shape (see protocols.Amount)."""
+    declared = plugins.constant("models", model, amount)
+    if not isinstance(declared, dict):
+        return declared
+    sizes = {
+        "constant": 1,
+        "inputs": math.prod(shape),
+        "channels": shape[0],
+        "pixels": math.prod(shape[1:]),
+    }
+    return sum(share * sizes[of] for of, share in declared.items())
 
 
 def _cost(mechanism: dict) -> float:
     """Return the cost of a mechanism's step, as a multiple of dpsgd's."""
-    cost = plugins.constant("mechanisms", mechanism["estimator"], "COST", 1.0)
+    cost = plugins.constant("mechanisms", mechanism["estimator"], "COST")
     powers = cost if isinstance(cost, tuple) else (cost,)
     return sum(c * mechanism.get("rank", 0) ** n for n, c in enumerate(powers))
 
@@ -81,18 +79,17 @@ def minutes(settings: dict) -> int:
 def memory_mb(settings: dict) -> int:
     """Return the memory to ask a cluster for: the process, its data in float32, and matrices."""
     dataset = plugins.load("data", settings["dataset"])
-    channels, height, width = dataset.SHAPE
     examples = dataset.TRAIN_EXAMPLES + dataset.TEST_EXAMPLES
-    floats = 3 * 4 * examples * channels * height * width
-    return int(1200 + (floats + _matrices(settings)) / 1e6)
+    floats = 3 * 4 * examples * math.prod(dataset.SHAPE)
+    return int(1200 + (floats + _matrices(settings, dataset.SHAPE)) / 1e6)
 
 
-def _matrices(settings: dict) -> float:
+def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
     """Return the bytes of what a mechanism holds with a column for every parameter."""
     mechanism = settings["mechanism"]
-    sizes = plugins.constant("mechanisms", mechanism["estimator"], "MEMORY", None) or {}
+    sizes = plugins.constant("mechanisms", mechanism["estimator"], "MEMORY")
     rows = {"rank": mechanism.get("rank", 0), "batch": settings["federation"]["batch_size"]}
-    columns = PARAMETERS.get(settings["model"], UNKNOWN_PARAMETERS)
+    columns = of_model(settings["model"], "PARAMETERS", shape)
     return sum(size * rows[of] * columns for of, size in sizes.items())
 
 

@@ -3,11 +3,12 @@
 Every name and every setting of it is known to be valid when these checks are made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dpfl import partition, plugins
-from dpfl.planning.methods import COMPONENTS, NUMBERS, components, epsilon_of, unit_of, variants
+from dpfl import assignment, bounds, plugins
+from dpfl.errors import UserError
+from dpfl.planning.methods import PLUG_INS, components, epsilon_of, unit_of, variants
 
 
 def mismatches(config: dict) -> Iterator[str]:
@@ -16,32 +17,43 @@ def mismatches(config: dict) -> Iterator[str]:
         where, units = f"config: studies.{name}", {}
         for method in study["methods"]:
             for variant in variants(study, method):
-                parts = components(config, method, variant)
+                try:
+                    parts = components(config, method, variant)
+                except UserError as error:
+                    yield f"{where}.vary: {error}, for {method}"
+                    break
                 units.setdefault(unit_of(config, method, variant), method)
+                yield from _out_of_bounds(f"{where}: {method}", parts)
                 yield from _misfits(where, method, parts, unit_of(config, method, variant))
                 if _needs_public(parts["mechanism"]) and not study.get("public_examples"):
                     yield f"{where}.public_examples, expected more than 0: {method} uses some"
-            for key in set(study.get("vary", {})) & set(NUMBERS):
-                component = NUMBERS[key]
-                chosen = study["vary"].get(component, [config["methods"][method][component]])
-                for part in chosen:
-                    if key not in config[COMPONENTS[component]][part]:
-                        yield f"{where}.vary.{key}: {component} {part!r} of {method} has none"
         if len(units) > 1:
             found = ", ".join(f"{unit} ({method})" for unit, method in sorted(units.items()))
             yield f"{where}.methods protect {found}, expected one unit: they share no column"
 
 
+def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
+    """Check what a study varies against the bounds that its plug-ins declare."""
+    for component, part in parts.items():
+        if component in PLUG_INS:
+            package, key = PLUG_INS[component]
+            declared = plugins.constant(package, part[key], "SETTINGS")
+            try:
+                bounds.check(where, declared, part.get("settings", part))
+            except UserError as error:
+                yield str(error)
+
+
 def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
     """Compare a method's mechanism with its clipping rule and its federation."""
     estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
-    taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES", ("fixed",))
+    taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES")
     if rule not in taken:
         listed = f"expected {' or '.join(taken)} with {estimator}"
-        because = "; ".join(plugins.constant("clippings", rule, "REASONS", ()))
+        because = "; ".join(plugins.constant("clippings", rule, "REASONS"))
         reason = f"its proof covers no other: {because}" if because else "it takes no other"
         yield f"{where}: {method} clips by rule {rule!r}, {listed}; {reason}"
-    for part, reason in plugins.constant("mechanisms", estimator, "REFUSES", ()):
+    for part, reason in plugins.constant("mechanisms", estimator, "REFUSES"):
         if part.items() <= parts["mechanism"].items():
             found = " and ".join(f"{key} {value}" for key, value in part.items())
             yield f"{where}: {method} has {found} with {estimator}: {reason}"
@@ -54,7 +66,7 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
 
 def _needs_public(mechanism: dict) -> bool:
     """Tell whether a mechanism, with these settings, uses examples declared public."""
-    needs = plugins.constant("mechanisms", mechanism["estimator"], "NEEDS_PUBLIC", False)
+    needs = plugins.constant("mechanisms", mechanism["estimator"], "NEEDS_PUBLIC")
     if isinstance(needs, bool):
         return needs
     return any(mechanism.get(key) == value for key, value in needs.items())
@@ -66,21 +78,25 @@ class Use:
 
     name: str
     federation: dict
+    split: dict
+    dataset: str
     examples: int
     unit: str
     private: bool
+    delta: float
 
 
-def impossible(config: dict) -> Iterator[str]:
+def impossible(papers: Iterable[dict]) -> Iterator[str]:
     """Find federations that the data set of a selected study, or of its grid, cannot fill."""
-    uses = sorted(_uses(config), key=lambda use: use.examples)
+    uses = sorted((use for config in papers for use in _uses(config)), key=lambda u: u.examples)
     # The same mistake with another number of examples is told once.
     told: dict[str, str] = {}
     for use in uses:
-        for mistake, bound in _size_errors(config, use):
+        for mistake, bound in (*_size_errors(use), *_owner_errors(use)):
             told.setdefault(mistake, bound)
     yield from (f"{mistake}, {bound}" for mistake, bound in told.items())
-    yield from _delta_error(config["delta"], [use for use in uses if use.private])
+    for delta in {use.delta: None for use in uses}:
+        yield from _delta_error(delta, [use for use in uses if use.private and use.delta == delta])
 
 
 def _uses(config: dict) -> Iterator[Use]:
@@ -90,14 +106,25 @@ def _uses(config: dict) -> Iterator[Use]:
     for name in dict.fromkeys([*chosen, *filter(None, tuning)]):
         study = config["studies"][name]
         total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
-        held_out = partition.held_out(total, study.get("validation_fraction", 0.0))
+        held_out = assignment.held_out(total, study.get("validation_fraction", 0.0))
         examples = total - held_out - study.get("public_examples", 0)
         private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
         for method in study["methods"]:
             for variant in variants(study, method):
                 named = variant.get("federation", config["methods"][method]["federation"])
                 federation = components(config, method, variant)["federation"]
-                yield Use(named, federation, examples, unit_of(config, method, variant), private)
+                unit = unit_of(config, method, variant)
+                split = config["partitions"][federation["partition"]]
+                yield Use(
+                    named,
+                    federation,
+                    split,
+                    study["dataset"],
+                    examples,
+                    unit,
+                    private,
+                    config["delta"],
+                )
 
 
 def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:
@@ -113,7 +140,7 @@ def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:
         yield f"config: delta = {delta}, expected less than 1/{size}, 1/({noun})"
 
 
-def _size_errors(config: dict, use: Use) -> Iterator[tuple[str, str]]:
+def _size_errors(use: Use) -> Iterator[tuple[str, str]]:
     """Compare a federation with the examples it must divide; yield each mistake and its bound."""
     where, federation, examples = f"config: federations.{use.name}", use.federation, use.examples
     clients, batch, least = (federation[k] for k in ("clients", "batch_size", "min_examples"))
@@ -132,9 +159,28 @@ def _size_errors(config: dict, use: Use) -> Iterator[tuple[str, str]]:
     if (federation["local_epochs"] is None) == (federation["local_steps"] is None):
         yield f"{where}: expected one of local_epochs and local_steps", "the other null"
     split = federation["partition"]
-    shards = config["partitions"][split].get("labels_per_client", 0) * clients
+    shards = use.split.get("labels_per_client", 0) * clients
     if shards > examples:
         yield (
             f"{where} with partitions.{split}: {shards} shards (labels_per_client x clients)",
             f"expected at most {examples} examples",
+        )
+
+
+def _owner_errors(use: Use) -> Iterator[tuple[str, str]]:
+    """Compare a federation by natural clients with those that the data set has."""
+    split, clients = use.federation["partition"], use.federation["clients"]
+    if assignment.divides(use.split["uses"]) != "owners":
+        return
+    where = f"config: federations.{use.name}"
+    owners = plugins.constant("data", use.dataset, "CLIENTS", None)
+    if owners is None:
+        have = [n for n in plugins.names("data") if plugins.constant("data", n, "CLIENTS", None)]
+        listed = ", ".join(have) or "there is none"
+        mistake = f"{where} with partitions.{split}: {use.dataset} has no natural clients"
+        yield mistake, f"expected a data set with CLIENTS: {listed}"
+    elif clients > owners:
+        yield (
+            f"{where}.clients = {clients} with partitions.{split}",
+            f"expected at most {owners}, the natural clients of {use.dataset}",
         )

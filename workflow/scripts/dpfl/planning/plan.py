@@ -9,23 +9,25 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import streams
+from dpfl import plugins, streams
+from dpfl.planning.beside import Beside
+from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import (
     components,
     epsilon_of,
+    named,
     remark,
     trials_for,
     unit_of,
     variants,
 )
-from dpfl.tables import published
 
 
 @dataclass(frozen=True)
 class Plan:
     """What to make, by name: resolved settings of every artefact, and the studies over them.
 
-    `analyses` are the studies that train nothing.
+    Studies and analyses, which train nothing, are named `paper/study`.
     """
 
     runs: dict[str, dict] = field(default_factory=dict)
@@ -34,50 +36,61 @@ class Plan:
     tunings: dict[str, dict] = field(default_factory=dict)
     studies: dict[str, dict] = field(default_factory=dict)
     analyses: dict[str, dict] = field(default_factory=dict)
+    papers: tuple[str, ...] = ()
     tuned: dict[tuple, str] = field(default_factory=dict)
-    """The tuning of each (grid, method, trials), expanded once however many runs ask for it."""
+    """The tuning of each (paper, grid, method, trials), expanded once however many ask for it."""
 
 
-def make(config: dict) -> Plan:
-    """Expand a checked configuration."""
-    plan = Plan()
-    for name in config["select"]:
-        if name in config["accounting"]:
-            plan.analyses[name] = config["accounting"][name]
-        else:
-            plan.studies[name] = _study(config, name, plan)
+def make(papers: dict[str, dict]) -> Plan:
+    """Expand the checked configurations of some papers."""
+    plan = Plan(papers=tuple(papers))
+    for paper, config in papers.items():
+        for name in config["select"]:
+            if name in config["analyses"]:
+                plan.analyses[f"{paper}/{name}"] = config["analyses"][name]
+            else:
+                plan.studies[f"{paper}/{name}"] = _study(config, paper, name, plan)
     return plan
 
 
-def _study(config: dict, name: str, plan: Plan) -> dict:
+def of_paper(names: Iterable[str], paper: str) -> list[str]:
+    """Return those of some studies or analyses that a paper has."""
+    return [name for name in names if name.split("/")[0] == paper]
+
+
+KEPT = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_fraction")
+
+
+def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
     """Resolve a study: its cells with the names of their runs, which are added to the plan."""
     study = config["studies"][name]
+    beside = Beside(paper, name, config)
     cells = [
-        _cell(config, study, method, variant, epsilon, seeds, plan)
+        _cell(config, study, method, variant, epsilon, seeds, beside, plan)
         for method in study["methods"]
         for variant in variants(study, method)
         for epsilon, seeds in _budgets(study, method)
     ]
-    keep = (
-        "title",
-        "notebook",
-        "dataset",
-        "kind",
-        "figures",
-        "vary",
-        "tuned_by",
-    )
     return {
-        "name": name,
-        **{key: study[key] for key in (*keep, "validation_fraction") if key in study},
+        "name": f"{paper}/{name}",
+        "paper": paper,
+        **{key: study[key] for key in KEPT if key in study},
+        **({"tuned_by": f"{paper}/{study['tuned_by']}"} if "tuned_by" in study else {}),
+        "demonstrates": demonstrates(study),
         "delta": config["delta"],
         "margin": config["margin"],
         "seeds": study["seeds"],
-        "claims": study.get("claims", []),
-        "controls": study.get("controls", []),
         "baseline": study.get("baseline", {}),
+        "method_numbers": numbers(config, name),
         "cells": cells,
     }
+
+
+def demonstrates(study: dict) -> bool:
+    """Tell whether a study only shows the machinery: it says so, or else its data set does."""
+    base = plugins.constant("data", study["dataset"], "BASE", study["dataset"])
+    shown = plugins.constant("data", base, "DEMONSTRATES", False)
+    return study.get("demonstrates", shown)
 
 
 def _cell(
@@ -87,10 +100,10 @@ def _cell(
     variant: dict,
     epsilon: float | str,
     seeds: list[int],
+    beside: Beside,
     plan: Plan,
 ) -> dict:
     """Resolve a cell, with a run for each of its seeds."""
-    printed = study.get("published", [])
     return {
         "method": method,
         "label": method,
@@ -99,7 +112,7 @@ def _cell(
         "epsilon": epsilon,
         "unit": unit_of(config, method, variant),
         "seeds": seeds,
-        "published": published.values(printed, study["dataset"], method, epsilon, variant),
+        "published": beside.cell(method, variant, epsilon),
         "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
     }
 
@@ -132,7 +145,7 @@ def _run(
     if "tuned_by" in study and "rate" not in variant:
         needs["tuning"] = _tuning(config, study["tuned_by"], method, variant, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
-    name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{_digest(settings)}"
+    name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
     plan.runs[name] = {"settings": settings, **needs}
     return name
 
@@ -146,7 +159,7 @@ def _settings(
     if epsilon == "inf":
         parts["mechanism"] = {"estimator": "nonprivate"}
     partition = {
-        **config["partitions"][federation.pop("partition")],
+        **named("partition", config["partitions"][federation.pop("partition")]),
         "clients": federation.pop("clients"),
         "validation_fraction": study.get("validation_fraction", 0.0),
     }
@@ -171,7 +184,7 @@ def _settings(
 def _partition(settings: dict, min_examples: int, plan: Plan) -> str:
     partition, seed = settings["partition"], settings["seed"]
     label = f"{settings['dataset']}-{partition['scheme']}-{partition['clients']}"
-    name = f"{label}-s{seed}-{_digest(partition)}"
+    name = f"{label}-s{seed}-{digest(partition)}"
     wanted = [min_examples, plan.partitions.get(name, {}).get("min_examples", 1)]
     plan.partitions[name] = {
         "dataset": settings["dataset"],
@@ -195,7 +208,7 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
         "federation": {key: settings["federation"][key] for key in steps},
         "participation_key": [*streams.pairing_key(settings), "participation"],
     }
-    name = f"{partition}-eps{_short(settings['epsilon'])}-{_digest(content)}"
+    name = f"{partition}-eps{_short(settings['epsilon'])}-{digest(content)}"
     plan.calibrations[name] = {"settings": content, "partition": partition}
     return name
 
@@ -208,7 +221,7 @@ def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) ->
     """
     grid = config["studies"][study]
     chosen = trials_for(grid, method, variant)
-    key = (study, method, *(tuple(trial.items()) for trial in chosen))
+    key = (config["paper"], study, method, *(tuple(trial.items()) for trial in chosen))
     if key in plan.tuned:
         return plan.tuned[key]
     trials = [
@@ -222,7 +235,7 @@ def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) ->
         }
         for trial in chosen
     ]
-    name = f"{_label(grid, components(config, method, chosen[0]))}-{_digest(trials)}"
+    name = f"{_label(grid, components(config, method, chosen[0]))}-{digest(trials)}"
     plan.tunings[name] = {"trials": trials}
     plan.tuned[key] = name
     return name
@@ -242,5 +255,20 @@ def _short(epsilon: float | str) -> str:
     return epsilon if isinstance(epsilon, str) else f"{epsilon:g}".replace("+", "")
 
 
-def _digest(content: object) -> str:
+def outline(plan: Plan, papers: dict[str, dict], paper: str) -> dict:
+    """Return what is made of a paper, for those who read it: the names of studies and analyses."""
+    analyses = {name: plan.analyses[name] for name in of_paper(plan.analyses, paper)}
+    return {
+        "key": paper,
+        "scale": papers[paper]["scale"],
+        "delta": papers[paper]["delta"],
+        "studies": of_paper(plan.studies, paper),
+        "analyses": {
+            n: {key: found[key] for key in ("title", "uses")} for n, found in analyses.items()
+        },
+    }
+
+
+def digest(content: object) -> str:
+    """Return eight characters that change with the content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]

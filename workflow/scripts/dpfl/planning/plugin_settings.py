@@ -6,46 +6,71 @@ Signatures are read from the source: importing a plug-in would cost two CPU seco
 import ast
 from collections.abc import Iterator
 
-from dpfl import limits, plugins
+from dpfl import analyses, bounds, declarations, plugins, protocols
 from dpfl.errors import UserError
-from dpfl.hints import nearest
+from dpfl.suggestions import nearest
 
-# section: package, key that names the file, its function, how many arguments the workflow gives
+# section: package, the function of its files, how many arguments the workflow gives
 TAKERS = {
-    "partitions": ("partitions", "scheme", "assign", 3),
-    "mechanisms": ("mechanisms", "estimator", "build", 1),
-    "clippings": ("clippings", "rule", "build", 0),
-    "budgets": ("privacy/budgets", "strategy", "schedule", 2),
-    "optimizers": ("optimizers", "algorithm", "build", 1),
+    "partitions": ("partitions", "assign", 3),
+    "mechanisms": ("mechanisms", "build", 1),
+    "clippings": ("clippings", "build", 0),
+    "budgets": ("privacy/budgets", "schedule", 2),
+    "optimizers": ("optimizers", "build", 1),
 }
 
 
 def plugin_errors(config: dict) -> Iterator[str]:
-    """Find plug-in files that do not exist, and settings that their `build` does not take."""
-    for package, name, where in _named(config):
+    """Find plug-in files that do not exist or do not fit their Protocol, and settings of theirs.
+
+    Settings are read only where all files are as they must be.
+    """
+    broken = False
+    for error in _file_errors(config):
+        broken = True
+        yield error
+    if broken:
+        return
+    for section in TAKERS:
+        for name, entry in config[section].items():
+            yield from _setting_errors(section, name, entry)
+    for name, analysis in config["analyses"].items():
+        try:
+            analyses.load(config["paper"], analysis["uses"]).check(analysis["settings"])
+        except UserError as error:
+            yield f"config: analyses.{name}.settings: {error}"
+    for name, optimizer in config["optimizers"].items():
+        yield from _optimizer_errors(config, name, optimizer)
+    for section in ("partitions", "mechanisms", "clippings", "budgets"):
+        for name, entry in config[section].items():
+            yield from _bound_errors(section, name, entry, entry)
+
+
+def _file_errors(config: dict) -> Iterator[str]:
+    """Find plug-ins without a file, and files without their function or with unknown constants."""
+    functions = {package: (function, given) for package, function, given in TAKERS.values()}
+    named = _named(config)
+    for (package, name), where in named.items():
         try:
             plugins.path_of(package, name)
         except UserError as error:
             yield f"config: {where}: {error}"
             return
-    for section in TAKERS:
-        for name, entry in config[section].items():
-            yield from _setting_errors(section, name, entry)
-    for name, analysis in config["accounting"].items():
+    for package, name in named:
+        if package not in protocols.FILES:
+            continue
         try:
-            plugins.load("analyses", analysis["analysis"]).check(analysis["settings"])
+            taken = (
+                _arguments(package, name, *functions[package])[0] if package in functions else []
+            )
+            yield from declarations.errors(package, name, taken)
         except UserError as error:
-            yield f"config: accounting.{name}.settings: {error}"
-    for name, optimizer in config["optimizers"].items():
-        yield from _optimizer_errors(config, name, optimizer)
-    for section in ("mechanisms", "clippings", "budgets"):
-        for name, entry in config[section].items():
-            yield from _limit_errors(section, name, entry)
+            yield str(error)
 
 
-def _named(config: dict) -> list[tuple[str, str, str]]:
-    """Return every plug-in that a configuration names: package, name, and where it stands."""
-    return [
+def _named(config: dict) -> dict[tuple[str, str], str]:
+    """Return every plug-in that a configuration names, package and name, with where it stands."""
+    named = [
         ("privacy/accountants", config["accountant"], "accountant"),
         *(("data", d, f"models.{d}") for d in config["models"]),
         *(("models", m, f"models.{d}") for d, m in config["models"].items()),
@@ -54,37 +79,37 @@ def _named(config: dict) -> list[tuple[str, str, str]]:
             for n, s in config["studies"].items()
             for m in s.get("vary", {}).get("model", [])
         ),
-        *(("partitions", p["scheme"], f"partitions.{n}") for n, p in config["partitions"].items()),
         *(
-            ("mechanisms", m["estimator"], f"mechanisms.{n}")
-            for n, m in config["mechanisms"].items()
+            (package, entry["uses"], f"{section}.{name}")
+            for section, (package, *_) in TAKERS.items()
+            for name, entry in config[section].items()
         ),
-        *(("clippings", c["rule"], f"clippings.{n}") for n, c in config["clippings"].items()),
-        *(("privacy/budgets", b["strategy"], f"budgets.{n}") for n, b in config["budgets"].items()),
-        *(("analyses", a["analysis"], f"accounting.{n}") for n, a in config["accounting"].items()),
         *(
-            ("optimizers", o["algorithm"], f"optimizers.{n}")
-            for n, o in config["optimizers"].items()
+            (analyses.package_of(config["paper"], a["uses"]), a["uses"], f"analyses.{n}")
+            for n, a in config["analyses"].items()
         ),
         *(("plots", f, f"studies.{n}") for n, s in config["studies"].items() for f in s["figures"]),
     ]
+    return {(package, name): where for package, name, where in reversed(named)}
 
 
 def _optimizer_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:
-    """Check an optimizer's settings, and the rates of the grids it runs, against their limits."""
+    """Check an optimizer's settings, and the rates of the grids it runs, against their bounds."""
     key = optimizer["rate_key"]
     if key in optimizer["settings"]:
         yield f"config: optimizers.{name}.settings has {key!r}, which rate_key already gives"
     for rate in [optimizer["rate"], *_grid_rates(config, name)]:
-        yield from _limit_errors("optimizers", name, {**optimizer["settings"], key: rate})
+        settings = {**optimizer["settings"], key: rate}
+        yield from _bound_errors("optimizers", name, optimizer, settings)
 
 
-def _limit_errors(section: str, name: str, settings: dict) -> Iterator[str]:
-    """Check the settings of an entry against their limits."""
+def _bound_errors(section: str, name: str, entry: dict, settings: dict) -> Iterator[str]:
+    """Check settings of an entry against the bounds that its plug-in declares."""
+    declared = plugins.constant(TAKERS[section][0], entry["uses"], "SETTINGS")
     try:
-        limits.check(section.removesuffix("s"), settings)
+        bounds.check(f"config: {section}.{name}", declared, settings)
     except UserError as error:
-        yield f"config: {section}.{name}: {error}"
+        yield str(error)
 
 
 def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
@@ -96,29 +121,28 @@ def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
 
 def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
     """Compare the settings of an entry with the arguments of its plug-in's function."""
-    package, key, function, given = TAKERS[section]
-    try:
-        known, required = _arguments(package, entry[key], function, given)
-    except (SyntaxError, StopIteration) as error:
-        found = error if isinstance(error, SyntaxError) else f"no function {function} at top level"
-        yield f"config: {section}.{name}: {plugins.path_of(package, entry[key]).name}: {found}"
-        return
+    package, function, given = TAKERS[section]
+    known, required = _arguments(package, entry["uses"], function, given)
     nested = {*entry["settings"], entry["rate_key"]} if "settings" in entry else None
-    found = set(entry) - {key} if nested is None else nested
+    found = set(entry) - {"uses"} if nested is None else nested
     for setting in sorted(found - set(known)):
         near = nearest(setting, known)
         yield f"config: unknown setting {setting!r} at {section}.{name}; {near}"
     for setting in sorted(set(required) - found):
-        yield f"config: {section}.{name} lacks {setting!r}, which {entry[key]} needs"
+        yield f"config: {section}.{name} lacks {setting!r}, which {entry['uses']} needs"
 
 
 def _arguments(package: str, name: str, function: str, given: int) -> tuple[list[str], list[str]]:
     """Read a function's argument names, all and required, but for the first `given`.
 
-    They are read from the source: importing it would cost two CPU seconds.
+    They are read from the source: importing it would cost two CPU seconds. UserError if a plug-in
+    has no such function.
     """
-    tree = ast.parse(plugins.path_of(package, name).read_text(encoding="utf-8"))
-    found = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
+    functions = [n for n in plugins.tree(package, name).body if isinstance(n, ast.FunctionDef)]
+    found = next((n for n in functions if n.name == function), None)
+    if found is None:
+        file = plugins.path_of(package, name).name
+        raise UserError(f"{package}/{file}: no function {function} at top level")
     plain, keyword = found.args.args, found.args.kwonlyargs
     required = plain[: len(plain) - len(found.args.defaults)][given:]
     required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from dpfl import plugins
 
-SCRIPTS = plugins.ROOT.parent
+SCRIPTS, WORKFLOW = plugins.ROOT.parent, plugins.WORKFLOW
+ROOTS = {"dpfl": SCRIPTS, "papers": WORKFLOW}
+"""Where the packages lie whose files are ours."""
 
 
 def needed_by(*files: Path | str) -> list[str]:
@@ -39,12 +41,13 @@ def _relative(path: Path) -> Path:
 def _imports(path: Path) -> tuple[Path, ...]:
     """Return our own files that a file imports, packages' __init__ files included."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    itself = ".".join(path.relative_to(SCRIPTS.resolve()).with_suffix("").parts)
+    root = SCRIPTS.resolve() if path.is_relative_to(SCRIPTS.resolve()) else WORKFLOW.resolve()
+    itself = ".".join(path.relative_to(root).with_suffix("").parts)
     return tuple(f for name in (itself, *_modules(tree)) for f in _files(name))
 
 
 def _modules(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _run(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -52,13 +55,21 @@ def _modules(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk what an interpreter runs: imports for type checkers alone are no dependency."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from _run(child)
+
+
 def _files(module: str) -> Iterator[Path]:
     """Return the file of a module of ours, after those of the packages around it."""
     parts = module.split(".")
-    if parts[0] != "dpfl":
+    if parts[0] not in ROOTS:
         return
     for depth in range(1, len(parts) + 1):
-        stem = SCRIPTS.joinpath(*parts[:depth])
+        stem = ROOTS[parts[0]].joinpath(*parts[:depth])
         for path in (stem / "__init__.py", stem.with_suffix(".py")):
             if path.is_file():
                 yield path.resolve()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl import partition, plugins
+from dpfl import assignment, plugins
 from dpfl.planning import participation
 from dpfl.privacy import accounting
 
@@ -50,7 +50,7 @@ def _examples(settings: dict) -> int:
     """Return how many examples a run's clients share."""
     total = plugins.load("data", settings["dataset"]).TRAIN_EXAMPLES
     split = settings["partition"]
-    held_out = partition.held_out(total, split["validation_fraction"])
+    held_out = assignment.held_out(total, split["validation_fraction"])
     return total - held_out - split.get("public_examples", 0)
 
 

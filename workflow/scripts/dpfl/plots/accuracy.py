@@ -11,7 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.plots import _frame, _style
+from dpfl.figures import style
+from dpfl.plots import _frame
 from dpfl.tables import results, verdicts
 
 DODGE = 0.6
@@ -21,26 +22,25 @@ DODGE = 0.6
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the runs of a study."""
     cells = _cells(_distinct(study, results.frame(study, runs_dir)))
-    figure, axes = _style.canvas(panel=(8.4, 4.8))
+    figure, axes = style.canvas(panel=(8.4, 4.8))
     ax = axes[0, 0]
     epsilons = sorted(cells["epsilon"].unique())
-    names = [m for m in _style.ordered(cells["method"]) if m in set(cells["method"])]
-    groups = [g for m in names for g in cells[cells["method"] == m].groupby("series", sort=False)]
+    looks = style.looks(study)
+    groups = [g for m in looks for g in cells[cells["method"] == m].groupby("series", sort=False)]
     offsets = DODGE * (np.arange(len(groups)) + 0.5 - len(groups) / 2) / max(len(groups), 1)
-    looks = _style.looks(names)
     floor = _frame.floor(cells["mean"])
     for (series, group), offset in zip(groups, offsets, strict=True):
         look = looks[group["method"].iloc[0]]
         _line(ax, group.sort_values("epsilon"), epsilons, offset, look, series)
         _beyond(ax, group[group["mean"] < floor], epsilons, offset, look)
     _label(ax, cells, epsilons)
-    delta = _style.delta_text(study["delta"])
+    delta = style.delta_text(study["delta"])
     ax.set_title(
         f"{study['title']}\n{study['dataset']}, δ = {delta}; mean over seeds and 95 % interval "
         "(none for n = 1)",
         loc="left",
     )
-    _style.legend_below(figure, ax)
+    style.legend_below(figure, ax)
     return figure
 
 
@@ -51,15 +51,13 @@ def _distinct(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
         for group in results.same_runs(study)
     }
     runs = runs[runs["cell"].isin(labels)]
-    unproven = runs["label"].str.endswith(results.NOT_CERTIFIED)
-    endings = unproven.map({True: results.NOT_CERTIFIED, False: ""})
-    return runs.assign(label=runs["cell"].map(labels) + endings)
+    return style.named(runs.assign(label=runs["cell"].map(labels)))
 
 
 def _cells(runs: pd.DataFrame) -> pd.DataFrame:
     """Return mean, half-width of the interval and n per cell."""
     rows = []
-    runs = runs.assign(series=_style.series_of(runs))
+    runs = runs.assign(series=style.series_of(runs))
     for (method, series, epsilon), own in runs.groupby(["method", "series", "epsilon"], sort=False):
         measured = verdicts.interval(own["accuracy"])
         half = np.nan if measured.high is None else measured.high - measured.mean
@@ -68,7 +66,7 @@ def _cells(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(
-    ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: _style.Look, series: str
+    ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: style.Look, series: str
 ) -> None:
     """Draw one method; the non-private point stands apart from the line."""
     x = group["epsilon"].map(epsilons.index).to_numpy() + offset
@@ -83,9 +81,7 @@ def _line(
         )
 
 
-def _beyond(
-    ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: _style.Look
-) -> None:
+def _beyond(ax: Axes, group: pd.DataFrame, epsilons: list, offset: float, look: style.Look) -> None:
     """Mark means that lie below the frame at its lower edge."""
     for epsilon, mean in zip(group["epsilon"], group["mean"], strict=True):
         x = epsilons.index(epsilon) + offset
@@ -95,7 +91,7 @@ def _beyond(
 
 
 def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float]) -> None:
-    counts = [_style.seeds_text(cells.loc[cells["epsilon"] == e, "n"]) for e in epsilons]
+    counts = [style.seeds_text(cells.loc[cells["epsilon"] == e, "n"]) for e in epsilons]
     names = ["non-private" if np.isinf(e) else f"{e:g}" for e in epsilons]
     ticks = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
     ax.set_xticks(range(len(epsilons)), ticks)

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.plots import _style
+from dpfl.figures import style
 from dpfl.tables import results
 
 BOUND, RATE, BELOW, ABOVE = "#000000", "#0072B2", "#56B4E9", "#D55E00"
@@ -23,14 +23,14 @@ QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below",
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the rates that a study's runs recorded."""
-    rates = results.trajectories(study, runs_dir, "rates")
+    rates = style.named(results.trajectories(study, runs_dir, "rates"))
     bounded = rates[np.isfinite(rates["high"].astype(float))]
     method = _method(study, bounded)
     if method is None:
-        return _style.nothing(f"{study['title']}: no run recorded a bounded rate")
+        return style.nothing(f"{study['title']}: no run recorded a bounded rate")
     own = bounded[bounded["method"] == method]
     columns = list(own.groupby(["variant", "epsilon"], sort=False))
-    figure, axes = _style.canvas(
+    figure, axes = style.canvas(
         2, len(columns), panel=(max(2.6, 6 / len(columns)), 2.6), sharex="col", sharey="row"
     )
     axes[0, 0].set_ylim(_limits(own))
@@ -38,7 +38,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         steps = table.groupby(["round", "step"])[QUANTITIES].mean().reset_index()
         _rates(upper, steps)
         _clipped(lower, steps)
-        setting = ", ".join(filter(None, (variant, _style.epsilon_text(epsilon))))
+        setting = ", ".join(filter(None, (variant, style.epsilon_text(epsilon))))
         upper.set_title(f"{setting}\nn = {table['seed'].nunique()}", loc="left", fontsize="small")
         lower.set_xlabel("step of a client")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -48,16 +48,16 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     axes[1, 0].set_ylabel("clipped, %")
     axes[1, 0].set_ylim(-4, 104)
     label = own["label"].iloc[0]
-    _style.title(figure, f"{label} on {study['dataset']}: the bounds and the rates")
+    style.title(figure, f"{label} on {study['dataset']}: the bounds and the rates")
     _legend(figure, axes[:, 0])
     return figure
 
 
 def _method(study: dict, bounded: pd.DataFrame) -> str | None:
-    """Return the method to show, None if no run has bounds."""
+    """Return the method to show, the study's focus if it has bounds; None if no run has any."""
     found = bounded["method"].unique()
-    claimed = [c["better"] for c in study["claims"] if c["better"] in found]
-    return next(iter([*claimed, *found]), None)
+    focus = [study["focus"]] if study.get("focus") in found else []
+    return next(iter([*focus, *found]), None)
 
 
 def _limits(rates: pd.DataFrame) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from dpfl.plots import _series, _style
+from dpfl.figures import style
 from dpfl.tables import results, verdicts
 
 FREE = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markerfacecolor": "white", "alpha": 0.75}
@@ -23,26 +23,26 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the runs of a study."""
     cells = _cells(study, results.frame(study, runs_dir))
     if cells is None:
-        return _style.nothing(f"{study['title']}: no study of the number of clients")
+        return style.nothing(f"{study['title']}: no study of the number of clients")
     epsilons = sorted(cells["epsilon"].unique())
     private = [e for e in epsilons if np.isfinite(e)] or epsilons
     panel = (max(4.2, 6.4 / len(private)), 3.8)
-    figure, axes = _style.canvas(1, len(private), panel=panel, sharex=True, sharey=True)
-    looks = _looks(cells)
+    figure, axes = style.canvas(1, len(private), panel=panel, sharex=True, sharey=True)
+    looks = _looks(study, cells)
     free = cells[np.isinf(cells["epsilon"])]
     for ax, epsilon in zip(axes[0], private, strict=True):
         own = cells[cells["epsilon"] == epsilon]
         _panel(ax, own, free if np.isfinite(epsilon) else free.iloc[:0], looks)
-        ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(own['n'])}", loc="left")
+        ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(own['n'])}", loc="left")
     _ticks(axes[0, 0], sorted(cells["clients"].unique()))
-    _style.finish(axes, len(private), "clients", "test accuracy, %")
+    style.finish(axes, len(private), "clients", "test accuracy, %")
     unit = {"client": "whole clients protected", "example": "examples protected"}
-    _style.title(
+    style.title(
         figure,
         f"{study['title']}\n{study['dataset']}, {unit[results.unit_of(study)]}, "
-        f"δ = {_style.delta_text(study['delta'])}; mean and 95 % interval over seeds",
+        f"δ = {style.delta_text(study['delta'])}; mean and 95 % interval over seeds",
     )
-    _style.legend_below(figure, axes[0, 0], columns=3)
+    style.legend_below(figure, axes[0, 0], columns=3)
     return figure
 
 
@@ -68,16 +68,16 @@ def _cells(study: dict, runs: pd.DataFrame) -> pd.DataFrame | None:
     return pd.DataFrame(rows)
 
 
-def _looks(cells: pd.DataFrame) -> dict[str, _style.Look]:
+def _looks(study: dict, cells: pd.DataFrame) -> dict[str, style.Look]:
     """Return the look of each line: its method's, unless methods have several lines."""
     pairs = cells.drop_duplicates("series")
     if pairs["method"].is_unique:
-        known = _style.looks(pairs["method"])
+        known = style.looks(study)
         return {row["series"]: known[row["method"]] for _, row in pairs.iterrows()}
-    return _series.looks(pairs["series"])
+    return style.numbered(pairs["series"])
 
 
-def _panel(ax: Axes, own: pd.DataFrame, free: pd.DataFrame, looks: dict[str, _style.Look]) -> None:
+def _panel(ax: Axes, own: pd.DataFrame, free: pd.DataFrame, looks: dict[str, style.Look]) -> None:
     """Draw one privacy setting, with the runs without privacy behind it."""
     for number, (series, line) in enumerate(own.groupby("series", sort=False)):
         look = looks[series]
@@ -87,9 +87,9 @@ def _panel(ax: Axes, own: pd.DataFrame, free: pd.DataFrame, looks: dict[str, _st
         bars = line["half"].notna()
         ax.errorbar(x[bars], line["mean"][bars], line["half"][bars], fmt="none", ecolor=look.colour)
         beside = free[free["series"] == series].sort_values("clients")
-        style = look.line() | FREE | {"markeredgecolor": look.colour, "markeredgewidth": 1.0}
+        faint = look.line() | FREE | {"markeredgecolor": look.colour, "markeredgewidth": 1.0}
         if len(beside):
-            ax.plot(beside["clients"], beside["mean"], label=f"_{series}", zorder=1, **style)
+            ax.plot(beside["clients"], beside["mean"], label=f"_{series}", zorder=1, **faint)
     if len(free):
         grey = FREE | {"color": "0.35", "marker": "o", "markeredgecolor": "0.35"}
         ax.plot([], [], label="without privacy", **grey)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from dpfl.plots import _style
+from dpfl.figures import style
 from dpfl.tables import results
 
 COLUMNS = 3
@@ -22,38 +22,38 @@ TICKS = (10, 50, 70, 80, 90, 95, 98)
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the metrics of a study's runs."""
-    metrics = results.trajectories(study, runs_dir, "metrics")
-    metrics = metrics.assign(series=_style.series_of(metrics), accuracy=100 * metrics.test_accuracy)
+    metrics = style.named(results.trajectories(study, runs_dir, "metrics"))
+    metrics = metrics.assign(series=style.series_of(metrics), accuracy=100 * metrics.test_accuracy)
     epsilons = sorted(metrics["epsilon"].unique())
     columns = min(COLUMNS, len(epsilons))
     rows = -(-len(epsilons) // columns)
-    figure, axes = _style.canvas(
+    figure, axes = style.canvas(
         rows, columns, panel=(max(3.6, 7 / columns), 3.4), sharey=True, sharex=True
     )
     for ax, epsilon in zip(axes.flat, epsilons, strict=False):
-        _panel(ax, metrics[metrics["epsilon"] == epsilon], epsilon)
+        _panel(ax, metrics[metrics["epsilon"] == epsilon], epsilon, style.looks(study))
     if metrics["accuracy"].max() > STRETCH_ABOVE:
         _stretch(axes[0, 0])
-    _style.finish(axes, len(epsilons), "round", "test accuracy, %")
-    _style.title(
+    style.finish(axes, len(epsilons), "round", "test accuracy, %")
+    style.title(
         figure,
         f"{study['title']}\n{study['dataset']}, mean over seeds, "
         "band from the lowest to the highest seed",
     )
     fullest = max(axes.flat[: len(epsilons)], key=lambda ax: len(ax.lines))
-    _style.legend_below(figure, fullest)
+    style.legend_below(figure, fullest)
     return figure
 
 
-def _panel(ax: Axes, metrics: pd.DataFrame, epsilon: float) -> None:
-    looks = _style.looks(metrics["method"])
+def _panel(ax: Axes, metrics: pd.DataFrame, epsilon: float, looks: dict[str, style.Look]) -> None:
     apart = max(1, metrics["round"].max() // 4)
-    for index, method in enumerate(_style.ordered(metrics["method"])):
+    drawn = set(metrics["method"])
+    for index, method in enumerate(m for m in looks if m in drawn):
         own = metrics[metrics["method"] == method]
         for series, lines in own.groupby("series", sort=False):
             by_round = lines.groupby("round")["accuracy"].agg(["mean", "min", "max"])
-            style = looks[method].line() | {"markevery": (index % apart, apart)}
-            ax.plot(by_round.index, by_round["mean"], label=series, **style)
+            line = looks[method].line() | {"markevery": (index % apart, apart)}
+            ax.plot(by_round.index, by_round["mean"], label=series, **line)
             ax.fill_between(
                 by_round.index,
                 by_round["min"],
@@ -63,7 +63,7 @@ def _panel(ax: Axes, metrics: pd.DataFrame, epsilon: float) -> None:
                 linewidth=0,
             )
     seeds = metrics.groupby("series")["seed"].nunique()
-    ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(seeds)}", loc="left")
+    ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(seeds)}", loc="left")
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 

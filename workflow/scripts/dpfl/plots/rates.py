@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.plots import _style
+from dpfl.figures import style
 from dpfl.tables import ranges, results
 
 COLUMNS = 4
@@ -25,26 +25,27 @@ TITLE_WIDTH = 34
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the rate runs of a study."""
-    runs = results.frame(study, runs_dir)
+    runs = style.named(results.frame(study, runs_dir))
     rates = _panelled(ranges.classified(study, runs))
     summary = ranges.ranges(study, runs).set_index(ranges.SERIES)
     epsilons = sorted(rates["epsilon"].unique())
-    panels = [(a, e) for e in epsilons for a in _style.ordered(_at(rates, e)["panel"])]
+    looks = _looks(study, rates)
+    panels = [(p, e) for e in epsilons for p in looks if p in set(_at(rates, e)["panel"])]
     columns = min(COLUMNS, len(panels))
     width = max(PANEL_WIDTH, TITLE_LINE / columns)
     rows = -(-len(panels) // columns)
-    figure, axes = _style.canvas(rows, columns, panel=(width, 2.6), sharex=True, sharey=True)
+    figure, axes = style.canvas(rows, columns, panel=(width, 2.6), sharex=True, sharey=True)
     for ax, (panel, epsilon) in zip(axes.flat, panels, strict=False):
-        _panel(ax, _at(rates, epsilon), summary, panel)
+        _panel(ax, _at(rates, epsilon), summary, panel, looks[panel])
         _rate_axis(ax, rates["rate"])
         if len(epsilons) > 1:
-            ax.set_title(f"{ax.get_title('left')}, {_style.epsilon_text(epsilon)}", loc="left")
-    _style.finish(axes, len(panels), "rate", "validation accuracy, %")
+            ax.set_title(f"{ax.get_title('left')}, {style.epsilon_text(epsilon)}", loc="left")
+    style.finish(axes, len(panels), "rate", "validation accuracy, %")
     _legend(figure, rates)
-    _style.title(
+    style.title(
         figure,
-        f"{study['title']}\n{study['dataset']}, {', '.join(map(_style.epsilon_text, epsilons))}, "
-        f"{_style.seeds_text(rates['trials'])} per rate; bar: within {ranges.GOOD:g} points of "
+        f"{study['title']}\n{study['dataset']}, {', '.join(map(style.epsilon_text, epsilons))}, "
+        f"{style.seeds_text(rates['trials'])} per rate; bar: within {ranges.GOOD:g} points of "
         "the optimizer's best; cross: diverges",
     )
     return figure
@@ -61,11 +62,21 @@ def _panelled(rates: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(panel=rates["label" if crowded else "algorithm"])
 
 
-def _panel(ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str) -> None:
+def _looks(study: dict, rates: pd.DataFrame) -> dict[str, style.Look]:
+    """Return the look of each panel, in order: that of the first method in it."""
+    found: dict[str, style.Look] = {}
+    for method, look in style.looks(study).items():
+        for panel in rates.loc[rates["method"] == method, "panel"].unique():
+            found.setdefault(panel, look)
+    return found
+
+
+def _panel(
+    ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str, look: style.Look
+) -> None:
     for _, other in rates[rates["panel"] != panel].groupby(ranges.SERIES, sort=False):
-        ax.plot(other["rate"], other["accuracy"], color=_style.FAINT, linewidth=1, zorder=1)
+        ax.plot(other["rate"], other["accuracy"], color=style.FAINT, linewidth=1, zorder=1)
     own = rates[rates["panel"] == panel]
-    look = _style.looks(rates["panel"])[panel]
     first = _first_key(rates)
     for key, line in own.groupby(ranges.SERIES, sort=False):
         rate_key = key[ranges.SERIES.index("rate_key")]
@@ -91,7 +102,7 @@ def _first_key(rates: pd.DataFrame) -> str:
     return rates["rate_key"].mode()[0]
 
 
-def _look(look: _style.Look, second: bool) -> dict[str, object]:
+def _look(look: style.Look, second: bool) -> dict[str, object]:
     """Return how a line is drawn: solid, or dashed and hollow for a second rate."""
     hollow = {"markerfacecolor": "white", "markeredgecolor": look.colour, "markeredgewidth": 1.3}
     return look.line() | ({"linestyle": (0, (4, 1.5))} | hollow if second else {"linestyle": "-"})
@@ -101,7 +112,7 @@ def _legend(figure: Figure, rates: pd.DataFrame) -> None:
     """Tell the rates of an optimizer apart, if there is more than one."""
     keys, first = rates["rate_key"].unique(), _first_key(rates)
     if len(keys) > 1:
-        grey = _style.Look("0.35", "o", "-")
+        grey = style.Look("0.35", "o", "-")
         lines = [Line2D([], [], label=f"over {k}", **_look(grey, k != first)) for k in keys]
         figure.legend(
             handles=lines,
@@ -112,14 +123,14 @@ def _legend(figure: Figure, rates: pd.DataFrame) -> None:
         )
 
 
-def _series(ax: Axes, line: pd.DataFrame, look: _style.Look, second: bool, label: str) -> None:
+def _series(ax: Axes, line: pd.DataFrame, look: style.Look, second: bool, label: str) -> None:
     """Draw one line of rates, with crosses on those that diverge."""
     ax.plot(line["rate"], line["accuracy"], label=label, **_look(look, second))
     diverged = line[line["state"] == "diverges"]
     ax.plot(
         diverged["rate"],
         diverged["accuracy"],
-        color=_style.ALARM,
+        color=style.ALARM,
         marker="x",
         markersize=9,
         markeredgewidth=2,
@@ -129,7 +140,7 @@ def _series(ax: Axes, line: pd.DataFrame, look: _style.Look, second: bool, label
     )
 
 
-def _good_range(ax: Axes, summary: pd.Series, look: _style.Look, height: float) -> None:
+def _good_range(ax: Axes, summary: pd.Series, look: style.Look, height: float) -> None:
     if pd.isna(summary["good_low"]):
         return
     ax.plot(

@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 from scipy.interpolate import RegularGridInterpolator
 
-from dpfl.plots import _cost, _style
+from dpfl.figures import style
+from dpfl.plots import _cost
 from dpfl.tables import results
 
 HEAT = "YlGnBu"
@@ -36,23 +37,23 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     keys = results.numeric_keys(study)
     if len(keys) != 2:
         found = " and ".join(keys) or "none"
-        return _style.nothing(f"{study['title']}: a surface needs two numbers, varied is {found}")
+        return style.nothing(f"{study['title']}: a surface needs two numbers, varied is {found}")
     cells = _cells(study, runs_dir, keys)
     epsilons, names = sorted(cells["epsilon"].unique()), list(dict.fromkeys(cells["series"]))
     shape = [cells[key].nunique() for key in keys]
     width = max(1.4 + 1.05 * shape[0], WIDTH / len(names))
     panel = (width, 1.2 + 0.75 * shape[1])
-    figure, axes = _style.canvas(len(epsilons), len(names), panel=panel, sharex=True, sharey=True)
+    figure, axes = style.canvas(len(epsilons), len(names), panel=panel, sharex=True, sharey=True)
     norm = Normalize(cells["accuracy"].min(), cells["accuracy"].max())
     for row, epsilon in zip(axes, epsilons, strict=True):
         for ax, name in zip(row, names, strict=True):
             own = cells[(cells["epsilon"] == epsilon) & (cells["series"] == name)]
             mesh = _panel(ax, own, keys, norm)
-            title = " · ".join([name] * (len(names) > 1) + [_style.epsilon_text(epsilon)])
+            title = " · ".join([name] * (len(names) > 1) + [style.epsilon_text(epsilon)])
             ax.set_title(title, loc="left")
-    _style.finish(axes, axes.size, *(key.replace("_", " ") for key in keys))
+    style.finish(axes, axes.size, *(key.replace("_", " ") for key in keys))
     figure.colorbar(mesh, ax=axes, label="test accuracy, %", pad=0.02)
-    _style.title(figure, _title(study, cells, keys))
+    style.title(figure, _title(study, cells, keys))
     return figure
 
 
@@ -171,6 +172,6 @@ def _title(study: dict, cells: pd.DataFrame, keys: list[str]) -> str:
     )
     return (
         f"{study['title']}\n{study['dataset']}, mean test accuracy in %, "
-        f"{_style.seeds_text(cells['n'])}\nlines: {lines}\n"
+        f"{style.seeds_text(cells['n'])}\nlines: {lines}\n"
         "thick: the budget; ■ rounds that the budget paid for, of those planned"
     )

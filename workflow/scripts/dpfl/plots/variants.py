@@ -11,8 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.plots import _frame, _style
+from dpfl.figures import style
+from dpfl.plots import _frame
 from dpfl.tables import results, verdicts
+from dpfl.tables.rendering import NOT_CERTIFIED
 
 DODGE = 0.6
 LETTER = 0.075  # width in inches of a letter of a tick's name
@@ -20,19 +22,19 @@ LETTER = 0.075  # width in inches of a letter of a tick's name
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the runs of a study; a panel per epsilon."""
-    runs = results.frame(study, runs_dir)
+    runs = style.named(results.frame(study, runs_dir))
     variants = [results.variant_text(cell["variant"]) for cell in study["cells"]]
     variants = list(dict.fromkeys(variants))
     epsilons = sorted(runs["epsilon"].unique())
     names = [_tick(runs, cell["variant"]) for cell in _each(study, variants)]
     height = 1.2 + len(variants) * (0.25 + 0.16 * runs["method"].nunique())
     width = max(3.6, 7.5 / len(epsilons)) + LETTER * max(map(len, names)) / len(epsilons)
-    figure, axes = _style.canvas(1, len(epsilons), panel=(width, height), sharey=True)
+    figure, axes = style.canvas(1, len(epsilons), panel=(width, height), sharey=True)
     cells = _cells(runs, results.chance_level(study["dataset"]))
     for ax, epsilon in zip(axes[0], epsilons, strict=True):
         own = cells[cells["epsilon"] == epsilon]
-        _panel(ax, own, variants, _frame.floor(cells["mean"]))
-        ax.set_title(f"{_style.epsilon_text(epsilon)}, {_style.seeds_text(own['n'])}", loc="left")
+        _panel(ax, own, variants, _frame.floor(cells["mean"]), style.looks(study))
+        ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(own['n'])}", loc="left")
         ax.set_xlabel("test accuracy, %")
     drawn = np.array([ax.get_xlim() for ax in axes[0]])
     ends = _frame.limits(cells["mean"], (drawn[:, 0].min(), drawn[:, 1].max()))
@@ -40,12 +42,12 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         ax.set_xlim(ends)
     axes[0, 0].set_yticks(range(len(variants)), names)
     axes[0, 0].set_ylim(len(variants) - 0.5, -0.5)
-    _style.title(
+    style.title(
         figure,
         f"{study['title']}\n{study['dataset']}, mean and 95 % interval over seeds",
     )
     fullest = max(axes[0], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
-    _style.legend_below(figure, fullest)
+    style.legend_below(figure, fullest)
     return figure
 
 
@@ -59,9 +61,9 @@ def _tick(runs: pd.DataFrame, variant: dict) -> str:
     """Name a variant; numbers with their key, and "not certified" if its method may be."""
     split = runs.groupby("method")["label"].transform("nunique") > 1
     own = runs[split & (runs["variant"] == results.variant_text(variant))]
-    unproven = len(own) and own["label"].str.endswith(results.NOT_CERTIFIED).all()
+    unproven = len(own) and not own["certified"].any()
     parts = [v if isinstance(v, str) else f"{k}={v}" for k, v in variant.items()]
-    return (", ".join(parts) or "default") + results.NOT_CERTIFIED * bool(unproven)
+    return (", ".join(parts) or "default") + NOT_CERTIFIED * bool(unproven)
 
 
 def _shared(labels: pd.Series) -> str:
@@ -81,15 +83,20 @@ def _cells(runs: pd.DataFrame, level: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def _panel(ax: Axes, cells: pd.DataFrame, variants: list[str], floor: float) -> None:
-    methods = _style.ordered(cells["method"])
+def _panel(
+    ax: Axes,
+    cells: pd.DataFrame,
+    variants: list[str],
+    floor: float,
+    looks: dict[str, style.Look],
+) -> None:
+    methods = [m for m in looks if m in set(cells["method"])]
     offsets = DODGE * (np.arange(len(methods)) + 0.5 - len(methods) / 2) / len(methods)
-    looks = _style.looks(methods)
     for method, offset in zip(methods, offsets, strict=True):
         own = cells[cells["method"] == method]
         y = own["variant"].map(variants.index) + offset
-        style = looks[method].line() | {"linestyle": "none"}
-        ax.plot(own["mean"], y, label=_shared(own["label"]) or method, **style)
+        line = looks[method].line() | {"linestyle": "none"}
+        ax.plot(own["mean"], y, label=_shared(own["label"]) or method, **line)
         bars, colour = own["half"].notna(), looks[method].colour
         ax.errorbar(own["mean"][bars], y[bars], xerr=own["half"][bars], fmt="none", ecolor=colour)
         beyond = own["mean"] < floor

@@ -19,7 +19,7 @@ from dpfl.planning.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
 from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache
-from dpfl.privacy.planned import planned
+from dpfl.privacy.priced_schedule import priced_schedule
 from dpfl.privacy.schedule import SERVER, Budget, Work
 
 FILTER = "rdp-filter"  # prices what was chosen while training
@@ -153,7 +153,7 @@ def _priced(
     work = Work(sample_rate, steps_per_round, rounds)
     budget = Budget(settings.epsilon, settings.delta, settings.accountant)
     own = dict(settings.budget)
-    schedule, curve = planned(own.pop("strategy"), own, work, budget, cache)
+    schedule, curve = priced_schedule(own.pop("strategy"), own, work, budget, cache)
     record = {
         "paid_steps": schedule.paid_steps,
         "noise_multipliers": list(schedule.noise_multipliers),

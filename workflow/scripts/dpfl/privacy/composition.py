@@ -1,6 +1,6 @@
 """What k rounds cost when nothing is known of a round but its (epsilon, delta).
 
-`basic`, `advanced` and `square_root_rule` are the formulas of source 002 (Dwork, Rothblum and
+`basic`, `advanced` and `square_root_rule` are textbook formulas (Dwork, Rothblum and
 Vadhan 2010). `optimal` is the best that holds for every such mechanism (Kairouz, Oh and Viswanath
 2015). An accountant that knows the mechanism does better than all of them.
 """
@@ -71,7 +71,7 @@ def optimal(epsilon: float, delta: float, k: int, slack: float) -> tuple[float, 
 
 
 def classic_sigma(epsilon: float, delta: float) -> float:
-    """Return sqrt(2 ln(1.25/delta)) / epsilon, the noise multiplier of source 002's sources.
+    """Return sqrt(2 ln(1.25/delta)) / epsilon, the classic noise multiplier.
 
     Proven for epsilon below CLASSIC_BELOW only (Dwork and Roth 2014, theorem A.1); above, it is a
     formula, and too small from some epsilon on. Raises UserError for an argument out of range.
@@ -82,7 +82,7 @@ def classic_sigma(epsilon: float, delta: float) -> float:
 
 
 def square_root_rule(epsilon: float, delta: float, rounds: int) -> tuple[float, float]:
-    """Return the round's share (epsilon / sqrt(T), delta / T) of source 002's uniform allocation.
+    """Return the round's share (epsilon / sqrt(T), delta / T) of an evenly divided budget.
 
     A rule of thumb, not a bound: composed again, the shares can exceed the budget.
     """

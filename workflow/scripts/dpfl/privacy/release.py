@@ -8,9 +8,9 @@ each, so all together by the root of the sum of squares.)
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from dpfl.errors import UserError
+from dpfl.protocols import ClientMechanism, Mechanism
 
 ROUNDING = 1e-9  # relative, of a joint multiplier that was first divided and is put together again
 
@@ -34,7 +34,9 @@ class Unproven:
     reasons: tuple[str, ...]
 
 
-def of_step(mechanism: Any, noise_multiplier: float, expected: float) -> Release | Unproven:
+def of_step(
+    mechanism: Mechanism | ClientMechanism, noise_multiplier: float, expected: float
+) -> Release | Unproven:
     """Return what a mechanism releases of one batch or cohort of this expected size.
 
     Nothing is proven with a clipping rule that has no proof, whatever the mechanism says.

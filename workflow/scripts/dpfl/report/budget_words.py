@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from dpfl.report.narrative import counted, listed, name_of, overlap, percent, setting
+from dpfl.report.forms import counted, listed, setting
+from dpfl.report.narrative import name_of, overlap, percent
 from dpfl.report.verdict_words import demonstration
-from dpfl.tables import results, verdicts
+from dpfl.tables import rendering, results
 from dpfl.tables.rendering import certified, known
 
 ACCOUNTANTS = {
@@ -26,26 +27,22 @@ ACCOUNTANTS = {
 def headline(study: dict, compared: pd.DataFrame) -> list[str]:
     """Ask, for each method and its baseline, whether another value does better, and answer."""
     changes, lines = compared[compared["kind"] == "baseline"], []
-    if len(changes) and verdicts.demonstrates(study["dataset"]):
+    if len(changes) and results.demonstrates(study):
         return [demonstration(study)]
-    for worse, own in changes.groupby("worse", sort=False):
+    for _, own in changes.groupby("worse", sort=False):
         parts = [
-            f"{listed(dict.fromkeys(map(_value, group['better'])))}: {verdict}"
+            f"{listed(dict.fromkeys(group['value']))}: {verdict}"
             for verdict, group in own.groupby("verdict", sort=False)
         ]
-        question = f"Is another {_change(worse, changes)} at equal privacy budget?"
+        question = f"Is another {_change(own.iloc[0], changes)} at equal privacy budget?"
         lines.append(f"{question} {'; '.join(parts)}.")
     return lines
 
 
-def _change(worse: str, changes: pd.DataFrame) -> str:
+def _change(row: pd.Series, changes: pd.DataFrame) -> str:
     """Word the change from a baseline, which is a method or a value of what a method varies."""
-    method, _, base = worse.partition(", ")
-    if not base:
-        return f"method more accurate than {method}"
-    key, value = base.split("=", 1)
-    whose = f" of {method}" * (changes["worse"].nunique() > 1)
-    return f"{key}{whose} more accurate than {value}"
+    whose = f" of {row['method']}" * (changes["worse"].nunique() > 1 and row["method"] != "")
+    return f"{row['setting']}{whose} more accurate than {row['base']}"
 
 
 def spent(study: dict, cells: pd.DataFrame) -> list[str]:
@@ -64,12 +61,13 @@ def spent(study: dict, cells: pd.DataFrame) -> list[str]:
     return [*lines, *(text for name, text in ACCOUNTANTS.items() if name in used)]
 
 
-def clients(cells: pd.DataFrame) -> list[str]:
+def clients(study: dict, cells: pd.DataFrame) -> list[str]:
     """Say, for each method and budget, what more clients do to accuracy and to privacy's price."""
-    variants = [results.variant_of(text) for text in cells["variant"]]
+    variants = [cell["variant"] for cell in study["cells"]]
     table = cells.assign(
         clients=[variant.get("clients") for variant in variants],
         rest=[results.variant_text(variant, without="clients") for variant in variants],
+        label=rendering.labels(cells),
     ).dropna(subset="clients")
     table = table.assign(clients=table["clients"].astype(int)).sort_values("clients")
     lines = []
@@ -90,11 +88,13 @@ def surfaces(study: dict, cells: pd.DataFrame) -> list[str]:
     variants = pd.DataFrame([cell["variant"] for cell in study["cells"]], index=cells.index)
     others = [key for key in variants if key not in keys]
     lines = []
-    for _, own in cells.groupby([cells["label"], cells["epsilon"], *map(variants.get, others)]):
+    labels = rendering.labels(cells)
+    for _, own in cells.groupby([labels, cells["epsilon"], *map(variants.get, others)]):
         best = own.loc[own["accuracy_mean"].idxmax()]
         lines.append(
-            f"{best['label']}, {setting(best['epsilon'])}: best of {counted(len(own), 'cell')} is "
-            f"{best['variant']}, {percent(best)}; {_rivals(best, own)}"
+            f"{labels[best.name]}, {setting(best['epsilon'])}: best of "
+            f"{counted(len(own), 'cell')} is {best['variant']}, {percent(best)}; "
+            f"{_rivals(best, own)}"
             f"{_ends(variants.loc[own.index, keys], best.name)}."
         )
     return lines
@@ -102,12 +102,7 @@ def surfaces(study: dict, cells: pd.DataFrame) -> list[str]:
 
 def findings(study: dict, cells: pd.DataFrame) -> list[str]:
     """Tell all of it that a study's content has an answer to."""
-    return [*spent(study, cells), *clients(cells), *surfaces(study, cells)]
-
-
-def _value(side: str) -> str:
-    """Return what was changed, such as `decay` of `sgd, budget=decay`."""
-    return side.rpartition("=")[2]
+    return [*spent(study, cells), *clients(study, cells), *surfaces(study, cells)]
 
 
 def _few_and_many(few: pd.Series, many: pd.Series, free: pd.Series) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from dpfl.report.forms import counted, listed, setting
 from dpfl.tables import rendering, results
 from dpfl.tables.published import base
 from dpfl.tables.rendering import known, rounded_up
@@ -20,27 +21,6 @@ UNITS = {
     "against an observer of every model that the server releases; δ is below 1/clients. The server "
     "adds the noise and is trusted. The two units measure different things and share no column.",
 }
-
-
-def listed(items: Iterable[str]) -> str:
-    """Join words as in `a, b and c`."""
-    *rest, last = list(items) or ["none"]
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as `1 run` or `3 runs`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def points(value: float) -> str:
-    """Return a number of percentage points."""
-    return f"{value:g} point{'' if value == 1 else 's'}"
-
-
-def setting(epsilon: float) -> str:
-    """Return a privacy setting in words."""
-    return "without privacy" if np.isinf(epsilon) else f"ε = {epsilon:g}"
 
 
 def scope(study: dict, cells: pd.DataFrame) -> str:
@@ -168,6 +148,12 @@ def assumptions(cells: pd.DataFrame) -> list[str]:
     return [words.get(source, f"Noise: {source}.") for source in sorted(sources)]
 
 
+def notes(tables: Iterable[pd.DataFrame]) -> list[str]:
+    """Say once, for the cells of several studies, whom ε protects and what certificates assume."""
+    told = [line for cells in tables for line in (*units(cells), *assumptions(cells))]
+    return list(dict.fromkeys(told)) or ["No run of this scale is private."]
+
+
 def selection(study: dict) -> str:
     """Say where a study's learning rates come from and what that means for privacy."""
     if study["kind"] == "rates":
@@ -184,7 +170,7 @@ def selection(study: dict) -> str:
 
 
 def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
-    """Set the best certified mean beside published accuracies of one central model.
+    """Set the best certified mean beside accuracies that other papers print at the same (ε, δ).
 
     They protect an example, so cells that protect whole clients are left out.
     """
@@ -208,8 +194,9 @@ def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
 
 
 def name_of(row: pd.Series) -> str:
-    """Return the name of a cell: its method, and its variant if it has one."""
-    return f"{row['label']} ({row['variant']})" if row["variant"] else row["label"]
+    """Return the name of a cell: its method, its variant if it has one, and a missing proof."""
+    label = rendering.label(row)
+    return f"{label} ({row['variant']})" if row["variant"] else label
 
 
 def _extremes(group: pd.DataFrame, name: str = "") -> str:

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from dpfl.report.narrative import counted, listed, setting
-from dpfl.tables import results
-from dpfl.tables.rendering import known
+from dpfl.report.forms import counted, listed, setting
+from dpfl.tables import ranges as table
+from dpfl.tables.rendering import NOT_CERTIFIED, known
 
 
 def each(ranges: pd.DataFrame) -> list[str]:
@@ -80,9 +80,9 @@ def fairness(ranges: pd.DataFrame) -> str:
 
 
 def _covers(series: dict, cell: pd.Series) -> bool:
-    """Say whether a series of the grid tunes a cell: the same method in an agreeing variant."""
-    variants = [results.variant_of(found["variant"]) for found in (series, cell)]
-    return series["method"] == cell["method"] and variants[0].items() <= variants[1].items()
+    """Say whether a series of the grid tunes a cell: the same method, with the same settings."""
+    varied = [key for key in series if key not in table.COLUMNS and known(series[key])]
+    return series["method"] == cell["method"] and all(cell.get(k) == series[k] for k in varied)
 
 
 def _best(series: dict) -> str:
@@ -99,7 +99,8 @@ def _flattered(own: pd.Series, final: pd.Series) -> str:
 
 
 def _series(row: pd.Series) -> str:
-    return f"{row['label']} over {row['rate_key']}"
+    unproven = NOT_CERTIFIED * (not row["certified"])
+    return f"{row['label']}{unproven} over {row['rate_key']}"
 
 
 def _width(row: pd.Series) -> str:

@@ -1,13 +1,13 @@
 """Reads what the workflow has written for readers: studies, their tables and figures."""
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from dpfl import files
+from dpfl import analyses, files
+from dpfl.report import values
+from dpfl.tables import rendering, results
 
 NUMBERS = {
     *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
@@ -16,18 +16,16 @@ NUMBERS = {
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
 }
 """The columns of the tables that hold numbers; all others hold text, "001" included."""
-
-
-def names(studies: str | list[str]) -> list[str]:
-    """Return study names from a list or from the JSON text of one."""
-    return json.loads(studies) if isinstance(studies, str) else list(studies)
+TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
+"""The columns that hold True or False."""
 
 
 def table(path: Path | str) -> pd.DataFrame:
     """Read one of our CSV tables: text columns hold "" where nothing is known, numbers nan."""
     raw = pd.read_csv(path, dtype=str, keep_default_na=False)
     numbers = {c: [float(text or "nan") for text in raw[c]] for c in raw.columns if c in NUMBERS}
-    return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()})
+    truths = {c: raw[c] == "True" for c in raw.columns if c in TRUTHS}
+    return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()}, **truths)
 
 
 def shown_width(png: Path, most: int = 960) -> int:
@@ -39,58 +37,59 @@ def shown_width(png: Path, most: int = 960) -> int:
 
 @dataclass(frozen=True)
 class Folder:
-    """The results folder, by study name."""
+    """The results folder; studies and analyses are named {paper}/{study}."""
 
     path: Path
+
+    def outline(self, paper: str) -> dict:
+        """Return what this scale runs of a paper: names of studies, and analyses with titles."""
+        return files.read_json(self.path / "papers" / f"{paper}.json")
+
+    def judged(self, paper: str) -> pd.DataFrame:
+        """Return the judged claims of a paper, a row per part."""
+        return values.read(self.path / "claims" / paper / "claims.csv")
+
+    def published(self, paper: str) -> pd.DataFrame:
+        """Return what a paper printed beside what was run, or beside nothing."""
+        return values.read(self.path / "claims" / paper / "published.csv")
 
     def study(self, name: str) -> dict:
         """Return a study as the workflow resolved it."""
         return files.read_json(self.path / "studies" / f"{name}.json")
 
-    def studies(self, names: list[str]) -> list[dict]:
-        """Return the studies of these names that have trained something, in their order."""
-        home = self.path / "studies"
-        return [self.study(name) for name in names if (home / f"{name}.json").exists()]
-
     def cells(self, name: str) -> pd.DataFrame:
         """Return the table of a study's cells."""
-        return table(self.path / "tables" / f"{name}.csv")
+        return table(self.path_of(name))
 
     def comparisons(self, name: str) -> pd.DataFrame:
-        """Return the table of a study's paired comparisons."""
-        return table(self.path / "tables" / f"{name}_comparisons.csv")
+        """Return the table of a study's paired comparisons with its baseline."""
+        return table(self.path_of(name, "comparisons"))
 
     def ranges(self, name: str) -> pd.DataFrame:
         """Return the table of a study's learning-rate ranges."""
-        return table(self.path / "tables" / f"{name}_ranges.csv")
+        return table(self.path_of(name, "ranges"))
 
-    def analysis(self, name: str, suffix: str = "") -> pd.DataFrame:
-        """Return a table of a study that trains nothing; a note that is empty is ""."""
+    def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
+        """Return heads and lines of a table of a study, made for reading."""
+        read = {"": self.cells, "comparisons": self.comparisons, "ranges": self.ranges}[suffix]
+        unit = results.unit_of(self.study(name))
+        return rendering.readable(read(name), rendering.STUDY[suffix], unit)
+
+    def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:
+        """Return heads and lines of the tables of an analysis, made for reading, by suffix."""
+        paper = name.split("/")[0]
+        columns = analyses.load(paper, self.outline(paper)["analyses"][name]["uses"]).columns()
+        return {
+            suffix: rendering.readable(pd.read_csv(self.path_of(name, suffix)), shown)
+            for suffix, shown in columns.items()
+        }
+
+    def path_of(self, name: str, suffix: str = "", ending: str = "csv") -> Path:
+        """Return the place of a table of a study or an analysis."""
         stem = f"{name}_{suffix}" if suffix else name
-        found = pd.read_csv(self.path / "tables" / f"{stem}.csv")
-        return found.fillna({"note": ""}) if "note" in found else found
-
-    def text(self, name: str) -> str:
-        """Return the Markdown of a table, such as `main` or `main_comparisons`."""
-        return (self.path / "tables" / f"{name}.md").read_text(encoding="utf-8")
-
-    def grid(self, name: str) -> tuple[list[str], list[list[str]]]:
-        """Return heads and lines of a table's Markdown, as `rendering.markdown` took them."""
-        lines = [line for line in self.text(name).splitlines() if line.startswith("|")]
-        texts = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-        heads, _, *body = [[cell.replace("\\|", "|") for cell in line] for line in texts]
-        return heads, body
-
-    def analyses(self, name: str) -> list[str]:
-        """Return the names of the tables of a study that trains nothing, its main one first."""
-        tables = self.path / "tables"
-        return sorted(p.stem for form in ("", "_*") for p in tables.glob(f"{name}{form}.md"))
-
-    def figure(self, name: str, figure: str) -> Path:
-        """Return the place of one picture of a study."""
-        return self.path / "figures" / name / f"{figure}.png"
+        return self.path / "tables" / f"{stem}.{ending}"
 
     def figures(self, study: dict) -> list[Path]:
-        """Return the pictures of a study that exist, in its order."""
-        paths = [self.figure(study["name"], figure) for figure in study.get("figures", [])]
-        return [path for path in paths if path.exists()]
+        """Return the pictures of a study, in its order."""
+        home = self.path / "figures" / study["name"]
+        return [home / f"{figure}.png" for figure in study.get("figures", [])]

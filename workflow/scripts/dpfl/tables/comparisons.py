@@ -1,32 +1,27 @@
-"""Paired comparisons of a study: its claims, the controls, its baseline, and whether "belief" wins.
+"""Paired comparisons of a study: every other value of what it varies with the baseline.
 
 Every comparison is of one difference per seed, the mean over the study's finite epsilons (without a
 budget there is no equal budget). Only seeds that have every one of these epsilons on both sides
-count. Holm runs over each family: a claim "better > worse", the controls, the baseline.
-
-The controls form a family of their own: `sgd-ema` and `cadabelief-scalar` have what CAdabelief has
-but for the per-coordinate belief, so only a win over all of them, and there must be two, speaks for
-belief (an intersection-union test: its p is the largest).
+count. Holm runs over all comparisons of the study.
 
 A baseline is one value of what a study varies, or one of its methods; every other value, or method,
 is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpfl.errors import UserError
-from dpfl.tables import results, verdicts
+from dpfl.tables import pairing, results, verdicts
 
 COLUMNS = [
-    *("study", "dataset", "source", "kind", "better", "worse", "variant", "epsilons", "n"),
-    *("difference", "ci_low", "ci_high", "p", "p_holm", "verdict", "not_certified"),
+    *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
+    *("variant", "epsilons", "n", "difference", "ci_low", "ci_high", "p", "p_holm", "verdict"),
+    *("better_certified", "worse_certified"),
 ]
-CONTROL_VERDICTS = {"replicated": "wins", "not replicated": "does not win"}
-"""A control is nobody's published claim, so its verdicts have their own words."""
+KIND = "baseline"
 
 Row = dict[str, Any]
 Pair = tuple[Row, pd.DataFrame, pd.DataFrame]
@@ -36,46 +31,20 @@ Pair = tuple[Row, pd.DataFrame, pd.DataFrame]
 def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per comparison; differences in percentage points, better minus worse.
 
-    In a baseline's rows `better` is what was changed, whether it is better or not. Raises UserError
-    for a baseline that the study does not run.
+    `setting` was changed from `base` to `value`, of one `method` if it is not the method itself;
+    `better` and `worse` name the two sides, `better` what was changed, whether it is better or not.
+    Raises UserError for a baseline that the study does not run.
     """
-    rows: list[Row] = []
-    for claim in study["claims"]:
-        rows += _family(study, _against(runs, claim, claim["worse"], "claim"), verdicts.of_ordering)
-    if study["claims"] and study["controls"]:
-        pairs = _against(runs, study["claims"][0], study["controls"], "control")
-        controls = _family(study, pairs, _of_control)
-        rows += controls + (_belief(controls) if controls else [])
-    rows += _family(study, list(_changes(study, runs)), verdicts.of_change)
-    if verdicts.demonstrates(study["dataset"]):
+    rows = _family(study, list(_changes(study, runs)))
+    if results.demonstrates(study):
         rows = [row | {"verdict": "demonstration"} for row in rows]
-    head = {"study": study["name"], "dataset": study["dataset"]}
+    head = {"study": study["name"], "dataset": study["dataset"], "kind": KIND}
     return pd.DataFrame([head | row for row in rows], columns=COLUMNS)
 
 
 def side(method: str, key: str, value: object) -> str:
     """Name one side of a comparison with a baseline, such as `sgd, budget=decay`."""
     return f"{method}, {key}={value}"
-
-
-def _against(runs: pd.DataFrame, claim: dict, worse: list[str], kind: str) -> list[Pair]:
-    """Pair the claim's better method with every worse one, in every variant of it."""
-    variants = runs.loc[runs["method"] == claim["better"], "variant"].unique()
-    return [
-        (
-            {
-                "source": claim["source"],
-                "kind": kind,
-                "better": claim["better"],
-                "worse": method,
-                "variant": variant,
-            },
-            _runs_of(runs, claim["better"], variant),
-            _runs_of(runs, method, variant),
-        )
-        for variant in variants
-        for method in worse
-    ]
 
 
 def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
@@ -91,8 +60,7 @@ def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
             if variant[key] == base:
                 continue
             head = {
-                "source": "",
-                "kind": "baseline",
+                **{"setting": key, "method": method, "value": variant[key], "base": base},
                 "better": side(method, key, variant[key]),
                 "worse": side(method, key, base),
                 "variant": results.variant_text(variant, without=key),
@@ -105,8 +73,9 @@ def _other_methods(runs: pd.DataFrame, base: str, variants: Iterable[tuple]) -> 
     """Pair every other method with the baseline, in the same variant."""
     for method, text in variants:
         if method != base and (base, text) in variants:
-            head = {"source": "", "kind": "baseline", "better": method, "worse": base}
-            yield head | {"variant": text}, _runs_of(runs, method, text), _runs_of(runs, base, text)
+            head = {"setting": "method", "method": "", "value": method, "base": base}
+            head |= {"better": method, "worse": base, "variant": text}
+            yield head, _runs_of(runs, method, text), _runs_of(runs, base, text)
 
 
 def _base(study: results.Study, key: str, wanted: object) -> object:
@@ -122,19 +91,18 @@ def _runs_of(runs: pd.DataFrame, method: str, variant: str) -> pd.DataFrame:
     return runs[(runs["method"] == method) & (runs["variant"] == variant)]
 
 
-def _family(
-    study: results.Study,
-    pairs: list[Pair],
-    judge: Callable[[verdicts.Interval, float], str],
-) -> list[Row]:
+def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     """Test and judge the comparisons of one family."""
-    paired = [_differences(better, worse) for _, better, worse in pairs]
-    gaps = {number: gap for number, (gap, _) in enumerate(paired)}
-    judged = verdicts.family(gaps, study["margin"], judge)
+    over = [pairing.shared(better, worse) for _, better, worse in pairs]
+    gaps = {
+        number: pairing.differences(better, worse, over[number])
+        for number, (_, better, worse) in enumerate(pairs)
+    }
+    judged = verdicts.family(gaps, study["margin"], verdicts.of_change)
     return [
         head
         | {
-            "epsilons": " ".join(f"{e:g}" for e in paired[number][1]),
+            "epsilons": " ".join(f"{e:g}" for e in over[number]),
             "n": judged[number].interval.n,
             "difference": judged[number].interval.mean,
             "ci_low": judged[number].interval.low,
@@ -142,55 +110,8 @@ def _family(
             "p": judged[number].p,
             "p_holm": judged[number].p_holm,
             "verdict": judged[number].verdict,
-            "not_certified": _not_certified(head, better, worse),
+            "better_certified": bool(better["certified"].all()),
+            "worse_certified": bool(worse["certified"].all()),
         }
         for number, (head, better, worse) in enumerate(pairs)
     ]
-
-
-def _not_certified(head: Row, *sides: pd.DataFrame) -> str:
-    """Name the sides of a comparison whose budget nothing certifies."""
-    named = zip((head["better"], head["worse"]), sides, strict=True)
-    ending = results.NOT_CERTIFIED
-    return "; ".join(name for name, own in named if own["label"].str.endswith(ending).any())
-
-
-def _of_control(measured: verdicts.Interval, margin: float) -> str:
-    verdict = verdicts.of_ordering(measured, margin)
-    return CONTROL_VERDICTS.get(verdict, verdict)
-
-
-def _differences(better: pd.DataFrame, worse: pd.DataFrame) -> tuple[np.ndarray, list[float]]:
-    """Return one difference per seed, and the epsilons it is the mean of."""
-    ours, theirs = _by_seed(better), _by_seed(worse)
-    epsilons = [e for e in ours.columns.intersection(theirs.columns) if np.isfinite(e)]
-    if not epsilons:
-        return np.array([]), []
-    gaps = (ours[epsilons] - theirs[epsilons]).dropna()
-    return gaps.mean(axis=1).to_numpy(), epsilons
-
-
-def _by_seed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracies, one row per seed and one column per epsilon."""
-    return runs.pivot(index="seed", columns="epsilon", values="accuracy")
-
-
-def _belief(controls: list[Row]) -> list[Row]:
-    """Sum up the controls of each variant: belief wins only if every control is beaten."""
-    table = pd.DataFrame(controls)
-    return [_belief_row(rows) for _, rows in table.groupby("variant", sort=False)]
-
-
-def _belief_row(rows: pd.DataFrame) -> Row:
-    found = set(rows["verdict"])
-    order = ("too few seeds", "does not win", "inconclusive", "wins")
-    verdict = next(word for word in order if word in found)
-    closest = rows.loc[rows["difference"].fillna(-np.inf).idxmin()]
-    return closest.to_dict() | {
-        "kind": "belief",
-        "worse": " and ".join(rows["worse"]),
-        "n": rows["n"].min(),
-        "p": rows["p"].max(skipna=False),
-        "p_holm": rows["p_holm"].max(skipna=False),
-        "verdict": verdict if len(rows) > 1 else "control missing",
-    }

@@ -3,7 +3,7 @@
 Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
 rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
 one epsilon, with one value of everything else that the grid varies (`variant`). Its best rate has
-the highest accuracy (of equal ones the lowest rate), which is also how rates are tuned. Each rate
+the highest accuracy (of equal ones the lowest rate), as rates are tuned (dpfl.tuning). Each rate
 is
 
     diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
@@ -25,12 +25,13 @@ best rate is not good it is empty. Trials are runs: rates times seeds.
 import numpy as np
 import pandas as pd
 
+from dpfl import tuning
 from dpfl.errors import UserError
 from dpfl.tables import results
 
 GOOD = 2.0
 TRAINS = 0.5
-SERIES = ["method", "label", "variant", "rate_key", "epsilon"]
+SERIES = ["method", "label", "certified", "variant", "rate_key", "epsilon"]
 COLUMNS = [
     *("study", "dataset", *SERIES, "algorithm"),
     *("best_rate", "best_validation_accuracy", "rates"),
@@ -48,16 +49,14 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     if runs["validation_accuracy"].isna().all():
         raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
     guess, level = results.chance(study["dataset"]), results.chance_level(study["dataset"])
-    others = [results.variant_of(text) for text in runs["variant"]]
-    for variant in others:
-        variant.pop("rate", None)
+    keys = results.settings(study)
     runs = runs.assign(
         validation=runs["validation_accuracy"].fillna(guess),
-        variant=[results.variant_text(variant) for variant in others],
-        label=[", ".join([m, *v.values()]) for m, v in zip(runs["label"], others, strict=True)],
+        variant=results.without(runs, keys),
+        label=[", ".join([row["label"], *_values(row, keys)]) for _, row in runs.iterrows()],
     )
     rates = (
-        runs.groupby([*SERIES, "algorithm", "rate"], sort=False)
+        runs.groupby([*SERIES, *keys, "algorithm", "rate"], sort=False, dropna=False)
         .agg(accuracy=("validation", "mean"), trials=("run", "size"), diverged=("diverged", "any"))
         .reset_index()
     )
@@ -73,16 +72,28 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
 def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per series of a study that varies the rate."""
     head = {"study": study["name"], "dataset": study["dataset"]}
+    keys = [*SERIES, *results.settings(study)]
     rows = [
-        head | dict(zip(SERIES, key, strict=True)) | _summary(group.reset_index(drop=True))
-        for key, group in classified(study, runs).groupby(SERIES, sort=False)
+        head | dict(zip(keys, key, strict=True)) | _summary(group.reset_index(drop=True))
+        for key, group in classified(study, runs).groupby(keys, sort=False, dropna=False)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=columns(study))
+
+
+def columns(study: results.Study) -> list[str]:
+    """Return the columns of a study's ranges: a setting that it varies has one of its own."""
+    at = COLUMNS.index("variant") + 1
+    return [*COLUMNS[:at], *results.settings(study), *COLUMNS[at:]]
+
+
+def _values(row: pd.Series, keys: list[str]) -> list[str]:
+    return [str(row[key]) for key in keys if not pd.isna(row[key])]
 
 
 def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:
     """Classify the rates of one series; the first condition that holds decides."""
-    accuracy, best = group["accuracy"], group["accuracy"].idxmax()
+    accuracy = group["accuracy"]
+    best = tuning.best(group["rate"].tolist(), accuracy.tolist())
     beyond = (group.index > best) & group["trains"][best]
     conditions = {
         "diverges": group["diverged"] | (beyond & (accuracy <= chance)),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 from dpfl.errors import UserError
 
 Column = Callable[["pd.Series"], str]
+NOT_CERTIFIED = " (not certified)"
 
 
 def write(
@@ -21,14 +22,21 @@ def write(
 
     `unit` is whom the epsilons protect, by default what the table's own column says.
     """
+    heads, shown = readable(table, columns, unit)
+    files.write_text(f"{stem}.csv", table.to_csv(index=False, na_rep="", lineterminator="\n"))
+    files.write_text(f"{stem}.md", markdown(heads, shown))
+    files.write_text(f"{stem}.tex", latex(heads, shown))
+
+
+def readable(
+    table: "pd.DataFrame", columns: Mapping[str, Column], unit: str | None = None
+) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of a table made for reading, without columns that are empty."""
     unit = unit or unit_of(table)
     shown = [[column(row) for column in columns.values()] for _, row in table.iterrows()]
     heads = [head_of(head, unit) for head in columns]
     kept = [i for i in range(len(heads)) if not shown or any(line[i] for line in shown)]
-    heads, shown = [heads[i] for i in kept], [[line[i] for i in kept] for line in shown]
-    files.write_text(f"{stem}.csv", table.to_csv(index=False, na_rep="", lineterminator="\n"))
-    files.write_text(f"{stem}.md", markdown(heads, shown))
-    files.write_text(f"{stem}.tex", latex(heads, shown))
+    return [heads[i] for i in kept], [[line[i] for i in kept] for line in shown]
 
 
 def unit_of(table: "pd.DataFrame") -> str:
@@ -61,7 +69,7 @@ def grid(cells: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
     budgets = ["non-private" if math.isinf(e) else head_of(f"ε = {e:g}", unit) for e in epsilons]
     heads = ["method", *budgets]
     lines = []
-    for (label, variant), group in cells.groupby(["label", "variant"], sort=False):
+    for (label, variant), group in cells.groupby([labels(cells), "variant"], sort=False):
         shown = {row["epsilon"]: mean_and_interval(row) for _, row in group.iterrows()}
         name = f"{label}, {variant}" if variant else label
         lines.append([name, *(shown.get(e, "") for e in epsilons)])
@@ -116,6 +124,21 @@ def number(value: float, form: str = "{:.3g}") -> str:
 def plain(name: str) -> Column:
     """Make a column of text as it is."""
     return lambda row: str(row[name]) if known(row[name]) else ""
+
+
+def label(row: "pd.Series") -> str:
+    """Return the name of a row's method, which says where nothing certifies its budget."""
+    return row["label"] + NOT_CERTIFIED * (not row["certified"])
+
+
+def not_certified(row: "pd.Series") -> list[str]:
+    """Return the sides of a comparison whose budget nothing certifies."""
+    return [row[side] for side in ("better", "worse") if not row[f"{side}_certified"]]
+
+
+def labels(table: "pd.DataFrame") -> "pd.Series":
+    """Return the names of all rows' methods."""
+    return table["label"] + table["certified"].map({True: "", False: NOT_CERTIFIED})
 
 
 def mean_and_interval(row: "pd.Series") -> str:
@@ -182,7 +205,7 @@ def width(row: "pd.Series") -> str:
 
 
 CELLS: dict[str, Column] = {
-    "method": plain("label"),
+    "method": label,
     "variant": plain("variant"),
     "remark": plain("remark"),
     "ε": rounded("epsilon"),
@@ -211,11 +234,11 @@ COMPARISONS: dict[str, Column] = {
     "p": p_value("p"),
     "p (Holm)": p_value("p_holm"),
     "verdict": plain("verdict"),
-    "not certified": plain("not_certified"),
+    "not certified": lambda row: "; ".join(not_certified(row)),
 }
 
 RANGES: dict[str, Column] = {
-    "method": plain("label"),
+    "method": label,
     "rate": plain("rate_key"),
     "ε": rounded("epsilon"),
     "best rate": rounded("best_rate"),
@@ -230,3 +253,6 @@ RANGES: dict[str, Column] = {
     "width, decades": width,
     "trials": plain("trials"),
 }
+
+STUDY: dict[str, dict[str, Column]] = {"": CELLS, "comparisons": COMPARISONS, "ranges": RANGES}
+"""What readers see of each table of a study, by its suffix."""

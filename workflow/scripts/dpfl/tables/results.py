@@ -1,8 +1,7 @@
 """Finished runs as tables: one row per run, or one row per round, with the cell they belong to.
 
 A study is the JSON object that the workflow hands to its drivers: name, title, dataset, kind,
-delta, margin, claims, controls, baseline and cells. A cell lists its runs in the order of its
-seeds.
+delta, margin, demonstrates, baseline and cells. A cell lists its runs in the order of its seeds.
 """
 
 from collections.abc import Iterator
@@ -15,9 +14,11 @@ import pandas as pd
 from dpfl import files, plugins
 
 Study = dict[str, Any]
-NOT_CERTIFIED = " (not certified)"
 CHANCE = 1.5
 """Times the accuracy of guessing; a network that always gives the commonest class is at chance."""
+
+OWN = frozenset({"rate", "noise", "epsilon", "delta"})
+"""Settings that a table of runs or cells has a column for, whether they vary or not."""
 
 
 def number(value: float | str | None) -> float:
@@ -40,9 +41,31 @@ def variant_text(variant: dict[str, Any], without: str = "") -> str:
     return ", ".join(f"{key}={value}" for key, value in variant.items() if key != without)
 
 
-def variant_of(text: str) -> dict[str, str]:
-    """Return what `variant_text` wrote; values stay text."""
-    return dict(part.split("=", 1) for part in text.split(", ") if part)
+def demonstrates(study: Study) -> bool:
+    """Tell whether a study only shows the machinery, and judges nothing."""
+    return bool(study.get("demonstrates", False))
+
+
+def settings(study: Study) -> list[str]:
+    """Return the settings that tell a study's cells apart, each a column of its tables.
+
+    One that a table has a column for anyway, such as the rate, is no second one.
+    """
+    keys = dict.fromkeys(key for cell in study["cells"] for key in cell["variant"])
+    return [key for key in keys if key not in OWN]
+
+
+def setting_columns(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a cell by column, None for those it does not have."""
+    return {key: cell["variant"].get(key) for key in settings(study)}
+
+
+def without(runs: pd.DataFrame, keys: list[str], *left: str) -> pd.Series:
+    """Return what the settings of each row but some of them are, as text."""
+    kept = [key for key in keys if key not in left]
+    values = runs[kept].to_dict("records")
+    known = ({k: v for k, v in row.items() if not pd.isna(v)} for row in values)
+    return pd.Series([variant_text(row) for row in known], runs.index, dtype=str)
 
 
 def numeric_keys(study: Study) -> list[str]:
@@ -75,30 +98,36 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
     A run without a finite accuracy counts as guessing: to leave it out would flatter its method.
-    The label of a cell whose budget nothing certifies says so, wherever it is shown.
+    `certified` holds for a cell if every run has a certificate, or no budget to certify. Every
+    setting that the study varies has a column, None where a cell does not have it.
     """
     rows = [
-        _cell_columns(cell) | {"cell": index, "run": run, "seed": seed} | _outcome(path)
+        _cell_columns(cell)
+        | setting_columns(study, cell)
+        | {"cell": index, "run": run, "seed": seed}
+        | _outcome(path)
         for index, cell, run, seed, path in _runs(study, runs_dir)
     ]
-    table = pd.DataFrame(rows)
-    finite = np.isfinite(table["accuracy"])
+    table = _with_objects(rows, settings(study))
     unproven = np.isfinite(table["epsilon"]) & table["eps_certified"].isna()
-    unproven = unproven.groupby(table["cell"]).transform("any")
-    return table.assign(
-        accuracy=table["accuracy"].where(finite, chance(study["dataset"])),
-        label=table["label"] + unproven.map({True: NOT_CERTIFIED, False: ""}),
-    )
+    guess = chance(study["dataset"])
+    finite = {
+        key: table[key].where(np.isfinite(table[key]), guess)
+        for key in ("accuracy", "train_accuracy")
+    }
+    certified = ~unproven.groupby(table["cell"]).transform("any")
+    return table.assign(**finite, certified=certified)
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
     """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
-    labels = frame(study, runs_dir).groupby("cell")["label"].first()
+    certified = frame(study, runs_dir).groupby("cell")["certified"].first()
     tables = [
         pd.read_csv(path / f"{name}.csv").assign(
-            **_cell_columns(cell) | {"label": labels[index], "seed": seed}
+            **_cell_columns(cell)
+            | {"cell": index, "run": run, "seed": seed, "certified": certified[index]}
         )
-        for index, cell, _, seed, path in _runs(study, runs_dir)
+        for index, cell, run, seed, path in _runs(study, runs_dir)
     ]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)
@@ -108,6 +137,13 @@ def summaries(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict[str, Any
     """Yield the summary of every run, with the number of its cell."""
     for index, _, _, _, path in _runs(study, runs_dir):
         yield index, files.read_json(path / "summary.json")
+
+
+def _with_objects(rows: list[dict[str, Any]], keys: list[str]) -> pd.DataFrame:
+    """Make a table whose settings stay what they are: 10 beside None or 0.5 is no 10.0."""
+    columns = {k: [row[k] for row in rows] for k in keys}
+    mixed = {k: v for k, v in columns.items() if len(set(map(type, v))) > 1}
+    return pd.DataFrame(rows).assign(**{k: pd.Series(v, dtype=object) for k, v in mixed.items()})
 
 
 def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict, str, int, Path]]:
@@ -132,6 +168,7 @@ def _outcome(path: Path) -> dict[str, Any]:
     optimizer, belief = summary["settings"]["optimizer"], summary["belief"] or {}
     return {
         "accuracy": 100 * number(summary["final_test_accuracy"]),
+        "train_accuracy": 100 * number(summary["final_train_accuracy"]),
         "validation_accuracy": 100 * number(summary["final_validation_accuracy"]),
         "diverged": bool(summary["diverged"]),
         "eps_claimed": number(summary["eps_claimed"]),
@@ -143,6 +180,7 @@ def _outcome(path: Path) -> dict[str, Any]:
         "adjacency": summary["adjacency"] or "",
         "accountant": summary["accountant"] or "",
         "noise": summary["noise"] or "",
+        "estimator": summary["settings"]["mechanism"]["estimator"],
         "algorithm": optimizer["algorithm"],
         "rate_key": optimizer["rate_key"],
         "rate": number(optimizer["rate"]),

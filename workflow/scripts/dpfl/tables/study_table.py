@@ -3,12 +3,13 @@
 Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
 epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
 proof, the largest over seeds; empty without a proof) and `eps_audited` (a lower bound from an
-attack, or the audit's status). `eps_accounted` is what an accountant charges for all steps at their
-noise, each as one subsampled Gaussian: for a mechanism without a proof it proves nothing.
+attack, or the audit's status). `certified` holds if all runs have a proof. `eps_accounted` is what
+an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
+without a proof it proves nothing.
 
-A cell with published numbers shows them, ours minus each, and a verdict each; a cell of a published
-ordering, or one beside a baseline, gets the verdicts of its comparisons; a demonstration gets
-`demonstration`.
+A cell with published numbers shows them, ours minus each, and a verdict each; one beside a baseline
+gets the verdicts of its comparisons; a demonstration gets `demonstration`. Beside `variant`, which
+is for reading, every setting that the study varies has a column.
 """
 
 import math
@@ -20,7 +21,18 @@ import pandas as pd
 from dpfl.tables import comparisons, results, verdicts
 
 COLUMNS = [
-    *("study", "dataset", "method", "label", "variant", "remark", "epsilon", "delta", "n"),
+    *(
+        "study",
+        "dataset",
+        "method",
+        "label",
+        "certified",
+        "variant",
+        "remark",
+        "epsilon",
+        "delta",
+        "n",
+    ),
     *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
     *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "privacy", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
@@ -41,8 +53,10 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "study": study["name"],
                 "dataset": study["dataset"],
                 "method": cell["method"],
-                "label": own["label"].iloc[0],
+                "label": cell["label"],
+                "certified": own["certified"].iloc[0],
                 "variant": results.variant_text(cell["variant"]),
+                **results.setting_columns(study, cell),
                 "remark": _remark(cell, study["cells"][firsts[index]]),
                 "epsilon": results.number(cell["epsilon"]),
                 "delta": study["delta"],
@@ -61,7 +75,13 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "verdict": verdict,
             }
         )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=columns(study), dtype=object).infer_objects()
+
+
+def columns(study: results.Study) -> list[str]:
+    """Return the columns of a study's table: a setting that it varies has one of its own."""
+    at = COLUMNS.index("variant") + 1
+    return [*COLUMNS[:at], *results.settings(study), *COLUMNS[at:]]
 
 
 def _remark(cell: dict, first: dict) -> str:
@@ -101,14 +121,13 @@ def _published(
     study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
 ) -> tuple[str, str]:
     """Return what the source printed about a cell, if anything, and the verdict."""
-    if verdicts.demonstrates(study["dataset"]):
+    if results.demonstrates(study):
         return "", "demonstration"
     if math.isinf(results.number(cell["epsilon"])):
         return "", ""
     printed, judged = _numbers(cell, measured, study["margin"])
-    claims = [c for c in study["claims"] if cell["method"] in (c["better"], *c["worse"])]
-    judged += [*_ordering_verdicts(cell, compared), *_baseline_verdicts(study, cell, compared)]
-    return "; ".join([*printed, *(c["published"] for c in claims)]), "; ".join(judged)
+    judged += _baseline_verdicts(study, cell, compared)
+    return "; ".join(printed), "; ".join(judged)
 
 
 def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[list[str], list[str]]:
@@ -122,18 +141,6 @@ def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[li
     return printed, judged
 
 
-def _ordering_verdicts(cell: dict, compared: pd.DataFrame) -> list[str]:
-    """Return the verdicts of the claim comparisons that a cell takes part in."""
-    claims = compared[compared["kind"] == "claim"]
-    own = claims[claims["variant"] == results.variant_text(cell["variant"])]
-    pairs = zip(own["better"], own["worse"], own["verdict"], strict=True)
-    return [
-        f"{better} > {worse}: {verdict}"
-        for better, worse, verdict in pairs
-        if cell["method"] in (better, worse)
-    ]
-
-
 def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame) -> list[str]:
     """Return the verdicts of a cell against the baseline, or that it is the baseline."""
     found, variant = [], cell["variant"]
@@ -142,8 +149,7 @@ def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame)
         value = cell["method"] if of_methods else variant[key]
         side = value if of_methods else comparisons.side(cell["method"], key, value)
         own = compared[
-            (compared["kind"] == "baseline")
-            & (compared["better"] == side)
+            (compared["better"] == side)
             & (compared["variant"] == results.variant_text(variant, without=key))
         ]
         against = base if of_methods else f"{key}={base}"

@@ -1,4 +1,4 @@
-"""Verdicts: what the seeds of a study say about a published number, ordering or epsilon.
+"""Verdicts: what seeds say about a published number, an ordering, a change or an epsilon.
 
 The rules are fixed before any result is seen. n is the number of seeds,
 an interval is Student's over seeds, accuracies and margins are percentage points.
@@ -12,14 +12,10 @@ import numpy as np
 from scipy import stats
 
 from dpfl.errors import UserError
-from dpfl.tables import published
 
 LEVEL = 0.95
 MIN_SEEDS = 5
-"""A verdict about an ordering needs at least this many paired seeds."""
-
-DEMONSTRATIONS = frozenset({"digits"})
-"""Datasets that no source reports on, whatever their features."""
+"""A verdict needs at least this many seeds, paired ones for an ordering or a change."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +39,6 @@ class Comparison:
     verdict: str
 
 
-def demonstrates(dataset: str) -> bool:
-    """Tell whether rows of a data set only show the machinery, and judge no claim."""
-    return published.base(dataset) in DEMONSTRATIONS
-
-
 def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     """Return Student's interval of the mean; UserError for a value that is not finite."""
     values = np.asarray(values, dtype=float)
@@ -64,8 +55,8 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
 
 def cell_verdict(measured: Interval, published: float, margin: float) -> str:
     """Judge a cell: `matches` inside published +- margin, `differs` wholly outside."""
-    if measured.low is None or measured.high is None:
-        return "inconclusive"
+    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
+        return "too few seeds"
     if published - margin <= measured.low and measured.high <= published + margin:
         return "matches"
     outside = measured.high < published - margin or measured.low > published + margin
@@ -73,11 +64,17 @@ def cell_verdict(measured: Interval, published: float, margin: float) -> str:
 
 
 def of_ordering(measured: Interval, margin: float) -> str:
-    """Judge a claim `better > worse` by the interval of the difference."""
+    """Judge a claim `better > worse` by the interval of the difference.
+
+    `replicated` if it lies above half the margin, `replicated, small` above 0, `reversed` below 0,
+    `not replicated` below half the margin, else `inconclusive`.
+    """
     if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
         return "too few seeds"
     if measured.low > 0:
-        return "replicated"
+        return "replicated" if measured.low > margin / 2 else "replicated, small"
+    if measured.high < 0:
+        return "reversed"
     return "not replicated" if measured.high < margin / 2 else "inconclusive"
 
 
@@ -101,13 +98,29 @@ def family(
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
 
-    `differences` holds, per comparison, one paired difference per seed (better - worse).
-    The two-sided paired t-tests are ordered by p; the j-th smallest of m is tested, and its
-    interval drawn, at level 1 - (1 - level) / (m - j + 1). Holm stops at the first test that
-    does not reject: it and all later ones keep that test's level, so an interval excludes zero
-    exactly if Holm rejects. A comparison without two seeds has no p and counts as the last.
+    `differences` holds, per comparison, one paired difference per seed (better - worse). An
+    interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
+    Holm rejects; jointly the intervals of a family cover less than `level`.
     """
-    p = {name: _paired_p(values) for name, values in differences.items()}
+    p = {name: p_value(values) for name, values in differences.items()}
+    adjusted = holm(p, level)
+    result = {}
+    for name, values in differences.items():
+        p_holm, own_level = adjusted[name]
+        own = interval(values, own_level)
+        result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
+    return result
+
+
+def holm(
+    p: Mapping[Hashable, float | None], level: float = LEVEL
+) -> dict[Hashable, tuple[float | None, float]]:
+    """Return the adjusted p of each test of a family, and the level its interval is drawn at.
+
+    The j-th smallest of m is tested at 1 - (1 - level) / (m - j + 1). Holm stops at the first test
+    that does not reject: it and all later ones keep that test's level. A test without a p counts
+    as the last.
+    """
     ranked = sorted(p, key=lambda name: math.inf if p[name] is None else p[name])
     result, adjusted, stopped = {}, 0.0, None
     for rank, name in enumerate(ranked):
@@ -116,29 +129,38 @@ def family(
         adjusted = max(adjusted, min(1.0, tests_left * raw))
         if stopped is None and raw > (1 - level) / tests_left:
             stopped = tests_left
-        own = interval(differences[name], 1 - (1 - level) / (stopped or tests_left))
         p_holm = None if p[name] is None else adjusted
-        result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
-    return {name: result[name] for name in differences}
+        result[name] = (p_holm, 1 - (1 - level) / (stopped or tests_left))
+    return result
+
+
+def p_value(values: Sequence[float]) -> float | None:
+    """Return the two-sided p of the paired t-test of some differences; None below two."""
+    above = p_above(values)
+    return None if above is None else 2 * min(above, 1 - above)
+
+
+def p_above(values: Sequence[float]) -> float | None:
+    """Return the p of the paired t-test against "not above zero"; None below two."""
+    measured = interval(values)
+    if measured.sd is None:
+        return None
+    if measured.sd == 0:
+        return 0.5 - 0.5 * float(np.sign(measured.mean))
+    t = measured.mean / (measured.sd / math.sqrt(measured.n))
+    return float(stats.t.sf(t, measured.n - 1))
 
 
 def privacy(claimed: float, certified: float | None, audited: float | None) -> str:
     """Judge a claimed epsilon: `refuted` by an audit, `unproven`, else `consistent`.
 
-    A certificate counts only up to the claim. An infinite epsilon is no claim.
+    A certificate counts only up to the claim; one below an audit's bound is wrong, so that it is
+    the `certificate refuted`. An infinite epsilon is no claim.
     """
     if math.isinf(claimed):
         return "no claim"
+    if audited is not None and certified is not None and audited > certified:
+        return "certificate refuted"
     if audited is not None and audited > claimed:
         return "refuted"
     return "consistent" if certified is not None and certified <= claimed else "unproven"
-
-
-def _paired_p(values: Sequence[float]) -> float | None:
-    measured = interval(values)
-    if measured.sd is None:
-        return None
-    if measured.sd == 0:
-        return 1.0 if measured.mean == 0 else 0.0
-    t = measured.mean / (measured.sd / math.sqrt(measured.n))
-    return float(2 * stats.t.sf(abs(t), measured.n - 1))

@@ -20,6 +20,7 @@ from dpfl.gradients.plain import gradient_of_sum
 from dpfl.noise import Draws
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
+from dpfl.protocols import ClientMechanism
 from dpfl.training.federated import Ledger, Round, loss_fn
 
 
@@ -73,7 +74,7 @@ class Trainer:
         population: int,
         sample_rate: float,
         work: LocalWork,
-        mechanism: Any,
+        mechanism: ClientMechanism,
         build_optimizer: Callable[[], torch.optim.Optimizer],
         ledger: Ledger,
         draws: type[Draws],

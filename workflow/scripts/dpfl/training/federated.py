@@ -19,6 +19,7 @@ from dpfl import streams
 from dpfl.flat import FlatModel
 from dpfl.noise import Draws
 from dpfl.privacy.release import of_step, require_covered
+from dpfl.protocols import ClippingRule, Mechanism
 from dpfl.step import Public, Step
 
 loss_fn = partial(functional.cross_entropy, reduction="none")
@@ -102,7 +103,7 @@ class Trainer:
         self,
         flat: FlatModel,
         clients: Callable[[int], Client],
-        build_mechanism: Callable[[], Any],
+        build_mechanism: Callable[[], Mechanism],
         public: Public,
         states: Any,
         ledger: Ledger,
@@ -112,7 +113,7 @@ class Trainer:
         weighting: Callable[[Client], float],
     ):
         self.flat, self.clients, self.public = flat, clients, public
-        self.mechanisms: dict[int, Any] = defaultdict(build_mechanism)
+        self.mechanisms: dict[int, Mechanism] = defaultdict(build_mechanism)
         self.states, self.ledger, self.draws = states, ledger, draws
         self.batch_key, self.noise_key, self.weighting = batch_key, noise_key, weighting
         self.steps_taken: dict[int, int] = {}
@@ -179,7 +180,7 @@ class Trainer:
                 rule.restore(bound)
         self.states.restore(optimizers)
 
-    def _moving(self, client: int) -> list[Any]:
+    def _moving(self, client: int) -> list[ClippingRule]:
         """Return a client's clipping rules whose bounds move."""
         return [rule for rule in self.mechanisms[client].clippings if rule.state()]
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import data, models, partition, plugins, streams
+from dpfl import data, models, plugins, streams
+from dpfl.assignment import clients_of, public_of, validation_of
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.planning import participation
@@ -48,9 +49,9 @@ class _Run:
         self.key = streams.pairing_key(settings)
         self.dataset = data.load(inputs.data).to(_available(settings["device"]))
         assignment = np.load(inputs.assignment)
-        self.clients = partition.clients_of(assignment)
-        self.validation = torch.from_numpy(partition.validation_of(assignment))
-        public = torch.from_numpy(partition.public_of(assignment))
+        self.clients = clients_of(assignment)
+        self.validation = torch.from_numpy(validation_of(assignment))
+        public = torch.from_numpy(public_of(assignment))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
         ledger, records = inputs.accounts(settings["epsilon"])
         self.flat = FlatModel(self._model())
@@ -76,13 +77,19 @@ class _Run:
     def _model(self) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")
         example = self.dataset.test_inputs[:1]
-        model = models.build(self.settings["model"], generator, example.shape[1:])
+        shape, classes = tuple(example.shape[1:]), self.dataset.classes
+        model = models.build(self.settings["model"], generator, shape, classes)
         model = model.to(self.settings["device"])
+        name, dataset = self.settings["model"], self.settings["dataset"]
         try:
-            model(example)
+            found = tuple(model(example).shape)
         except RuntimeError as error:
-            names = f"{self.settings['model']} does not take inputs of {self.settings['dataset']}"
-            raise UserError(f"{names}, shape {tuple(example.shape[1:])}: {error}") from error
+            names = f"{name} does not take inputs of {dataset}"
+            raise UserError(f"{names}, shape {shape}: {error}") from error
+        if found != (1, classes):
+            raise UserError(
+                f"{name} gives outputs {found[1:]} for the {classes} classes of {dataset}"
+            )
         return model
 
     def _optimizer(self) -> torch.optim.Optimizer:

@@ -12,7 +12,8 @@ from typing import Any
 
 from safetensors.torch import save
 
-from dpfl import plugins, regime
+from dpfl import plugins
+from dpfl.adaptive import binding_bounds
 from dpfl.files import atomic, read_json, write_json
 from dpfl.privacy.release import Unproven, of_step
 from dpfl.training.inputs import Inputs
@@ -148,7 +149,7 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
     group = result.hyperparameters
     if inputs.calibration is None or not result.noise_scale or not _noise_is_z_c(settings):
         return {"r": None, "regime": None, "pinned_from_step": None}
-    r = regime.unclipped_rate(
+    r = binding_bounds.unclipped_rate(
         group["lr"],
         settings["federation"]["batch_size"],
         median(_used(read_json(inputs.calibration))),
@@ -158,14 +159,14 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
     if not group.get("bounds", "final_lr" in group):
         return {"r": r, "regime": None, "pinned_from_step": None}
     gamma = group["gamma"] or 1 - group["betas"][1]
-    found = regime.regime(r, group["final_lr"], gamma, result.steps_since_reset)
+    found = binding_bounds.regime(r, group["final_lr"], gamma, result.steps_since_reset)
     return {"r": r, "regime": found.name, "pinned_from_step": found.step}
 
 
 def _noise_is_z_c(settings: dict) -> bool:
     """Tell whether a step's noise is known in advance: the mechanism says so, and C never moves."""
     estimator = settings["mechanism"]["estimator"]
-    declared = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C", False)
+    declared = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
     return declared and not any(rule.state() for rule in _mechanism(settings).clippings)
 
 

@@ -12,6 +12,7 @@ from dpfl.data import Dataset
 from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
 from dpfl.planning import participation
+from dpfl.protocols import ClientMechanism, Mechanism
 from dpfl.step import Public
 from dpfl.training import client_level, federated
 from dpfl.training.federated import Client
@@ -41,7 +42,7 @@ class Parts:
     ledger: Any
     records: dict[int | str, dict]
 
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism | ClientMechanism:
         """Build the mechanism with the method's clipping."""
         own = dict(self.settings["mechanism"])
         return plugins.load("mechanisms", own.pop("estimator")).build(

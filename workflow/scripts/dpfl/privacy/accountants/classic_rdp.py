@@ -8,14 +8,14 @@ import math
 import numpy as np
 from dp_accounting import DpEvent
 
-from dpfl.privacy.accountants import _renyi
+from dpfl.privacy import renyi
 
 ORDERS = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(12, 64))
 
 
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the epsilon of an event; a draft costs the same."""
-    return converted(_renyi.divergences(event, ORDERS), delta)
+    return converted(renyi.divergences(event, ORDERS), delta)
 
 
 def converted(divergences: np.ndarray, delta: float) -> float:

@@ -6,7 +6,8 @@ dp-accounting's default orders up to 1024, of which integers above 63 are thin.
 
 from dp_accounting import DpEvent
 
-from dpfl.privacy.accountants import _gaussians, _renyi
+from dpfl.privacy import renyi
+from dpfl.privacy.accountants import _gaussians
 
 FINE_ORDERS = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(11, 4097))
 
@@ -14,4 +15,4 @@ FINE_ORDERS = (*(1 + tenth / 10 for tenth in range(1, 100)), *range(11, 4097))
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the epsilon of an event; a draft costs the same."""
     orders = None if _gaussians.precision(event) is None else FINE_ORDERS
-    return float(_renyi.composed(event, orders).get_epsilon(delta))
+    return float(renyi.composed(event, orders).get_epsilon(delta))

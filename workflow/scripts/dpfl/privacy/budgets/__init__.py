@@ -1,0 +1,1 @@
+"""Budget strategies, one per file: `schedule(work, budget, **settings)` (dpfl.protocols)."""

@@ -1,16 +1,11 @@
 """Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
 
-from dpfl import limits
 from dpfl.privacy.accounting import affordable_steps_of, noise_multipliers
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
 
 def falling(shape: str, ratio: float, rounds: int) -> tuple[float, ...]:
-    """Return weights [rounds] from `ratio` down to 1, by equal factors or by equal steps.
-
-    Raises UserError for a ratio below 1 and for a shape that is neither geometric nor linear.
-    """
-    limits.check("budget", {"ratio": ratio, "shape": shape})
+    """Return weights [rounds] from `ratio` down to 1, by equal factors or by equal steps."""
     done = [t / max(1, rounds - 1) for t in range(rounds)]
     shapes = {
         "geometric": [ratio ** (1 - x) for x in done],

@@ -8,18 +8,24 @@ the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
 
 import math
 
-from dpfl import limits
-from dpfl.privacy import events
-from dpfl.privacy.accountants import _renyi
+from dpfl.bounds import bounded
+from dpfl.privacy import events, renyi
 from dpfl.privacy.accounting import noise_multiplier
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
-GRID = 1.02  # between neighbouring levels of noise
-REACH = 6.0  # levels lie within this factor of the uniform noise
-ORDERS = range(2, 257)  # whole ones, whose divergence is a finite sum
-SAFETY = 1e-9  # relative, far above the rounding of the sums that are compared with the bound
+SETTINGS = {
+    "save": "number in (0, 1]",
+    "spend": "number >= 1",
+    "agreement": "number in [-1, 1]",
+}
+
+_GRID = 1.02  # between neighbouring levels of noise
+_REACH = 6.0  # levels lie within this factor of the uniform noise
+_ORDERS = range(2, 257)  # whole ones, whose divergence is a finite sum
+_SAFETY = 1e-9  # relative, far above the rounding of the sums that are compared with the bound
 
 
+@bounded(SETTINGS)
 def schedule(
     work: Work, budget: Budget, *, save: float, spend: float, agreement: float
 ) -> Schedule:
@@ -30,16 +36,15 @@ def schedule(
     rest. The order is the best one for a uniform schedule. Raises UserError for an argument out of
     range, and if epsilon is too small for any order.
     """
-    limits.check("budget", {"save": save, "spend": spend, "agreement": agreement})
     uniform = noise_multiplier(
         work.sample_rate, work.steps, budget.epsilon, budget.delta, accountant="rdp"
     )
     order = _best_order(work, uniform, budget.delta)
-    offset = _renyi.conversion(order, budget.delta)
-    levels = [uniform * GRID**j for j in range(*_reach())]
+    offset = renyi.conversion(order, budget.delta)
+    levels = [uniform * _GRID**j for j in range(*_reach())]
     rule = {
         "order": order,
-        "budget": (budget.epsilon - offset) * (1 - SAFETY),
+        "budget": (budget.epsilon - offset) * (1 - _SAFETY),
         "offset": offset,
         "levels": [[z, _cost(work.sample_rate, z, order)] for z in levels],
         "save": save,
@@ -50,16 +55,16 @@ def schedule(
 
 
 def _reach() -> tuple[int, int]:
-    steps = math.ceil(math.log(REACH) / math.log(GRID))
+    steps = math.ceil(math.log(_REACH) / math.log(_GRID))
     return -steps, steps + 1
 
 
 def _best_order(work: Work, noise: float, delta: float) -> int:
     event = events.poisson_gaussian(work.sample_rate, noise, work.steps)
-    _, order = _renyi.composed(event, list(ORDERS)).get_epsilon_and_optimal_order(delta)
+    _, order = renyi.composed(event, list(_ORDERS)).get_epsilon_and_optimal_order(delta)
     return int(order)
 
 
 def _cost(sample_rate: float, noise: float, order: int) -> float:
     """Return the Renyi divergence of one step."""
-    return _renyi.divergence(events.poisson_gaussian(sample_rate, noise, 1), order)
+    return renyi.divergence(events.poisson_gaussian(sample_rate, noise, 1), order)

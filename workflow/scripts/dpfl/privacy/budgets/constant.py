@@ -1,9 +1,13 @@
 """The noise is given; the budget decides how many of the planned steps are taken."""
 
+from dpfl.bounds import bounded
 from dpfl.privacy.accounting import affordable_steps
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
+SETTINGS = {"noise_multiplier": "number > 0"}
 
+
+@bounded(SETTINGS)
 def schedule(work: Work, budget: Budget, *, noise_multiplier: float) -> Schedule:
     """Pay as many steps as epsilon buys at this noise; nothing is calibrated.
 

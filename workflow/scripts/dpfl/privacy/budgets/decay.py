@@ -1,9 +1,16 @@
-"""Early rounds spend more: their updates are large (source 002, non-uniform allocation)."""
+"""Early rounds spend more: their updates are large (non-uniform allocation, composition-text)."""
 
+from dpfl.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
+SETTINGS = {
+    "shape": "one of geometric, linear",
+    "ratio": "number >= 1",
+}
 
+
+@bounded(SETTINGS)
 def schedule(work: Work, budget: Budget, *, shape: str, ratio: float) -> Schedule:
     """Let 1/z^2 fall from its first to its last round by `ratio`, geometrically or linearly.
 

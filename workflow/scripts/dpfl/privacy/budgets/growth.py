@@ -1,9 +1,16 @@
 """Late rounds spend more: their updates are small and the noise drowns them."""
 
+from dpfl.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
+SETTINGS = {
+    "shape": "one of geometric, linear",
+    "ratio": "number >= 1",
+}
 
+
+@bounded(SETTINGS)
 def schedule(work: Work, budget: Budget, *, shape: str, ratio: float) -> Schedule:
     """Let 1/z^2 rise from its first to its last round by `ratio`, geometrically or linearly.
 

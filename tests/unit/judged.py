@@ -1,0 +1,68 @@
+"""Evidence of known truth, for the tests of claims: made-up runs of a study in memory."""
+
+import numpy as np
+import pandas as pd
+from synthetic import cell, study
+
+from dpfl.claims import Evidence
+from dpfl.tables import results
+
+NONE = pd.DataFrame(columns=["table", "row", "metric", "reading", "printed", "study", "method"])
+
+
+def normal(rng, mean, seeds=5, sd=0.3):
+    """Draw one accuracy per seed, in percent."""
+    return rng.normal(mean, sd, seeds)
+
+
+def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=None, **extra):
+    """Return evidence; `sides` maps (method, epsilon, variant as pairs) to accuracies by seed.
+
+    `curves(method, epsilon, seed)` gives test accuracies by round from 0, as fractions.
+    """
+    cells = [cell(m, e, len(values), **dict(variant)) for (m, e, variant), values in sides.items()]
+    made = study(cells, "paper/main", dataset, margin=margin, demonstrates=False)
+    rows = [
+        _run(made, index, own, number, values[number], extra)
+        for index, (own, values) in enumerate(zip(cells, sides.values(), strict=True))
+        for number in range(len(values))
+    ]
+    runs = pd.DataFrame(rows)
+    return Evidence(
+        "paper",
+        made,
+        runs,
+        lambda: _rounds(runs, curves),
+        NONE if printed is None else printed,
+        tables or {},
+    )
+
+
+def _run(made, index, own, seed, accuracy, extra):
+    return {
+        "method": own["method"],
+        "label": own["label"],
+        "variant": results.variant_text(own["variant"]),
+        "epsilon": float(own["epsilon"]),
+        **results.setting_columns(made, own),
+        "cell": index,
+        "run": own["runs"][seed],
+        "seed": seed,
+        "accuracy": accuracy,
+        "train_accuracy": accuracy + 1,
+        "diverged": False,
+        "eps_claimed": float(own["epsilon"]),
+        "eps_certified": float(own["epsilon"]),
+        "eps_audit_lb": np.nan,
+        "certified": True,
+        "estimator": "dpsgd",
+        **extra,
+    }
+
+
+def _rounds(runs, curves):
+    return pd.DataFrame(
+        {"cell": r["cell"], "run": r["run"], "seed": r["seed"], "round": t, "test_accuracy": at}
+        for r in runs.to_dict("records")
+        for t, at in enumerate(curves(r["method"], r["epsilon"], r["seed"]))
+    )

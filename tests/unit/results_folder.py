@@ -1,0 +1,223 @@
+"""A small results folder of two papers: one runs two studies and an analysis, one runs nothing."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import synthetic
+import yaml
+from synthetic import cell, study
+
+from dpfl import analyses, plugins
+from dpfl.claims import COLUMNS, Evidence
+from dpfl.judging import published as printed
+from dpfl.judging.judge import judge
+from dpfl.tables import comparisons, ranges, rendering, results, study_table
+
+TOLD, SILENT = "told2020", "silent"
+RUNS = 5 + 5 + 3
+RESULTS = "results"
+SURFACE = {"noise_multipliers": [1.0, 2.0], "rounds": [1, 8], "sample_rates": [0.1], "delta": 1e-5}
+
+ABOUT = {
+    TOLD: {
+        "title": "Original",
+        "title_en": "How sgd & adam differ",
+        "citation": {
+            "type": "article",
+            "authors": [{"family-names": "Doe"}, {"family-names": "Poe"}],
+            "year": 2020,
+            "doi": "10.1/none",
+        },
+        "read": "All of it.",
+        "summary": "It compares `sgd` with adam.",
+        "choices": [{"what": "clients", "key": "federations.default", "default": 3, "note": "<3"}],
+        "claims": [
+            {
+                "id": "better",
+                "where": "abstract",
+                "quote": "Original words",
+                "translation": "sgd < adam & <b>both</b> > chance",
+                "kind": "ordering",
+                "study": "main",
+                "better": "adam",
+                "worse": ["sgd"],
+            },
+            {"id": "printed", "where": "table 1", "quote": "90.0", "kind": "number"},
+            {"id": "later", "where": "table 2", "quote": "91.0", "kind": "number"},
+            {
+                "id": "open",
+                "where": "section 3",
+                "quote": "It converges.",
+                "status": "not judged",
+                "reason": "It names no <rate>.",
+            },
+        ],
+    },
+    SILENT: {
+        "title": "A text of nobody",
+        "citation": {"type": "generic", "authors": [{"name": "unknown"}]},
+        "read": "A part.",
+        "summary": "It says little.",
+        "claims": [
+            {"id": "silent-claim", "where": "line 1", "quote": "Less is more.", "kind": "number"}
+        ],
+    },
+}
+PUBLISHED = pd.DataFrame(
+    [
+        {"row": "adam", "value": 90.0, "epsilon": 8.0},
+        {"row": "adam", "value": 91.0, "epsilon": 4.0},
+    ]
+).assign(paper=TOLD, table="table 1", metric="accuracy_pct", dataset="mnist", delta=1e-5)
+
+
+def studies() -> list[dict]:
+    """Two studies of the paper that runs something."""
+    private = [cell(method, 8.0, 5) for method in ("sgd", "adam")]
+    grid = [cell("sgd", 4.0, 1, rate=rate) for rate in (0.001, 0.01, 0.1)]
+    extra = {"paper": TOLD, "demonstrates": False}
+    tuned = {"tuned_by": f"{TOLD}/rates", "figures": ["accuracy"]}
+    return [
+        study(private, name=f"{TOLD}/main") | tuned | extra,
+        study(grid, name=f"{TOLD}/rates", kind="rates", figures=[]) | extra,
+    ]
+
+
+def outcome(own: dict, seed: int) -> dict:
+    """Adam is two points ahead; the middle rate is best."""
+    noise = np.random.default_rng([seed, len(own["method"])]).normal(0, 0.001)
+    value = 0.88 + 0.02 * (own["method"] == "adam") + noise
+    rate = own["variant"].get("rate")
+    held_out = value - 0.05 * abs(math.log10(rate / 0.01)) if rate else None
+    return {"accuracy": value, "final_validation_accuracy": held_out}
+
+
+def write(root: Path) -> Path:
+    """Write papers and results under a folder; return that of the results."""
+    home = root / RESULTS
+    for key, about in ABOUT.items():
+        (root / "papers" / key).mkdir(parents=True)
+        text = yaml.safe_dump(about, allow_unicode=True)
+        (root / "papers" / key / "paper.yaml").write_text(text, encoding="utf-8")
+        (home / "claims" / key).mkdir(parents=True)
+    for name in ("studies", "tables", "figures", "papers"):
+        (home / name / (TOLD if name != "papers" else "")).mkdir(parents=True)
+    made = studies()
+    frames = [_study(home, own) for own in made]
+    _analysis(home)
+    _outlines(home, made)
+    _claims(home, frames[0])
+    (home / "config.json").write_text("margin: <points>")
+    (home / "claims.json").write_text("{}")
+    (home / "reports").mkdir()
+    for key, about in ABOUT.items():
+        places = [f"claim-{claim['id']}" for claim in about["claims"]]
+        places += ["study-main", "study-rates", "study-prices"] * (key == TOLD)
+        page = "".join(f'<p id="{place}"></p>' for place in places)
+        (home / "reports" / f"{key}.html").write_text(page)
+    return home
+
+
+def _study(home: Path, own: dict) -> pd.DataFrame:
+    synthetic.write(home / "runs", own["cells"], outcome)
+    (home / "studies" / f"{own['name']}.json").write_text(json.dumps(own))
+    runs = results.frame(own, home / "runs")
+    compared = comparisons.comparisons(own, runs)
+    stem = home / "tables" / own["name"]
+    rendering.write(stem, study_table.cells(own, runs, compared), rendering.CELLS)
+    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
+    spans = ranges.ranges(own, runs) if own["kind"] == "rates" else ranges.NONE
+    rendering.write(Path(f"{stem}_ranges"), spans, rendering.RANGES)
+    for figure in own["figures"]:
+        _draw(home / "figures" / own["name"] / figure, figure, own, home / "runs")
+    return runs
+
+
+def _draw(stem: Path, figure: str, own: dict, runs: Path) -> None:
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    drawn = plugins.load("plots", figure).draw(own, runs)
+    for ending in ("png", "pdf"):
+        drawn.savefig(f"{stem}.{ending}", dpi=40)
+
+
+def _analysis(home: Path) -> None:
+    analysis = analyses.load(TOLD, "epsilon-surface")
+    found, columns = analysis.tables(SURFACE), analysis.columns()
+    for suffix, shown in columns.items():
+        stem = "_".join(filter(None, ("prices", suffix)))
+        rendering.write(home / "tables" / TOLD / stem, found[suffix], shown)
+    picture = home / "figures" / TOLD / "prices" / "epsilon-surface"
+    _draw(picture, "accuracy", studies()[0], home / "runs")
+
+
+def _outlines(home: Path, made: list[dict]) -> None:
+    """Write what the scale runs of each paper."""
+    computed = {f"{TOLD}/prices": {"title": "How ε = 1 adds up", "uses": "epsilon-surface"}}
+    ran = {TOLD: ([own["name"] for own in made], computed), SILENT: ([], {})}
+    for key, (names, found) in ran.items():
+        outline = {"key": key, "scale": "small", "delta": 1e-5}
+        outline |= {"studies": names, "analyses": found}
+        (home / "papers" / f"{key}.json").write_text(json.dumps(outline))
+
+
+def _claims(home: Path, runs: pd.DataFrame) -> None:
+    """Write the tables of claims and of printed numbers, of each paper and of all."""
+    told, silent = ABOUT[TOLD]["claims"], ABOUT[SILENT]["claims"][0]
+    nothing = Evidence(TOLD, None, pd.DataFrame(), pd.DataFrame, pd.DataFrame())
+    unread = Evidence(SILENT, None, pd.DataFrame(), pd.DataFrame, pd.DataFrame())
+    judged = {
+        TOLD: [_ordering(), _number(runs), *(judge(claim, nothing) for claim in told[2:])],
+        SILENT: [judge(silent, unread)],
+    }
+    tables = {key: pd.concat(rows, ignore_index=True) for key, rows in judged.items()}
+    for key, table in tables.items():
+        table.to_csv(home / "claims" / key / "claims.csv", index=False)
+    beside = {TOLD: _printed(runs), SILENT: _of_silent()}
+    for key, table in beside.items():
+        table.to_csv(home / "claims" / key / "published.csv", index=False)
+    for name, found in (("claims", tables), ("published", beside)):
+        pd.concat(found.values()).to_csv(home / "tables" / f"{name}.csv", index=False)
+
+
+def _blank(paper: str, claim: dict, verdict: str, **more) -> pd.DataFrame:
+    head = {"paper": paper, "claim": claim["id"], "kind": claim["kind"], "part": "overall"}
+    return pd.DataFrame([head | {"verdict": verdict} | more], columns=COLUMNS)
+
+
+def _ordering() -> pd.DataFrame:
+    """Return a claim as a whole, and its one part."""
+    found = {"n": 5, "difference": 2.0, "difference_low": 1.8, "difference_high": 2.25, "failed": 0}
+    found |= {"p": 1e-4, "p_holm": 1e-4, "about": "adam against sgd", "privacy": "consistent"}
+    found |= {"eps_claimed": 8.0, "eps_certified": 7.992}
+    whole = _blank(TOLD, ABOUT[TOLD]["claims"][0], "replicated", **found)
+    part = whole.assign(part="against sgd, epsilon 8", about="adam against sgd, epsilon 8")
+    return pd.concat([whole, part])
+
+
+def _number(runs: pd.DataFrame) -> pd.DataFrame:
+    ours = runs.loc[runs["method"] == "adam", "accuracy"].mean()
+    found = {"ours": ours, "ours_low": ours - 0.1, "ours_high": ours + 0.1, "n": 5, "printed": 90.0}
+    more = found | {"difference": ours - 90, "about": "adam: 1 of 1 printed numbers match"}
+    return _blank(TOLD, ABOUT[TOLD]["claims"][1], "matches", **more)
+
+
+def _printed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a number that a cell stands beside, and one without."""
+    ours = runs.loc[runs["method"] == "adam", "accuracy"].mean()
+    table = PUBLISHED.rename(columns={"value": "printed"})
+    columns = [*printed.HEAD, "dataset", "epsilon", "delta", *printed.TAIL]
+    ran = {"study": f"{TOLD}/main", "method": "adam", "ours": ours, "n": 5, "verdict": "matches"}
+    beside = ran | {"ci_low": ours - 0.1, "ci_high": ours + 0.1, "difference": ours - 90}
+    rows = [table.iloc[0].to_dict() | beside, table.iloc[1].to_dict() | {"verdict": "not run"}]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _of_silent() -> pd.DataFrame:
+    """Return two numbers of a row that the other paper's study can stand beside."""
+    own = {"paper": SILENT, "table": "table 1", "row": "a row"}
+    where = {"metric": "accuracy_pct", "dataset": "mnist", "epsilon": 8.0, "delta": 1e-5}
+    rows = [own | where | {"printed": value, "verdict": "not run"} for value in (77.0, 76.0)]
+    return pd.DataFrame(rows, columns=[*printed.HEAD, *list(where)[1:], *printed.TAIL])

@@ -1,0 +1,369 @@
+"""Assignments: properties of every scheme, closed forms, mistakes, the picture and the driver."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import declared
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfl import assignment as assignments
+from dpfl import data, plugins, streams
+from dpfl.errors import UserError
+from dpfl.figures import label_counts
+
+ALL = {name: declared.required("partitions", name) for name in plugins.names("partitions")}
+SCHEMES = {name: s for name, s in ALL.items() if assignments.divides(name) == "targets"}
+BALANCED = np.tile(np.arange(10), 600)
+
+
+def assign(targets, scheme, clients, seed=0, **options):
+    return assignments.assign(targets, scheme, clients, streams.rng(seed), **options)
+
+
+@st.composite
+def partitions(draw):
+    """Draw targets, the arguments of `assign` but for the seed, and a seed."""
+    targets = np.array(draw(st.lists(st.integers(0, 4), min_size=40, max_size=200)))
+    scheme = draw(st.sampled_from(sorted(SCHEMES)))
+    percent = draw(st.integers(0, 50))
+    options = {
+        "scheme": scheme,
+        "clients": draw(st.integers(1, 8)),
+        "validation_fraction": percent / 100,
+        **SCHEMES[scheme],
+    }
+    return targets, options, percent, draw(st.integers(0, 10**6))
+
+
+@settings(deadline=None)
+@given(partitions())
+def test_every_example_has_one_place(case):
+    targets, options, percent, seed = case
+    try:
+        assignment = assign(targets, seed=seed, **options)
+    except UserError as error:
+        assert "fewer than min_examples = 1" in str(error) and options["scheme"] == "dirichlet"
+        return
+    assert assignment.dtype == np.int32 and assignment.shape == targets.shape
+    held_out, clients = assignments.validation_of(assignment), assignments.clients_of(assignment)
+    assert len(held_out) == len(targets) * percent // 100
+    assert len(clients) == options["clients"] and all(len(c) for c in clients)
+    everyone = np.concatenate([held_out, *clients])
+    assert sorted(everyone.tolist()) == list(range(len(targets)))
+    for number, members in enumerate(clients):
+        assert members.tolist() == [i for i, c in enumerate(assignment) if c == number]
+
+
+def test_clients_are_looked_up_in_one_array_when_they_are_asked_for():
+    clients = assignments.clients_of(np.int32([2, -1, 0, 2, 0, 3]))
+    assert len(clients) == 4
+    assert [clients[c].tolist() for c in range(4)] == [[2, 4], [], [0, 3], [5]]
+    assert np.shares_memory(clients[0], clients[2].base)
+    for outside in (-1, 4):
+        with pytest.raises(IndexError, match=re.escape(f"client is {outside}, must be in [0, 3]")):
+            clients[outside]
+
+
+@settings(deadline=None)
+@given(partitions())
+def test_label_counts_equal_a_naive_count(case):
+    targets, options, _, seed = case
+    try:
+        assignment = assign(targets, seed=seed, **options)
+    except UserError:
+        return
+    counts = assignments.label_counts(assignment, targets, 5)
+    naive = Counter(zip(assignment.tolist(), targets.tolist(), strict=True))
+    for (client, label), n in np.ndenumerate(counts):
+        assert n == naive[client, label]
+    assert counts.shape == (options["clients"], 5)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_seed_decides(scheme):
+    options = {**SCHEMES[scheme], "validation_fraction": 0.1}
+    one, same, other = (assign(BALANCED, scheme, 10, seed, **options) for seed in (1, 1, 2))
+    assert one.tobytes() == same.tobytes()
+    assert (one != other).mean() > 0.3
+    held_out = assignments.validation_of(one)
+    assert held_out.tolist() != assignments.validation_of(other).tolist()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_order_of_the_examples_does_not_decide(scheme):
+    """Among 600 of one label the owner changes often; dealt out in order, four times at most."""
+    owners = assign(np.zeros(600, dtype=int), scheme, 3, **SCHEMES[scheme])
+    assert np.count_nonzero(np.diff(owners)) > 100
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 11), min_size=30, max_size=120),
+    st.integers(1, 12),
+    st.integers(0, 10**6),
+)
+def test_natural_clients_keep_their_examples_together(owned, clients, seed):
+    owners = np.array(owned)
+    targets = np.zeros(len(owners), dtype=int)
+    found = len(set(owned))
+    if clients > found:
+        with pytest.raises(UserError, match=f"must lie in 1..{found}, the natural clients"):
+            assign(targets, "natural", clients, seed, owners=owners)
+        return
+    assignment = assign(targets, "natural", clients, seed, owners=owners)
+    held_by = [set(assignment[owners == owner].tolist()) for owner in set(owned)]
+    assert all(len(holders) == 1 for holders in held_by)  # no owner is divided
+    of = [next(iter(holders)) for holders in held_by]
+    counts = np.bincount(of, minlength=clients)  # owners of each client, equal up to one
+    assert counts.min() >= 1 and counts.max() - counts.min() <= 1
+
+
+def test_natural_clients_need_owners():
+    with pytest.raises(UserError, match="needs natural clients, and the data set has none"):
+        assign(BALANCED, "natural", 3)
+
+
+@given(st.integers(1, 40), st.integers(0, 100))
+def test_iid_sizes_differ_by_one_at_most(clients, seed):
+    sizes = np.bincount(assign(BALANCED[:103], "iid", clients, seed))
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_iid_mixes_the_labels():
+    """A client's count of a label is hypergeometric; this is four of its standard deviations."""
+    counts = assignments.label_counts(assign(BALANCED, "iid", 10), BALANCED, 10)
+    assert np.abs(counts - 60).max() < 4 * np.sqrt(600 * 0.1 * 0.9 * 0.9)
+
+
+def test_validation_examples_are_drawn_uniformly():
+    """Each of ten examples is held out in 3 of 10 draws, to within four standard errors."""
+    draws = 2000
+    held_out = np.zeros(10)
+    for seed in range(draws):
+        assignment = assign(np.arange(10) % 2, "iid", 2, seed, validation_fraction=0.3)
+        held_out[assignments.validation_of(assignment)] += 1
+    assert np.abs(held_out / draws - 0.3).max() < 4 * np.sqrt(0.3 * 0.7 / draws)
+
+
+def test_validation_size_is_not_lost_to_rounding():
+    assert 100 * 0.29 < 29
+    assignment = assign(BALANCED[:100], "iid", 2, validation_fraction=0.29)
+    assert len(assignments.validation_of(assignment)) == 29
+
+
+def test_dirichlet_nears_equal_shares_for_a_large_alpha():
+    assignment = assign(BALANCED, "dirichlet", 10, alpha=1e8)
+    counts = assignments.label_counts(assignment, BALANCED, 10)
+    assert np.abs(counts - 60).max() <= 1
+
+
+def test_dirichlet_nears_one_client_per_label_for_a_small_alpha():
+    owners = np.zeros((20, 10))
+    split = plugins.load("partitions", "dirichlet").assign
+    for seed in range(20):
+        assignment = split(BALANCED, 10, streams.rng(seed), alpha=1e-3)
+        counts = np.bincount(assignment * 10 + BALANCED, minlength=100).reshape(10, 10)
+        owners[seed] = counts.max(axis=0) / 600
+    assert owners.mean() > 0.98
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 5.0])
+def test_dirichlet_shares_have_the_variance_of_the_distribution(alpha):
+    """A share has mean 1/K and variance (1/K)(1 - 1/K) / (K alpha + 1), K clients."""
+    clients, draws = 4, 3000
+    split = plugins.load("partitions", "dirichlet").assign
+    one_label, rng = np.zeros(1000, dtype=int), streams.rng("variance")
+    shares = np.array(
+        [
+            np.bincount(split(one_label, clients, rng, alpha=alpha), minlength=clients) / 1000
+            for _ in range(draws)
+        ]
+    )
+    variance = (1 / clients) * (1 - 1 / clients) / (clients * alpha + 1)
+    assert np.abs(shares.mean(axis=0) - 1 / clients).max() < 4 * np.sqrt(variance / draws)
+    assert shares.var(axis=0) == pytest.approx(variance, rel=0.12)
+
+
+def test_shards_of_mcmahan():
+    """100 clients with two shards of one label each (McMahan et al. 2017, section 3)."""
+    assignment = assign(BALANCED, "shards", 100, labels_per_client=2)
+    counts = assignments.label_counts(assignment, BALANCED, 10)
+    assert (counts.sum(axis=1) == 60).all()
+    assert set(np.unique(counts)) <= {0, 30, 60}
+    assert (np.count_nonzero(counts, axis=1) == 2).sum() > 70
+
+
+@given(st.integers(1, 10), st.integers(1, 10), st.integers(0, 100))
+def test_shards_are_equal_up_to_one(clients, per_client, seed):
+    targets = BALANCED[:103]
+    sizes = np.bincount(assign(targets, "shards", clients, seed, labels_per_client=per_client))
+    assert sizes.max() - sizes.min() <= per_client
+    assert sizes.max() <= per_client * -(-103 // (clients * per_client))
+
+
+@given(st.integers(1, 5), st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.29]), st.integers(0, 99))
+def test_public_examples_are_nobodys(clients, public, fraction, seed):
+    found = assign(
+        BALANCED, "iid", clients, seed, public_examples=public, validation_fraction=fraction
+    )
+    declared = assignments.public_of(found)
+    assert len(declared) == public and set(found[declared]) <= {assignments.PUBLIC}
+    held = [assignments.clients_of(found)[c] for c in range(clients)]
+    everyone = np.concatenate([declared, assignments.validation_of(found), *held])
+    assert sorted(everyone) == list(range(len(BALANCED)))
+
+
+def test_shards_are_dealt_at_random():
+    first = [assign(BALANCED, "shards", 10, seed, labels_per_client=1)[0] for seed in range(60)]
+    assert len(set(first)) > 5
+
+
+@pytest.mark.parametrize(
+    ("scheme", "clients", "options", "message"),
+    [
+        ("iid", 0, {}, "clients = 0: must lie in 1..100"),
+        ("iid", 101, {}, "clients = 101: must lie in 1..100"),
+        ("iid", 91, {"validation_fraction": 0.1}, "clients = 91: must lie in 1..90"),
+        ("iid", 2, {"validation_fraction": 1.0}, "validation_fraction = 1.0: must lie in [0, 1)"),
+        ("iid", 2, {"validation_fraction": -0.1}, "validation_fraction = -0.1"),
+        ("iid", 2, {"min_examples": 0}, "min_examples = 0: must be at least 1"),
+        ("iid", 2, {"alpha": 1.0}, "partition 'iid' takes no alpha (= 1.0)"),
+        ("iid", 2, {"alhpa": 1.0}, "takes no alhpa"),
+        ("dirichlet", 2, {}, "partition 'dirichlet' needs alpha"),
+        ("dirichlet", 2, {"alpha": None}, "partition 'dirichlet' needs alpha"),
+        ("dirichlet", 2, {"alpha": 0.0}, "alpha is 0.0; it must be a finite number > 0"),
+        ("dirichlet", 2, {"alpha": -1.0}, "alpha is -1.0; it must be a finite number > 0"),
+        ("dirichlet", 2, {"alpha": float("nan")}, "alpha is nan; it must be a finite number > 0"),
+        ("dirichlet", 2, {"alpha": float("inf")}, "alpha is inf; it must be a finite number > 0"),
+        ("shards", 2, {}, "partition 'shards' needs labels_per_client"),
+        (
+            "shards",
+            2,
+            {"labels_per_client": 0},
+            "labels_per_client is 0; it must be a whole number >= 1",
+        ),
+        ("shards", 51, {"labels_per_client": 2}, "51 x 2: more than the 100 examples"),
+        ("dirichet", 2, {}, "did you mean 'dirichlet'?"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(scheme, clients, options, message):
+    with pytest.raises(UserError) as caught:
+        assign(BALANCED[:100], scheme, clients, **options)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_settings_that_are_not_given_change_nothing():
+    with_none = assign(BALANCED, "iid", 7, alpha=None, labels_per_client=None)
+    assert np.array_equal(with_none, assign(BALANCED, "iid", 7))
+
+
+def test_a_client_with_too_few_examples_is_named():
+    free = assign(BALANCED, "dirichlet", 10, alpha=0.5)
+    sizes = np.bincount(free)
+    assert np.array_equal(
+        free, assign(BALANCED, "dirichlet", 10, alpha=0.5, min_examples=sizes.min())
+    )
+    with pytest.raises(UserError) as caught:
+        assign(BALANCED, "dirichlet", 10, alpha=0.5, min_examples=sizes.min() + 1)
+    expected = f"client {sizes.argmin()} gets {sizes.min()} examples, fewer than min_examples = "
+    assert str(caught.value).startswith(f"{expected}{sizes.min() + 1} ")
+
+
+# --- The picture
+
+
+@pytest.mark.parametrize("clients", [1, 3, 30])
+def test_bars_are_as_long_as_the_counts(clients):
+    counts = assignments.label_counts(assign(BALANCED, "iid", clients), BALANCED, 10)
+    axes = label_counts.draw(counts, "title").axes[0]
+    drawn = np.array([[bar.get_width() for bar in bars] for bars in axes.containers]).T
+    starts = np.array([[bar.get_x() for bar in bars] for bars in axes.containers]).T
+    assert np.array_equal(drawn, counts)
+    assert np.array_equal(starts[:, 1:], counts.cumsum(axis=1)[:, :-1])
+    assert axes.get_title() == "title"
+
+
+@pytest.mark.parametrize("clients", [31, 1000])
+def test_the_heat_map_shows_the_counts(clients):
+    counts = assignments.label_counts(assign(BALANCED, "iid", clients), BALANCED, 10)
+    axes = label_counts.draw(counts, "title").axes[0]
+    assert np.array_equal(axes.images[0].get_array(), counts.T)
+    assert axes.images[0].get_clim() == (0, counts.max())
+
+
+# --- The driver
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """Return a prepared file of 200 training examples with the shape of digits."""
+    targets = np.arange(200) % 10
+    inputs = np.zeros((200, 1, 8, 8), dtype=np.uint8)
+    path = tmp_path_factory.mktemp("data") / "digits.safetensors"
+    data.write(path, data.Arrays(inputs, targets, inputs[:9], targets[:9]), 16, (0.3,), (0.4,))
+    return path, targets
+
+
+@pytest.fixture
+def drive(prepared, root, tmp_path):
+    """Return a function that runs the driver and then prints what it imported."""
+
+    def run(settings_, seed=3, min_examples=5):
+        arguments = [
+            *("--min-examples", str(min_examples)),
+            *("--dataset", "digits", "--data", str(prepared[0]), "--seed", str(seed)),
+            *("--settings", json.dumps(settings_)),
+            *("--assignment", "out/assignment.npy", "--summary", "out/clients.csv"),
+            *("--picture", "out/labels.png"),
+        ]
+        driver = root / "workflow" / "scripts" / "partition.py"
+        code = (
+            f"import runpy, sys; sys.path.insert(0, {str(driver.parent)!r}); "
+            f"sys.argv[1:] = {arguments!r}; "
+            f"runpy.run_path({str(driver)!r}, run_name='__main__'); print(*sys.modules)"
+        )
+        return subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+        )
+
+    return run
+
+
+SETTINGS = {"scheme": "iid", "clients": 4, "validation_fraction": 0.1}
+
+
+def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
+    run = drive(SETTINGS)
+    assert run.returncode == 0 and run.stderr == ""
+    assert {"torch", "torchvision", "sklearn"}.isdisjoint(run.stdout.split())
+
+    assignment = np.load(tmp_path / "out" / "assignment.npy")
+    key = streams.pairing_key({"dataset": "digits", "partition": SETTINGS, "seed": 3})
+    expected = assignments.assign(prepared[1], rng=streams.rng(*key, "partition"), **SETTINGS)
+    assert np.array_equal(assignment, expected)
+
+    with (tmp_path / "out" / "clients.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["client"] for row in rows] == ["0", "1", "2", "3", "validation"]
+    for row in rows:
+        number = -1 if row["client"] == "validation" else int(row["client"])
+        mine = prepared[1][assignment == number].tolist()
+        assert int(row["examples"]) == len(mine)
+        assert [int(row[f"label_{i}"]) for i in range(10)] == [mine.count(i) for i in range(10)]
+
+    assert (tmp_path / "out" / "labels.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_driver_tells_a_mistake_in_one_line_and_writes_nothing(drive, tmp_path):
+    run = drive(SETTINGS, min_examples=46)
+    assert run.returncode == 1
+    assert re.fullmatch(r"error: client \d gets 45 examples, fewer than .*\n", run.stderr)
+    assert not list(tmp_path.rglob("*.*"))

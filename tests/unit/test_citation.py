@@ -1,0 +1,63 @@
+"""Citations are those of the papers' folders, in the forms that others read."""
+
+import re
+
+import pytest
+import yaml
+
+from dpfl.papers import citation, folder
+
+PAPERS = {key: folder.load(key).about for key in folder.names()}
+
+
+def test_the_committed_files_are_what_is_generated(root):
+    """`make cite` renews them."""
+    cff = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert citation.cff(PAPERS) in cff
+    bib = (root / "docs" / "papers.bib").read_text(encoding="utf-8")
+    assert bib == citation.bibtex(PAPERS)
+
+
+def test_the_citation_file_is_whole(root):
+    found = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert found["cff-version"] == "1.2.0"
+    titles = [reference["title"] for reference in found["references"]]
+    assert len(titles) == len(set(titles))
+    cited = [about["title"] for about in PAPERS.values() if "citation" in about]
+    assert titles[: len(cited)] == cited
+    for reference in found["references"]:
+        assert reference["type"] and reference["authors"]
+
+
+@pytest.mark.parametrize("key", [key for key, about in PAPERS.items() if "citation" in about])
+def test_every_cited_paper_has_one_bibtex_entry(root, key):
+    bib = (root / "docs" / "papers.bib").read_text(encoding="utf-8")
+    (entry,) = re.findall(rf"^@\w+{{{key},\n(.*?)^}}", bib, re.M | re.S)
+    assert entry.count("{") == entry.count("}")
+    names = citation.names(PAPERS[key])
+    author = re.search(r"author = {(.*)},", entry)[1]
+    assert all(name in author for name in names)
+    assert f"year = {{{PAPERS[key]['citation']['year']}}}" in entry
+
+
+def test_a_text_without_a_citation_is_called_by_its_title():
+    about = PAPERS["composition-text"]
+    assert "citation" not in about
+    assert citation.short(about) == about["title"]
+    assert citation.bibtex({"composition-text": about}) == ""
+    assert citation.cff({"composition-text": about}) == ""
+
+
+@pytest.mark.parametrize(
+    ("authors", "expected"),
+    [
+        (["Zhou", "Qian"], "Zhou and Qian (2022)"),
+        (["Meng", "Liu", "Xie"], "Meng, Liu and Xie (2022)"),
+        (["Fu", "Ye", "Hu", "Chen"], "Fu et al. (2022)"),
+        (["Solo"], "Solo (2022)"),
+    ],
+)
+def test_short_citations(authors, expected):
+    people = [{"family-names": name, "given-names": "A."} for name in authors]
+    about = {"title": "t", "citation": {"type": "article", "year": 2022, "authors": people}}
+    assert citation.short(about) == expected

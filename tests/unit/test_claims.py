@@ -1,0 +1,175 @@
+"""What every kind of claim keeps to, and the claims of all papers against it."""
+
+import ast
+
+import judged
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpfl import claims, plugins
+from dpfl.errors import UserError
+from dpfl.judging import judge as judging
+from dpfl.papers import folder
+
+LITERALS = ("REQUIRED", "OPTIONAL", "LISTS", "CHOICES", "NEEDS", "ONE_OF")
+SEEDS = 5
+CLAIMS = [(key, claim) for key in folder.names() for claim in folder.load(key).about["claims"]]
+HEAD = {"id": "some", "where": "table 1", "quote": "words"}
+
+
+def evidence():
+    rng = np.random.default_rng(3)
+    sides = {
+        (method, epsilon, ()): judged.normal(rng, 90 + lead + epsilon)
+        for method, lead in (("a", 3), ("b", 1), ("c", 0))
+        for epsilon in (2.0, 4.0)
+    }
+    return judged.of(
+        sides,
+        printed=printed(),
+        curves=lambda method, epsilon, seed: [0.1 * t for t in range(8 + (method == "a"))],
+        tables={"": pd.DataFrame({"x": [1]})},
+    )
+
+
+def printed():
+    runs = {e: " ".join(f"{{}}-{e:g}-{seed}" for seed in range(SEEDS)) for e in (2.0, 4.0)}
+    table = [
+        row(
+            "table 1", method.upper(), "main", method, 90 + lead + e, runs[e].format(*method * 5), e
+        )
+        for method, lead in (("a", 3), ("b", 1))
+        for e in (2.0, 4.0)
+    ]
+    losses = [row("table 2", "A", "prices", np.nan, 1.0, "", 2.0, ours=1.1, verdict="differs")]
+    return pd.DataFrame([*table, *losses, row("table 2", "B", np.nan, np.nan, 2.0, "", 2.0)])
+
+
+def row(table, name, study, method, value, runs, epsilon, **ours):
+    return {
+        "paper": "paper",
+        "table": table,
+        "row": name,
+        "metric": "accuracy_pct",
+        "reading": "",
+        "epsilon": epsilon,
+        "printed": value,
+        "study": study,
+        "method": method,
+        "ours": np.nan,
+        "verdict": "not run",
+        "runs": runs,
+    } | ours
+
+
+def example(kind):
+    study = {"study": "main"} if "study" in literal(kind, "REQUIRED") else {}
+    return HEAD | {"kind": kind} | study | plugins.constant("claims", kind, "EXAMPLE")
+
+
+def literal(kind, name):
+    return plugins.constant("claims", kind, name) or ()
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_a_kind_says_in_literals_what_it_takes(kind):
+    assert literal(kind, "REQUIRED")
+    for name in LITERALS:
+        assert isinstance(literal(kind, name), tuple | dict)
+    assert plugins.constant("claims", kind, "EXAMPLE")
+    taken = {*literal(kind, "REQUIRED"), *literal(kind, "OPTIONAL"), *literal(kind, "ONE_OF")}
+    assert taken >= {*literal(kind, "LISTS"), *literal(kind, "CHOICES"), *literal(kind, "NEEDS")}
+    assert not taken & {"id", "where", "quote", "translation", "kind", "status"}
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_a_kind_fixes_its_verdicts_in_its_docstring(kind):
+    told = ast.get_docstring(plugins.tree("claims", kind))
+    seeded = "study" in literal(kind, "REQUIRED")
+    assert "not run" in told
+    assert not seeded or ("too few seeds   " in told and "fewer than 5" in told)
+    assert set(judging.judge(example(kind), evidence())["verdict"]) <= set(plugins_words(told))
+
+
+def plugins_words(told):
+    """Yield the verdicts of a docstring: the first words of its indented lines."""
+    for line in told.splitlines():
+        if line.startswith("    "):
+            yield line.strip().split("  ")[0]
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_a_claim_has_the_columns_of_all_and_the_whole_first(kind):
+    claims.check(example(kind))
+    table = judging.judge(example(kind), evidence())
+    assert list(table) == claims.COLUMNS
+    assert table["part"].iloc[0] == "overall"
+    assert table["part"].is_unique
+    assert set(table["kind"]) == {kind}
+    assert set(table["claim"]) == {"some"}
+    assert table["verdict"].ne("").all()
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_every_row_is_told_in_one_sentence(kind):
+    for _, one in judging.judge(example(kind), evidence()).iterrows():
+        words = judging.words(one)
+        assert words.endswith(".")
+        assert ". " not in words.removesuffix(".")
+        assert "nan" not in words
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_every_key_that_is_required_is_missed(kind):
+    for key in literal(kind, "REQUIRED"):
+        with pytest.raises(UserError, match=f"claim some: .*{key}"):
+            claims.check({k: v for k, v in example(kind).items() if k != key})
+    with pytest.raises(UserError, match="unknown key 'bettr'"):
+        claims.check(example(kind) | {"bettr": "a"})
+    for key in literal(kind, "ONE_OF"):
+        with pytest.raises(UserError, match="exactly one of"):
+            claims.check(example(kind) | dict.fromkeys(literal(kind, "ONE_OF"), 1))
+        if key in example(kind):
+            with pytest.raises(UserError, match="exactly one of"):
+                claims.check({k: v for k, v in example(kind).items() if k != key})
+
+
+@pytest.mark.parametrize("kind", [k for k in claims.kinds() if "study" in literal(k, "REQUIRED")])
+def test_another_data_set_is_not_run(kind):
+    if "cells" not in literal(kind, "OPTIONAL") or kind == "number":
+        return  # the cells of a number are those of the printed table
+    other = example(kind) | {"cells": {"dataset": "cifar10"}}
+    own = example(kind) | {"cells": {"dataset": "mnist"}}
+    assert set(judging.judge(other, evidence())["verdict"]) == {"not run"}
+    pd.testing.assert_frame_equal(
+        judging.judge(own, evidence()), judging.judge(example(kind), evidence())
+    )
+
+
+def test_features_count_as_what_they_are_features_of():
+    found = evidence()
+    found.study["dataset"] = "mnist-scatter"
+    claim = example("ordering") | {"cells": {"dataset": "mnist"}}
+    assert judging.judge(claim, found)["verdict"].iloc[0] == "replicated"
+
+
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_a_study_that_demonstrates_judges_nothing(kind):
+    found = evidence()
+    found.study["demonstrates"] = True
+    assert set(judging.judge(example(kind), found)["verdict"]) == {"demonstration"}
+
+
+def test_a_choice_may_need_another_key():
+    with pytest.raises(UserError, match="direction best-at: the key 'value' is missing"):
+        claims.check(example("trend") | {"direction": "best-at"})
+    with pytest.raises(UserError, match="must be one of rises, falls, best-at"):
+        claims.check(example("trend") | {"direction": "grows"})
+
+
+@pytest.mark.parametrize(
+    ("key", "claim"), [pytest.param(*pair, id=f"{pair[0]}-{pair[1]['id']}") for pair in CLAIMS]
+)
+def test_claims_of_papers_have_the_keys_of_their_kinds(key, claim):
+    claims.check(claim)

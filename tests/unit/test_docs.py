@@ -1,0 +1,259 @@
+"""README.md and docs/: links that lead somewhere, examples that hold, names that are complete."""
+
+import csv
+import json
+import re
+import types
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from dpfl import claims, data, plugins
+from dpfl.papers import folder, published
+from dpfl.planning import config as configuration
+from dpfl.planning import estimate, plan
+from dpfl.report import typed_numbers
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCED = re.compile(r"^```(\w*) ?([\w.]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def examples(name):
+    """The fenced blocks of a page that bear the name of a file, by that name."""
+    return {file: block for _, file, block in FENCED.findall(text_of(name)) if file}
+
+
+def blocks(name, language):
+    return [block for kind, _, block in FENCED.findall(text_of(name)) if kind == language]
+
+
+def table(name, head):
+    """The rows of the table whose first cell of the head is `head` and that follows `name`."""
+    lines = name.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {head} |"))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            return rows
+        rows.append([cell.strip() for cell in line.strip("|").split(" |")])
+    return rows
+
+
+def names(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def slug(heading):
+    """An anchor as it is made of a heading: lower case, dashes for spaces, no punctuation."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def links(page):
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    text = re.sub(r"`[^`]*`", "", text)
+    return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page):
+    found = links(page)
+    for link in found:
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT), link
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in map(slug, headings), link
+
+
+def test_every_page_of_docs_is_linked():
+    linked = {Path(link.partition("#")[0]).name for page in PAGES for link in links(page)}
+    assert {page.name for page in PAGES} <= linked
+
+
+def test_the_readme_is_short_and_begins_with_two_commands():
+    text = text_of("README.md")
+    assert len(text.splitlines()) < 400
+    commands = [line.split()[1] for line in text.splitlines() if line.startswith("    make ")]
+    assert commands[:2] == ["replicate", "test"]
+
+
+def test_the_readme_lists_the_papers_with_their_scales():
+    rows = table(text_of("README.md"), "folder of [workflow/papers](workflow/papers)")
+    listed = {re.match(r"\[(.*?)\]", row[0])[1]: set(names(row[2])) for row in rows}
+    assert listed == {key: set(folder.load(key).scales) for key in listed}
+
+
+def test_the_readmes_table_of_scales_says_what_the_plan_says():
+    papers = table(text_of("README.md"), "folder of [workflow/papers](workflow/papers)")
+    keys = [re.match(r"\[(.*?)\]", row[0])[1] for row in papers]
+    default = yaml.safe_load(text_of("config.yaml")) | {"papers": keys}
+    rows = table(text_of("README.md"), "scale")
+    scales = {scale for key in keys for scale in folder.load(key).scales}
+    assert {names(row[0])[0] for row in rows} == scales
+    for row in rows:
+        made = plan.make(configuration.composed(default | {"scale": names(row[0])[0]}))
+        hours = sum(estimate.seconds(run["settings"]) for run in made.runs.values()) / 3600
+        assert int(row[2]) == len(made.runs), row[0]
+        assert float(row[3]) == float(f"{hours:.2g}"), row[0]
+
+
+def test_the_table_of_kinds_has_the_keys_that_the_kinds_take():
+    rows = table(text_of("docs/adding-a-paper.md"), "kind")
+    assert {names(row[0])[0] for row in rows} <= set(claims.kinds())
+    for row in rows:
+        kind = names(row[0])[0]
+        for cell, constant in zip(row[1:], ("REQUIRED", "ONE_OF", "OPTIONAL"), strict=True):
+            assert set(names(cell)) == set(plugins.constant("claims", kind, constant, ())), kind
+
+
+def test_every_key_of_a_claim_is_explained():
+    page = text_of("docs/adding-a-paper.md")
+    explained = {name for row in table(page, "key") for name in names(row[0])}
+    kinds = [names(row[0])[0] for row in table(page, "kind")]
+    taken = {
+        key
+        for kind in kinds
+        for constant in ("REQUIRED", "ONE_OF", "OPTIONAL")
+        for key in plugins.constant("claims", kind, constant, ())
+    }
+    assert taken - {"study", "analysis"} <= explained
+
+
+@pytest.fixture
+def invented(tmp_path, monkeypatch):
+    """The paper of docs/adding-a-paper.md, alone in a folder of papers."""
+    parts = examples("docs/adding-a-paper.md")
+    (numbers,) = blocks("docs/adding-a-paper.md", "csv")
+    (page,) = blocks("docs/adding-a-paper.md", "jinja")
+    home = tmp_path / "workflow" / "papers"
+    files = {**parts, "published.csv": numbers, "page.md": page}
+    assert set(files) == set(folder.FILES)
+    (home / "doe2024").mkdir(parents=True)
+    for name, content in files.items():
+        (home / "doe2024" / name).write_text(content, encoding="utf-8")
+    for cached in (folder.load, published.read):
+        cached.cache_clear()
+    monkeypatch.setattr(folder, "HOME", home)
+    yield home / "doe2024"
+    for cached in (folder.load, published.read):
+        cached.cache_clear()
+
+
+def test_the_invented_paper_can_be_run_at_both_scales(invented):
+    default = yaml.safe_load(text_of("config.yaml"))
+    for scale, dataset in (("demo", "digits"), ("mnist", "mnist")):
+        found = configuration.composed(default | {"papers": ["doe2024"], "scale": scale})
+        made = plan.make(found)
+        assert set(made.studies) == {"doe2024/main", "doe2024/rates"}
+        assert {run["settings"]["dataset"] for run in made.runs.values()} == {dataset}
+
+
+def test_the_invented_paper_claims_what_can_be_judged(invented):
+    for claim in folder.load("doe2024").about["claims"]:
+        claims.check(claim)
+    assert typed_numbers.in_page(invented / "page.md") == []
+    with (invented / "published.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.reader(file))) == 3
+
+
+def test_the_example_of_a_configuration_is_one():
+    default = yaml.safe_load(text_of("config.yaml"))
+    (changes,) = blocks("docs/configuration.md", "yaml")
+    papers = configuration.composed(default | yaml.safe_load(changes))
+    meng, zhou = papers["meng2023"], papers["zhou2022"]
+    assert "adam-tight" in meng["studies"]["cadabelief"]["methods"]
+    assert 4 not in meng["studies"]["cadabelief"]["seeds"]
+    assert [found["federations"]["default"]["rounds"] for found in (meng, zhou)] == [40, 40]
+    assert zhou["federations"]["central"]["batch_size"] == 500
+    assert meng["federations"]["central"]["batch_size"] != 500
+
+
+def test_every_key_of_a_study_is_explained():
+    schema = yaml.safe_load(text_of("workflow/schemas/composed.schema.yaml"))
+    study = schema["properties"]["studies"]["additionalProperties"]["properties"]
+    rows = table(text_of("docs/configuration.md"), "key")
+    assert {name for row in rows for name in names(row[0])} == set(study)
+    (varied,) = (row[1] for row in rows if names(row[0]) == ["vary"])
+    assert set(study["vary"]["properties"]) <= set(names(varied))
+
+
+def module_of(source):
+    made = types.ModuleType("example")
+    exec(compile(source, "example", "exec"), made.__dict__)
+    return made
+
+
+def test_the_data_set_of_the_docs_is_what_it_declares(monkeypatch):
+    parts = examples("docs/adding-a-data-set.md")
+    made = module_of(parts["wine.py"])
+    monkeypatch.setattr(data.plugins, "load", lambda package, name: made)
+    arrays = data.read("wine", ROOT)  # compares types, shapes and classes
+    rows = np.concatenate([arrays.train_inputs, arrays.test_inputs])
+    np.testing.assert_allclose(rows.mean(axis=0), made.MEAN, rtol=1e-3)
+    np.testing.assert_allclose(rows.std(axis=0), made.STD, rtol=1e-3)
+    assert yaml.safe_load(parts["wine.yaml"])["models"] == {"wine": "linear"}
+
+
+@pytest.mark.parametrize(
+    ("mean", "seeds", "verdict"),
+    [(96, 5, "replicated"), (94, 5, "not replicated"), (96, 3, "too few seeds")],
+)
+def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
+    kind = module_of(examples("docs/adding-a-claim-kind.md")["floor.py"])
+    (claim,) = yaml.safe_load(blocks("docs/adding-a-claim-kind.md", "yaml")[0])
+    assert set(claim) >= set(kind.REQUIRED)
+    assert set(kind.LISTS) <= {*kind.REQUIRED, *kind.OPTIONAL}
+    noise = np.random.default_rng(0).normal(scale=0.1, size=seeds)
+    runs = pd.DataFrame(
+        {
+            **{"method": claim["method"], "variant": "", "epsilon": 8.0, "seed": range(seeds)},
+            **{"run": [f"run-{seed}" for seed in range(seeds)], "cell": 0, "diverged": False},
+            **{"accuracy": mean + noise, "eps_claimed": 8.0, "eps_certified": 7.9},
+            "eps_audit_lb": np.nan,
+        }
+    )
+    study = {"dataset": "mnist", "margin": 1.0, "demonstrates": False}
+    evidence = claims.Evidence("doe2024", study, runs, lambda: runs, pd.DataFrame())
+    rows = kind.judge(claim, evidence)
+    assert [row["part"] for row in rows] == ["overall", "epsilon 8"]
+    assert {row["verdict"] for row in rows} == {verdict}
+    assert kind.words(rows[0]).startswith("sgd-momentum above 95 %: ")
+
+
+def schema_of_claims():
+    return json.loads(text_of("workflow/schemas/claims.schema.json"))
+
+
+def test_the_example_of_records_is_valid():
+    (example,) = blocks("docs/claims-format.md", "json")
+    jsonschema.Draft202012Validator(schema_of_claims()).validate(json.loads(example))
+
+
+def test_every_field_and_verdict_of_the_records_is_explained():
+    page, schema = text_of("docs/claims-format.md"), schema_of_claims()
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)
+    fields = {
+        section.splitlines()[0]: {n for row in table(section, "field") for n in names(row[0])}
+        for section in sections
+        if "\n| field |" in section
+    }
+    definitions = schema["$defs"]
+    assert fields == {
+        "The file": set(schema["properties"]),
+        "A record": set(definitions["record"]["properties"]),
+        "A part": set(definitions["part"]["properties"]),
+    }
+    words = set(names(page))
+    assert set(definitions["verdict"]["enum"]) <= words
+    assert set(definitions["privacy"]["enum"]) - {None} <= words

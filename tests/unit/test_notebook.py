@@ -1,0 +1,138 @@
+"""The notebook of a paper: a clean template that tells a paper with studies, and one without."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+import results_folder
+from markupsafe import Markup
+from results_folder import SILENT, TOLD
+from test_report import Page
+
+from dpfl.papers import folder as papers
+from dpfl.report import display, paper_page, study_section, verdict_words
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = results_folder.write(tmp_path_factory.mktemp("root"))
+    (made.parent / "papers" / TOLD / papers.PAGE).write_text(
+        'Adam has {{ run.mean("main", method="adam") | fixed }} %.\n'
+    )
+    return made
+
+
+@pytest.fixture(scope="module")
+def template(root: Path) -> nbformat.NotebookNode:
+    return nbformat.read(root / "notebooks" / "paper.ipynb", as_version=4)
+
+
+def test_the_notebook_is_a_clean_template(template: nbformat.NotebookNode) -> None:
+    nbformat.validate(template)
+    code = [c for c in template.cells if c.cell_type == "code"]
+    assert all(not c.outputs and c.execution_count is None for c in code)
+    assert code[0].metadata["tags"] == ["parameters"]
+    assert [line.split(" = ")[0] for line in code[0].source.splitlines()] == [
+        *("paper", "results", "papers")
+    ]
+    assert template.metadata["kernelspec"]["name"] == "python3"
+    assert all(len(c.source.splitlines()) <= 4 for c in code)
+
+
+def executed(root: Path, folder: Path, paper: str) -> str:
+    """Execute the notebook as the workflow does, and return its page."""
+    made = folder / f"{paper}.ipynb"
+    given = {"paper": paper, "results": str(folder), "papers": str(folder.parent / "papers")}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(os.environ, "PYTHONPATH", str(root / "workflow" / "scripts"))
+        papermill.execute_notebook(
+            str(root / "notebooks" / "paper.ipynb"), str(made), given, progress_bar=False
+        )
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--no-input"]
+    subprocess.run([*command, "--output-dir", folder / "reports", made], check=True)
+    return (folder / "reports" / f"{paper}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def told(root: Path, folder: Path) -> str:
+    return executed(root, folder, TOLD)
+
+
+def test_the_page_tells_the_paper_in_order(told: str) -> None:
+    words = Page(told).words
+    parts = [
+        *("How sgd & adam differ", "Original [How sgd & adam differ]", "Every claim of the paper"),
+        *("adam against sgd, epsilon 8", "Adam has 90.0 %", "The study", "Printed and ours"),
+        *("Claimed ε = 8: certified at most 7.992", "How ε = 1 adds up", "Whom ε protects"),
+        *("federations.default", "It names no <rate>.", "The margin is 1 point", "Every cell"),
+    ]
+    places = [words.find(part) for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places == sorted(places)
+    assert " nan" not in words
+
+
+def test_every_claim_has_its_place_and_every_figure_its_words(told: str) -> None:
+    found = Page(told)
+    assert {"claim-better", "claim-printed", "claim-later"} <= found.places
+    assert {"study-main", "study-rates", "study-prices"} <= found.places
+    assert found.alts == [f"The study {TOLD}/main: accuracy", "How ε = 1 adds up"]
+
+
+def test_links_of_the_page_lead_somewhere(told: str, folder: Path) -> None:
+    (folder / "reports" / "index.html").touch()
+    links = {link for link in Page(told).links if "://" not in link and link[0] != "#"}
+    assert {"index.html", f"../tables/{TOLD}/main.csv"} <= links
+    assert f"../figures/{TOLD}/main/accuracy.pdf" in links
+    assert [link for link in links if not (folder / "reports" / link).exists()] == []
+
+
+def test_text_is_escaped(told: str) -> None:
+    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance" in told
+    assert "<b>both" not in told and "&lt;3" in told
+
+
+def test_a_paper_that_runs_nothing_still_has_its_page(root: Path, folder: Path) -> None:
+    words = Page(executed(root, folder, SILENT)).words
+    assert "The scale small runs no study of this paper." in words
+    assert "2 printed numbers that this scale does not run" in words
+    assert "This scale does not run it." in words
+    assert "What was found" not in words and "Whom ε protects" not in words
+
+
+def page_of(folder: Path) -> paper_page.Page:
+    return paper_page.read(TOLD, folder, folder.parent / "papers")
+
+
+def test_a_claims_parts_are_told_once_each(folder: Path) -> None:
+    text = paper_page.parts(page_of(folder))
+    assert text.count("adam against sgd, epsilon 8") == 1
+    assert "<blockquote" in text and "Original words" in text
+    assert text.count("<details") == 3
+
+
+def test_rules_are_those_of_the_kinds_used(folder: Path) -> None:
+    text = paper_page.rules(page_of(folder))
+    assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
+    assert verdict_words.of_kinds(["number"]).keys() == {"number"}
+    assert "matches         the interval lies within the band" in text
+
+
+@pytest.mark.parametrize("count", [20, 21])
+def test_a_long_table_is_folded(count: int) -> None:
+    shown = study_section._table(f"{TOLD}/long", "", ["k"], [[str(k)] for k in range(count)])
+    assert ("<details>" in shown) == (count == 21)
+
+
+def test_nothing_is_shown_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list = []
+    monkeypatch.setattr(display, "display", shown.append)
+    display.show("", Markup(""))
+    display.prose("")
+    assert shown == []
+    display.show("a < b", Markup("<p>c</p>"))
+    assert [one.data for one in shown] == ["a &lt; b\n<p>c</p>"]

@@ -1,0 +1,218 @@
+"""The pages of the papers: they render, type no number by hand, and say what the tables say."""
+
+import csv
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from dpfl import analyses
+from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.report import prose, typed_numbers
+from dpfl.tables import rendering
+
+KEYS = folder.names()
+SMALLER = {"epsilon-surface": {"rounds": [10, 100], "sample_rates": [0.01, 0.1]}}
+"""Settings of analyses that would take long at their own."""
+
+
+@pytest.fixture(scope="session")
+def reference(root: Path) -> Path:
+    return root / "results" / "reference"
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables of all analyses, as a run without trainings writes them."""
+    pytest.importorskip("opacus")
+    made = tmp_path_factory.mktemp("results")
+    for key in KEYS:
+        for name, own in folder.load(key).content.get("analyses", {}).items():
+            write(made / "tables" / key / name, key, own["uses"], settings_of(name, own))
+    return made
+
+
+def settings_of(name: str, own: dict) -> dict:
+    return own["settings"] | SMALLER.get(name, {})
+
+
+def write(stem: Path, key: str, uses: str, settings: dict) -> None:
+    """Write an analysis' tables beside each other, as its job does."""
+    analysis = analyses.load(key, uses)
+    found, columns = analysis.tables(settings), analysis.columns()
+    for suffix in analysis.TABLES:
+        path = stem.with_name(f"{stem.name}_{suffix}" if suffix else stem.name)
+        rendering.write(path, found[suffix], columns[suffix])
+
+
+def page(key: str, results: Path, reference: Path) -> str:
+    return prose.of_paper(folder.HOME / key, results, reference)
+
+
+def kept(reference: Path, table: str, **where: str) -> dict[str, str]:
+    """Return one row of a kept table, read without the package."""
+    [path] = reference.glob(f"*/*/tables/{table}.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [r for r in csv.DictReader(file) if all(r[k] == v for k, v in where.items())]
+    [row] = rows
+    return row
+
+
+def half(row: dict[str, str]) -> str:
+    """Return mean and half-width of a row, read without the package."""
+    mean = float(row["accuracy_mean"])
+    return f"{mean:.1f} ± {float(row['ci_high']) - mean:.1f}"
+
+
+def lines_of(text: str, start: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(start)]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_renders(key: str, results: Path, reference: Path) -> None:
+    text = page(key, results, reference)
+    assert text.count("### ") >= 2
+    assert "leaves out the analysis" not in text
+    assert not re.search(
+        r"\b(nan|None|inf)\b|\{[{%]|\[\d|source 0|[Ss]eeds? \d|: \.|\(\)", strip(text)
+    )
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_renders_without_a_run(key: str, tmp_path: Path, reference: Path) -> None:
+    told = page(key, tmp_path, reference).count("This run leaves out the analysis")
+    assert told == len(folder.load(key).content.get("analyses", {}))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_number_is_typed_by_hand(key: str) -> None:
+    assert typed_numbers.in_page(folder.HOME / key / "page.md") == []
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_table_has_as_many_cells_in_each_line(
+    key: str, results: Path, reference: Path
+) -> None:
+    heads = 0
+    for line in page(key, results, reference).splitlines():
+        if line.startswith("|"):
+            heads = heads or line.count("|")
+            assert line.count("|") == heads, line
+        else:
+            heads = 0
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_figure_is_there(key: str, tmp_path: Path, reference: Path) -> None:
+    found = re.findall(r"!\[.+\]\((.+)\)", page(key, tmp_path, reference))
+    assert all(Path(path).is_file() for path in found)
+    held = list(reference.glob(f"{key}/*/figures/*/*.png"))
+    assert len(found) == len(held)
+
+
+def test_a_guard_that_fails_names_the_page_and_the_statement(
+    tmp_path: Path, reference: Path
+) -> None:
+    own = tmp_path / "meng2023" / "mnist" / "tables"
+    own.mkdir(parents=True)
+    for path in (reference / "meng2023" / "mnist" / "tables").glob("*.csv"):
+        (own / path.name).write_text(path.read_text().replace(",replicated", ",reversed"))
+    with pytest.raises(UserError) as error:
+        page("meng2023", tmp_path, tmp_path)
+    assert str(error.value).startswith(f"{folder.HOME / 'meng2023' / 'page.md'}:")
+    assert str(error.value).endswith(
+        "no longer true: CAdabelief is ahead of SGD by less than half a point"
+    )
+
+
+def test_cadabelief_has_its_kept_accuracies_and_differences(
+    tmp_path: Path, reference: Path
+) -> None:
+    text = page("meng2023", tmp_path, reference)
+    for method in ("cadabelief", "sgd", "adam", "cadabelief-scalar"):
+        low, high = (
+            kept(reference, "cadabelief", method=method, epsilon=e) for e in ("2.0", "8.0")
+        )
+        assert len(lines_of(text, f"| `{method}` | {half(low)} | {half(high)} |")) == 1
+    row = kept(reference, "cadabelief_comparisons", better="cadabelief", worse="adam")
+    assert f"{float(row['difference']):+.2f} [{float(row['ci_low']):+.2f}, " in text
+    own = kept(reference, "cadabelief", method="cadabelief", epsilon="2.0")
+    step = 1 / (0.001 * (float(own["r"]) / 0.1 - 1))
+    assert f"falls below r at step {step:.0f} and" in text
+
+
+def test_strategies_have_their_kept_differences(tmp_path: Path, reference: Path) -> None:
+    text = page("composition-text", tmp_path, reference)
+    for name in ("decay", "growth-linear", "adaptive"):
+        row = kept(reference, "budgets_comparisons", better=f"sgd, budget={name}")
+        [line] = lines_of(text, f"| `{name}` |")
+        assert f"| {float(row['difference']):+.2f} [" in line
+        assert line.endswith(f"| {row['verdict']} |")
+    fewest = kept(
+        reference, "client-level", method="dp-fedavg", variant="clients=1000", epsilon="2.0"
+    )
+    assert len(lines_of(text, f"| 1000 | {half(fewest)} |")) == 1
+
+
+def test_formulas_stand_beside_what_they_are(results: Path, reference: Path) -> None:
+    text = page("composition-text", results, reference)
+    epsilon, slack, k = 0.1, 1e-6, 1000
+    advanced = epsilon * math.sqrt(2 * k * math.log(1 / slack)) + k * epsilon * math.expm1(epsilon)
+    assert len(lines_of(text, f"| {k} | {k * epsilon:.3g} | {advanced:.3g} |")) == 1
+    assert "below basic from k = 35 on" in re.sub(r"\s+", " ", text)
+    shares = [1 / math.sqrt(t) for t in (10, 100, 1000)]
+    sums = [
+        share * math.sqrt(2 * t * math.log(1 / slack)) + t * share * math.expm1(share)
+        for t, share in zip((10, 100, 1000), shares, strict=True)
+    ]
+    assert f"{min(sums):.1f} to {max(sums):.1f} times the budget" in text
+
+
+def test_fsdp_has_its_kept_and_its_printed_accuracies(tmp_path: Path, reference: Path) -> None:
+    text = page("zhou2022", tmp_path, reference)
+    free, proven = (
+        kept(reference, "fsdp-k", method=method, variant="rank=200", epsilon="2.0")
+        for method in ("fsdp-central", "fsdp-certified")
+    )
+    assert len(lines_of(text, f"| 200 | 96.41 | {half(free)} | {half(proven)} | 97.72 |")) == 1
+    failed = kept(reference, "fsdp-k", method="fsdp-central", variant="rank=50", epsilon="4.0")
+    [line] = lines_of(text, "| 50 | 96.37 |")
+    assert f"| 97.68 | {failed['at_chance']} of {failed['n']} at chance |" in line
+    own = "optimizer=cadabelief, mechanism=fsdp-certified, clipping=quantile-0.85"
+    [line] = lines_of(text, "| `fsdp-certified`, quantile |")
+    assert line.endswith(f"{half(kept(reference, 'alongside', variant=own, epsilon='8.0'))} |")
+    [line] = lines_of(text, "| M, R, C, not certified |")
+    assert "fsdp: 96.37, 97.68, 98.33" in line and "fsdp-s: 95.63, 96.98, 97.85" in line
+
+
+def test_table_4_is_told_from_the_prices(results: Path, reference: Path) -> None:
+    text = re.sub(r"\s+", " ", page("zhou2022", results, reference))
+    with (results / "tables/zhou2022/privacy-loss.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["reading"] == "as one release"]
+    count = sum(row["verdict"] == "matches" for row in rows)
+    assert f"As one release: {count} of {len(rows)} printed cells" in text
+    sigma = math.sqrt(2 * math.log(1.25e5)) / 4.42
+    assert f"Header 4.42: σ = {sigma:.4g} at δ = 1e-5" in text
+    larger = [float(row["published"]) for row in rows if row["dataset"] == "cifar10"]
+    smaller = [float(row["published"]) for row in rows if row["dataset"] == "mnist"]
+    beaten = sum(a > b for a, b in zip(larger, smaller, strict=True))
+    assert f"in {len(larger)} of {len(larger)} cells, the printed one in {beaten}." in text
+    assert f"= {math.log(1e5) / 62:.3f}." in text
+
+
+def test_baselines_stand_beside_their_print(tmp_path: Path, reference: Path) -> None:
+    row = kept(reference, "strong", variant="model=mnist-cnn-tanh", epsilon="2.0")
+    gap = float(row["accuracy_mean"]) - 97.87
+    text = page("fu2024", tmp_path, reference)
+    assert len(lines_of(text, f"| CNN, tanh | 97.87 | {half(row)} | {gap:+.2f} |")) == 1
+    cnn = kept(reference, "strong-cifar10", variant="model=scatter-cnn", epsilon="4.0")
+    text = page("tramer2021", tmp_path, reference)
+    [line] = lines_of(text, "| CIFAR-10 | CNN | 65.5")
+    assert line.endswith(f"| 69.3 | {half(cnn)} (n={cnn['n']}) |")
+
+
+def strip(text: str) -> str:
+    """Return the prose of a page without its pictures, code and intervals."""
+    return re.sub(r"!\[.*?\]\(.*?\)|`[^`]*`|\[[+-]\S+, \S+\]", "x", text)

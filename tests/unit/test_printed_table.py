@@ -1,0 +1,93 @@
+"""Every printed number beside ours: the table that all papers fill alike."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+import yaml
+from synthetic import cell, study
+
+from dpfl.judging import published as table
+from dpfl.papers import badges, folder, published
+from dpfl.tables import results
+
+PRINTED = """table,row,metric,value,dataset,epsilon,rounds
+table 1,ours,accuracy_pct,95.0,mnist,2,10
+table 1,ours,accuracy_pct,97.0,mnist,8,
+table 2,ours,privacy_loss_epsilon,1.5,mnist,,25
+"""
+
+
+@pytest.fixture(autouse=True)
+def paper(monkeypatch, tmp_path):
+    """A paper that printed three numbers."""
+    home = tmp_path / "papers" / "new2024"
+    home.mkdir(parents=True)
+    monkeypatch.setattr(folder, "HOME", tmp_path / "papers")
+    (home / "published.csv").write_text(PRINTED, encoding="utf-8")
+    (home / "paper.yaml").write_text(yaml.safe_dump({"title": "new"}), encoding="utf-8")
+    published.read.cache_clear()
+    yield
+    published.read.cache_clear()
+
+
+def ran(tmp_path, **extra):
+    number = {"table": "table 1", "row": "ours", "reading": "", "value": 95.0, "line": 2}
+    cells = [cell("sgd", 2.0, 5) | {"published": [number]}, cell("sgd", 8.0, 5)]
+    cells[1]["published"] = []
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.95 + 0.0001 * s})
+    made = study(cells, name="new2024/main", **extra)
+    return made, results.frame(made, tmp_path)
+
+
+def test_no_printed_number_is_dropped(tmp_path):
+    found = table.table("new2024", [ran(tmp_path)], {})
+    assert found["printed"].tolist() == [95.0, 97.0, 1.5]
+    assert found["verdict"].tolist() == ["matches", "not run", "not run"]
+    assert found["rounds"].tolist()[::2] == [10.0, 25.0] and math.isnan(found["rounds"][1])
+    first = found.iloc[0]
+    assert first["ours"] == pytest.approx(95.02) and first["n"] == 5
+    assert first["difference"] == pytest.approx(0.02)
+    assert (first["eps_claimed"], first["study"]) == (2.0, "new2024/main")
+    assert first["runs"].split() == [f"sgd-2-{seed}" for seed in range(5)]
+    assert found["ours"][1:].isna().all()
+
+
+def test_a_demonstration_judges_nothing(tmp_path):
+    found = table.table("new2024", [ran(tmp_path, demonstrates=True)], {})
+    assert found["verdict"].tolist() == ["demonstration", "not run", "not run"]
+
+
+def test_a_computed_price_stands_beside_a_printed_loss(tmp_path):
+    prices = pd.DataFrame(
+        [
+            {"line": 4, "reading": "one", "printed": 1.5, "ours": 1.4, "verdict": "differs"},
+            {"line": 4, "reading": "all", "printed": 1.5, "ours": 1.5, "verdict": "matches"},
+        ]
+    )
+    found = table.table("new2024", [], {"new2024/price": prices})
+    own = found[found["table"] == "table 2"]
+    assert own["reading"].tolist() == ["one", "all"]
+    assert own["difference"].tolist() == pytest.approx([-0.1, 0.0])
+    assert np.isnan(own["ci_low"]).all()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        ([], "no claim judged at this scale"),
+        (["not judged", "not run", "demonstration"], "no claim judged at this scale"),
+        (["replicated", "matches", "not judged"], "2 hold, 0 fail, 0 open"),
+        (["replicated, small", "differs", "inconclusive"], "1 hold, 1 fail, 1 open"),
+        (["too few seeds", "reversed"], "0 hold, 1 fail, 1 open"),
+    ],
+)
+def test_a_badge_counts_what_holds(verdicts, words):
+    assert badges.words(verdicts)[0] == words
+    picture = badges.draw("a<b", verdicts)
+    assert "a&lt;b" in picture and words in picture
+    import xml.etree.ElementTree as Tree
+
+    assert Tree.fromstring(picture).tag.endswith("svg")

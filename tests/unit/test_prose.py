@@ -1,0 +1,169 @@
+"""Pages: values by their settings, guards, and mistakes that are told with file and line."""
+
+from pathlib import Path
+
+import pytest
+
+from dpfl.errors import UserError
+from dpfl.report import forms, prose, typed_numbers
+
+CELLS = """method,label,variant,rank,epsilon,n,accuracy_mean,ci_low,ci_high,at_chance,certified
+central,central,rank=10,10,2.0,3,98.25,98.0,98.5,0,False
+central,central,rank=50,50,2.0,3,68.5,-55.0,192.0,1,False
+central,central,,,inf,1,99.0,,,0,True
+"""
+OLDER = """method,label,variant,epsilon,n,accuracy_mean,ci_low,ci_high
+central,central (not certified),"rank=10, optimizer=sgd",2.0,3,98.25,98.0,98.5
+central,central (not certified),"rank=50, optimizer=sgd",2.0,3,97.5,97.0,98.0
+dpsgd,dpsgd,,2.0,3,96.5,96.0,97.0
+"""
+COMPARED = """better,worse,epsilons,n,difference,ci_low,ci_high,p,p_holm,verdict
+a,b,2 8,5,0.294,0.0246,0.5634,0.02,0.0388,replicated
+"""
+PRINTED = """table,row,metric,value,epsilon,rank
+table 3,fsdp,accuracy_pct,96.12,2,10
+table 3,fsdp,accuracy_pct,96.37,2,50
+table 5,dpsgd,accuracy_pct,94.52,2,
+"""
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    """A paper's folder; kept results, a run's results and the paper share one small table."""
+    folder = tmp_path / "papers" / "some2020"
+    folder.mkdir(parents=True)
+    (folder / "published.csv").write_text(PRINTED)
+    for tables in ("reference/some2020/mnist/tables", "results/tables/some2020"):
+        (tmp_path / tables).mkdir(parents=True)
+        (tmp_path / tables / "main.csv").write_text(CELLS)
+        (tmp_path / tables / "main_comparisons.csv").write_text(COMPARED)
+        (tmp_path / tables / "older.csv").write_text(OLDER)
+    return folder
+
+
+def rendered(paper: Path, text: str) -> str:
+    (paper / "page.md").write_text(text)
+    root = paper.parents[1]
+    return prose.of_paper(paper, root / "results", root / "reference")
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ('kept("mnist").accuracy("main", rank=10, epsilon=2)', "98.2 ± 0.2 (n=3)"),
+        ('kept("mnist").brief("main", rank=50)', "1 of 3 at chance"),
+        ('kept("mnist").brief("main", epsilon=inf)', "99.0"),
+        ('run.mean("main", rank="10") | fixed(2)', "98.25"),
+        ('run.means("main", rank=[10, 50]) | span', "68.5 to 98.2"),
+        ('run.cell("main", rank=10).certified', "False"),
+        (
+            'run.comparison("main", better="a", worse="b") | compared',
+            "+0.29 [+0.02, +0.56], p = 0.039",
+        ),
+        ('run.comparison("main", better="a").verdict', "replicated"),
+        ('printed("table 3", "fsdp", epsilon=2, rank=50) | fixed(2)', "96.37"),
+        ('printed("table 5", "dpsgd", epsilon=2)', "94.52"),
+        ('run.table("main").n | list | listed', "3.0, 3.0 and 1.0"),
+        ('run.rows("main", epsilon=2) | map(attribute="rank") | slashed(0)', "10 / 50"),
+        ("1e-5 | short", "1e-5"),
+        ('guard(run.mean("main", rank=10) > 98, "high")', ""),
+        ('run.has("main"), run.has("mian")', "(True, False)"),
+        # Tables without a column for each varied setting, and with certificates told by labels:
+        ('kept("mnist").mean("older", rank=10, optimizer="sgd")', "98.25"),
+        ('kept("mnist").mean("older", optimizer="sgd", rank=50, epsilon=2)', "97.5"),
+        ('kept("mnist").means("older", rank=[10, 50], optimizer=["sgd"]) | span', "97.5 to 98.2"),
+        ('kept("mnist").cell("older", variant="").certified', "True"),
+        ('kept("mnist").means("older", label="central")', "[98.25, 97.5]"),
+        ('kept("mnist").rows("older", certified=False) | length', "2"),
+    ],
+)
+def test_values_are_quoted_by_their_settings(paper: Path, expression: str, text: str) -> None:
+    assert rendered(paper, f"{{{{ {expression} }}}}") == text
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ('guard(run.mean("main", rank=10) > 99, "high")', "no longer true: high"),
+        ('run.mean("main", rank=20)', "no rows of main with rank=20, expected one"),
+        ('run.mean("main", epsilon=2)', "2 rows of main with epsilon=2, expected one"),
+        ('run.mean("main", ranks=2)', "no column 'ranks' in main: "),
+        ('run.mean("older", ranks=10)', "no column 'ranks' in older: "),
+        ('run.mean("older", rank=10)', "no column 'rank' in older: "),
+        ('run.mean("older", rank=10, optimizer="adam")', "no column 'rank' in older: "),
+        ('run.mean("main_comparisons", rank=10)', "no column 'rank' in main_comparisons: "),
+        ('run.mean("mian", rank=2)', "no table 'mian' in "),
+        ('run.means("main", rank=7)', "no row of main with rank=7"),
+        ('kept("paper")', "no kept results of some2020 at scale 'paper': "),
+        ('printed("table 3", "fsdp", epsilon=2)', "2 rows of published.csv with table=table 3"),
+        ('run.cell("main", rank=10).prize', "has no attribute 'prize'"),
+        ("number", "'number' is undefined"),
+        ("1 | square", "No filter named 'square'"),
+        ("run.mean(", "unexpected"),
+        ("1 / 0", "division by zero"),
+    ],
+)
+def test_a_mistake_is_one_line_with_file_and_line(
+    paper: Path, expression: str, message: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        rendered(paper, f"# A page\n\nprose\n{{{{ {expression} }}}}\n\nmore\n")
+    assert str(error.value).startswith(f"{paper / 'page.md'}:4: ")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_pictures_are_linked_or_held(paper: Path) -> None:
+    page = '{{ figure("mnist", "main/accuracy", "what \\"it\\" shows") }}'
+    path = paper.parents[1] / "reference/some2020/mnist/figures/main/accuracy.png"
+    assert rendered(paper, page) == f'![what "it" shows]({path})'
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dIHDR" + (300).to_bytes(4, "big"))
+    held = prose.embedded(path, 'a "b"')
+    assert held.startswith('<img src="data:image/png;base64,iVBOR')
+    assert held.endswith('width="200" alt="a &quot;b&quot;">')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it has 96.3 of them",
+        "it has 96 %",
+        "two +3 ahead",
+        "with n = 5",
+        "p < .05",
+        "better by 3 points",
+        '{{ "96.3" }}',
+        "{{ 96.3 }}",
+        "{% if true %}96.3{% endif %}",
+    ],
+)
+def test_a_result_typed_by_hand_is_found(tmp_path: Path, text: str) -> None:
+    (tmp_path / "page.md").write_text(f"# Title\n\n{text}\n")
+    [found] = typed_numbers.in_page(tmp_path / "page.md")
+    assert found.startswith(f"{tmp_path / 'page.md'}:")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "table 3, section 4, in 2022 at ε 8 and k = 200",
+        "a clip norm of `0.1`",
+        "[arXiv 2311.14056](https://a.b/2311.14056), doi 10.11999/JEIT210276",
+        '{{ run.mean("main", rate=0.1) | fixed(2) }}',
+        "{% if x > 0.5 %}more{% endif %}",
+    ],
+)
+def test_settings_and_citations_are_no_results(tmp_path: Path, text: str) -> None:
+    (tmp_path / "page.md").write_text(text)
+    assert typed_numbers.in_page(tmp_path / "page.md") == []
+
+
+def test_forms() -> None:
+    assert forms.listed([]) == "none"
+    assert forms.listed(["a", "b", "c"]) == "a, b and c"
+    assert forms.counted(1, "run") == "1 run"
+    assert forms.counted(3, "run") == "3 runs"
+    assert forms.points(0.5) == "0.5 points"
+    assert forms.signed(-0.25, 2) == "-0.25"
+    assert forms.span([1.02, 0.98]) == "1.0"

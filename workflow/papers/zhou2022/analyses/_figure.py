@@ -1,0 +1,88 @@
+"""The picture of the analysis `privacy-loss`: printed epsilons beside computed ones."""
+
+from itertools import product
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator
+from papers.zhou2022.analyses._assumptions import ALL, ONE
+from papers.zhou2022.analyses._printed import NAMES
+
+from dpfl.figures import style
+
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+MARKS = {
+    ("published", ONE): ("printed", "#000000", "D", 5),
+    ("classic_rdp", ONE): (f"classic RDP, {ONE}", "#0072B2", "o", 9),
+    ("classic_rdp", ALL): (f"classic RDP, {ALL}", "#D55E00", "s", 6.5),
+    ("pld", ONE): (f"PLD (the truth), {ONE}", "#56B4E9", "<", 6.5),
+    ("pld", ALL): (f"PLD (the truth), {ALL}", "#E69F00", ">", 6.5),
+}
+"""Column and reading: name, colour, marker and size; only the printed one is filled."""
+
+
+def draw(prices: pd.DataFrame) -> Figure:
+    """Draw the table: a row of panels per data set, a panel per header, a line per cell."""
+    datasets = list(dict.fromkeys(prices["dataset"]))
+    headers = list(dict.fromkeys(prices["header_epsilon"]))
+    lines = list(dict.fromkeys(zip(prices["method"], prices["epochs"], strict=True)))
+    figure, axes = style.canvas(
+        len(datasets),
+        len(headers),
+        panel=(5.6, 0.9 + 0.33 * len(lines)),
+        sharex="col",
+        sharey=True,
+    )
+    for (row, dataset), (column, header) in product(enumerate(datasets), enumerate(headers)):
+        own = prices[(prices["dataset"] == dataset) & (prices["header_epsilon"] == header)]
+        _panel(axes[row, column], own, lines)
+        _title(axes[row, column], own)
+    _lines(axes[0, 0], lines)
+    style.finish(axes, axes.size, f"ε at δ = {style.delta_text(prices['delta'].iloc[0])}", "")
+    style.legend_below(figure, axes[0, 0], columns=3)
+    return figure
+
+
+def _panel(ax: Axes, own: pd.DataFrame, lines: list[tuple[str, int]]) -> None:
+    """Draw a data set at one header; a bar spans what a cell's marks say."""
+    height = {line: -index for index, line in enumerate(lines)}
+    at = pd.Series([height[m, e] for m, e in zip(own["method"], own["epochs"], strict=True)])
+    own = own.assign(at=at.to_numpy())
+    for level, cells in own.groupby("at"):
+        span = cells[["published", "classic_rdp", "pld"]]
+        ax.hlines(level, span.min().min(), span.max().max(), color="0.85", linewidth=2, zorder=1)
+    for (column, reading), (label, colour, marker, size) in MARKS.items():
+        chosen = own[own["reading"] == reading]
+        if chosen.empty:
+            continue
+        ax.plot(
+            chosen[column],
+            chosen["at"],
+            linestyle="none",
+            marker=marker,
+            markersize=size,
+            color=colour,
+            markerfacecolor=colour if column == "published" else "white",
+            markeredgewidth=1.6,
+            label=label,
+            zorder=4 if column == "published" else 3,
+        )
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(TICKS))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
+
+
+def _lines(ax: Axes, lines: list[tuple[str, int]]) -> None:
+    """Name the lines, and leave room around the outer ones."""
+    names = [f"{NAMES.get(method, method)}, {epochs} epochs" for method, epochs in lines]
+    ax.set_yticks([-index for index in range(len(lines))], names)
+    ax.set_ylim(0.6 - len(lines), 0.6)
+
+
+def _title(ax: Axes, own: pd.DataFrame) -> None:
+    first = own.iloc[0]
+    name = NAMES.get(first["dataset"], first["dataset"])
+    sigma = f"σ = {first['sigma']:.3f}, q = {first['sample_rate']:.4g}"
+    ax.set_title(f"{name}, header {first['header_epsilon']:g}: {sigma}", loc="left")

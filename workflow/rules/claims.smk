@@ -1,0 +1,69 @@
+# Claims: every paper judged by what it printed and what was run, and all papers together.
+
+
+rule judge:
+    input:
+        driver=f"{SCRIPTS}/judge.py",
+        sources=sources_of(
+            "judge", *(("claims", kind) for kind in plugins.names("claims"))
+        ),
+        paper="results/papers/{paper}.json",
+        files=lambda w: paper_files(w.paper),
+        studies=lambda w: expand(
+            "results/studies/{study}.json", study=plan.of_paper(PLAN.studies, w.paper)
+        ),
+        analyses=lambda w: analysis_outputs(
+            plan.of_paper(PLAN.analyses, w.paper), "csv"
+        ),
+        runs=lambda w: expand(
+            "results/runs/{run}/{file}",
+            run=plan.runs_of(
+                PLAN.studies[study] for study in plan.of_paper(PLAN.studies, w.paper)
+            ),
+            file=["summary.json", "metrics.csv"],
+        ),
+    output:
+        claims="results/claims/{paper}/claims.csv",
+        published="results/claims/{paper}/published.csv",
+    log:
+        "results/logs/judge/{paper}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    shell:
+        "python {input.driver} --paper {input.paper} --results results"
+        " --claims {output.claims} --published {output.published} 2>&1 | tee {log}"
+
+
+rule collect_claims:
+    input:
+        driver=f"{SCRIPTS}/collect_claims.py",
+        sources=sources_of("collect_claims"),
+        schema="workflow/schemas/claims.schema.json",
+        config="results/config.json",
+        judged=expand(
+            "results/claims/{paper}/{table}.csv",
+            paper=PLAN.papers,
+            table=["claims", "published"],
+        ),
+        papers=expand("results/papers/{paper}.json", paper=PLAN.papers),
+        files=[file for paper in PLAN.papers for file in paper_files(paper)],
+        evidence=[file for paper in PLAN.papers for file in tables_and_figures(paper)],
+    output:
+        claims="results/tables/claims.csv",
+        published="results/tables/published.csv",
+        records="results/claims.json",
+        badges=expand("results/badges/{paper}.svg", paper=PLAN.papers),
+    log:
+        "results/logs/collect_claims.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        papers=" ".join(PLAN.papers),
+    shell:
+        "python {input.driver} --papers {params.papers} --results results 2>&1 | tee {log}"

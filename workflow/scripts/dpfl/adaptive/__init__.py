@@ -1,0 +1,1 @@
+"""What adaptive optimizers share: moments, rates per coordinate, and what noise makes of them."""

@@ -1,0 +1,107 @@
+"""Claims of a paper, judged: a kind of claim is one file, found by its name.
+
+A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
+which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
+takes exactly one), `judge(claim, evidence)` and `words(row)`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dpfl import plugins
+from dpfl.errors import UserError
+from dpfl.suggestions import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = [
+    *("paper", "claim", "kind", "part", "about", "study", "epsilon", "printed"),
+    *("ours", "ours_low", "ours_high", "n", "failed"),
+    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
+    *("privacy", "eps_claimed", "eps_certified", "eps_audited"),
+    *("needed_n", "lucky_gain", "weak_baseline", "runs"),
+]
+"""Of `judge`. `about` says what is compared; `failed` counts runs at chance or diverged, which are
+part of every mean; numbers of accuracy are percentage points."""
+
+COMMON = ("id", "where", "quote", "translation", "kind", "study")
+NOT_JUDGED = ("id", "where", "quote", "translation", "status", "reason")
+STATUS = "not judged"
+METHODS = ("better", "worse", "method", "controls")
+"""The keys of a claim, of whatever kind, that name methods; with `of` they are values of that."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a claim is judged by: a study with its finished runs, or the tables of an analysis.
+
+    `study` is None if the scale does not run it; `runs` has one row per run, as `tables.results`
+    makes them, and `rounds()` one per run and round; `printed` holds this paper's rows of the table
+    of published numbers, and `tables` those of an analysis by suffix.
+    """
+
+    paper: str
+    study: dict | None
+    runs: "pd.DataFrame"
+    rounds: "Callable[[], pd.DataFrame]"
+    printed: "pd.DataFrame"
+    tables: "dict[str, pd.DataFrame]" = field(default_factory=dict)
+
+
+def kinds() -> list[str]:
+    """Return the kinds of claims there are."""
+    return plugins.names("claims")
+
+
+def methods(claim: dict[str, Any]) -> list[str]:
+    """Return the methods that a claim names."""
+    named = [claim[key] for key in METHODS if key in claim]
+    return [name for one in named for name in (one if isinstance(one, list) else [one])]
+
+
+def check(claim: dict[str, Any]) -> None:
+    """Raise a UserError for the first key of a claim that its kind lacks or does not know."""
+    where = f"claim {claim.get('id', '?')}"
+    if "status" in claim:
+        _expect(claim["status"] == STATUS, f"{where}: status {claim['status']!r}, must be {STATUS}")
+        _keys(where, claim, ("id", "where", "quote", "reason"), NOT_JUDGED)
+        return
+    _keys(where, claim, ("id", "where", "quote", "kind"), None)
+    kind = claim["kind"]
+    _expect(kind in kinds(), f"{where}: no kind {kind!r}: {nearest(str(kind), kinds())}")
+    required, optional = (_literal(kind, name) for name in ("REQUIRED", "OPTIONAL"))
+    either = _literal(kind, "ONE_OF")
+    _keys(where, claim, required, (*COMMON, *required, *optional, *either))
+    for key in _literal(kind, "LISTS"):
+        given = claim.get(key, [None])
+        listed = isinstance(given, list) and given
+        _expect(listed, f"{where}: {key} is {given!r}, must be a list of at least one")
+    for key, choices in (plugins.constant("claims", kind, "CHOICES") or {}).items():
+        _expect(
+            claim.get(key, choices[0]) in choices,
+            f"{where}: {key} is {claim.get(key)!r}, must be one of {', '.join(choices)}",
+        )
+    for key, needs in (plugins.constant("claims", kind, "NEEDS") or {}).items():
+        choice = claim.get(key)
+        _keys(f"{where}: {key} {choice}", claim, needs.get(choice, ()), None)
+    count = sum(key in claim for key in either)
+    _expect(count == 1 or not either, f"{where}: needs exactly one of {', '.join(either)}")
+
+
+def _literal(kind: str, name: str) -> tuple[str, ...]:
+    return plugins.constant("claims", kind, name, ())
+
+
+def _keys(where: str, claim: dict, required: tuple, known: tuple | None) -> None:
+    """Expect all required keys, and no other than the known ones."""
+    for key in required:
+        _expect(key in claim, f"{where}: the key {key!r} is missing")
+    for key in claim if known else ():
+        _expect(key in known, f"{where}: unknown key {key!r}: {nearest(key, list(known))}")
+
+
+def _expect(holds: object, message: str) -> None:
+    if not holds:
+        raise UserError(message)

@@ -1,0 +1,140 @@
+"""The printed gain of one method on another beside ours, at equal privacy budget.
+
+The printed gain is the difference of two numbers printed at the same place (`table`: those that
+stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
+seed (better - worse); its 95 % Student interval, against the band printed +- margin:
+
+    matches         the interval lies within the band
+    differs         the interval lies wholly outside the band
+    inconclusive    everything else
+    too few seeds   fewer than 5 paired seeds
+    not run         one side has no run there
+
+Every printed gain has a level of its own: it is found to differ, or to match, when it does not, in
+at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `matches` if all do,
+else it is too few seeds, not run or inconclusive, the first of these that a gain is. With `of`,
+both sides are values of that setting, compared within every method.
+
+Beside each gain stand `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
+the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
+ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
+`weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD
+reaches in this study at the same epsilon (the best cell of 5 seeds or more).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpfl.judging import gains, power, rows, sentences
+from dpfl.tables import pairing, verdicts
+from dpfl.tables.rendering import known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.claims import Evidence
+
+REQUIRED = ("study", "better", "worse")
+OPTIONAL = ("of", "cells", "epsilons")
+ONE_OF = ("table", "points")
+LISTS = ("epsilons",)
+EXAMPLE = {"better": "a", "worse": "b", "table": "table 1"}
+
+_WEAKEST_FIRST = ("differs", "too few seeds", "not run", "inconclusive", "matches")
+_DPSGD = "dpsgd"
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the whole of its gains first."""
+    found = gains.found(claim, evidence)
+    parts = [_part(claim, evidence, gain) for gain in found]
+    if len(parts) == 1:
+        return [parts[0] | {"part": "overall"}]
+    words = [part["verdict"] for part in parts]
+    matched = f"{words.count('matches')} of {len(parts)} printed gains match"
+    head = rows.blank(
+        claim,
+        evidence,
+        about=f"{claim['better']} against {claim['worse']}: {matched}",
+        verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
+        **rows.of_runs(evidence, *(side for gain in found for side in (gain.better, gain.worse))),
+    )
+    return [head | _extremes(parts), *parts] if parts else [head]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    ends = f"{sentences.verdict(row)}.{sentences.failed(row)}"
+    if not known(row["ours"]):
+        return f"{row['about']}: {ends}"
+    span = f" [{row['ours_low']:+.2f}, {row['ours_high']:+.2f}]" * bool(known(row["ours_low"]))
+    return (
+        f"{row['about']}: a gain of {row['ours']:+.2f} points{span} (n = {row['n']:g}) beside the "
+        f"printed {row['printed']:+.2f}: {ends}"
+    )
+
+
+def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
+    """Judge one printed gain."""
+    sample = pairing.differences(gain.better, gain.worse, [gain.epsilon], gain.column)
+    measured = verdicts.interval(sample)
+    head = rows.blank(
+        claim,
+        evidence,
+        gain.name,
+        about=gain.about,
+        epsilon=gain.epsilon,
+        printed=gain.printed,
+        **rows.of_runs(evidence, gain.better, gain.worse),
+    )
+    if not (len(gain.better) and len(gain.worse)):
+        return head | {"verdict": "not run", "n": 0}
+    beside = rows.ours(measured) | {
+        "difference": measured.mean - gain.printed,
+        "difference_low": _minus(measured.low, gain.printed),
+        "difference_high": _minus(measured.high, gain.printed),
+    }
+    return (
+        head
+        | beside
+        | {
+            "verdict": verdicts.cell_verdict(measured, gain.printed, evidence.study["margin"]),
+            "needed_n": power.needed(gain.printed, _number(measured.sd)),
+            "lucky_gain": power.lucky(_number(verdicts.interval(gain.better[gain.column]).sd)),
+            "weak_baseline": _weak(evidence, gain),
+        }
+    )
+
+
+def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
+    """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
+    runs = evidence.runs
+    own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]
+    cells = own[own["epsilon"] == gain.epsilon].groupby("cell")[gain.column]
+    means = cells.mean()[cells.count() >= verdicts.MIN_SEEDS]
+    if np.isnan(gain.baseline) or not len(means):
+        return ""
+    return bool(gain.baseline < means.max())
+
+
+def _extremes(parts: list[rows.Row]) -> rows.Row:
+    """Return what holds of all gains: the fewest seeds, the most needed, and a weak baseline."""
+    weak = [part["weak_baseline"] for part in parts if part["weak_baseline"] != ""]
+    most = {
+        key: max((part[key] for part in parts if not np.isnan(part[key])), default=np.nan)
+        for key in ("needed_n", "lucky_gain")
+    }
+    return {
+        "n": min(part["n"] for part in parts),
+        "weak_baseline": any(weak) if weak else "",
+        **most,
+    }
+
+
+def _minus(end: float | None, printed: float) -> float:
+    return _number(end) - printed
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -1,0 +1,1 @@
+"""Gradients taken apart, G = V H + Phi: the factors, the directions, and the noise on each."""

@@ -1,0 +1,1 @@
+"""What figures share: one look, the file formats, and the figure of a partition."""

@@ -1,0 +1,1 @@
+"""What the kinds of claims share: their rows, the cells they compare, and how parts add up."""

@@ -1,0 +1,67 @@
+"""Which runs of a study a claim speaks of."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfl.claims import Evidence
+from dpfl.errors import UserError
+from dpfl.tables import published, results
+
+
+def runs(claim: dict, evidence: Evidence) -> pd.DataFrame:
+    """Return the runs of the study in the claim's `cells`.
+
+    These are settings of the study; `dataset` is the data set that it is about, so that a claim on
+    another one has no runs.
+    """
+    about = published.base(evidence.study["dataset"])
+    return chosen(claim, evidence.runs.assign(dataset=about), claim.get("cells", {}))
+
+
+def of_method(claim: dict, evidence: Evidence, method: str) -> pd.DataFrame:
+    """Return a method's runs in the claim's `cells`."""
+    return having(runs(claim, evidence), "method", method)
+
+
+def chosen(claim: dict, table: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows that have the values of some columns; UserError for an unknown column."""
+    for key, wanted in where.items():
+        if key not in table:
+            raise UserError(f"claim {claim['id']}: {key!r} is no setting or coordinate here")
+        table = having(table, key, wanted)
+    return table
+
+
+def having(table: pd.DataFrame, key: str, wanted: object) -> pd.DataFrame:
+    """Return the rows that have a value in a column."""
+    return table[np.array([same(value, wanted) for value in table[key]], dtype=bool)]
+
+
+def same(value: object, wanted: object) -> bool:
+    """Tell whether two settings are one: 1, 1.0 and "1" are; a list holds those wanted."""
+    if isinstance(wanted, list):
+        return any(same(value, one) for one in wanted)
+    if value == wanted or str(value) == str(wanted):
+        return True
+    try:
+        return bool(np.isclose(float(value), float(wanted), rtol=1e-9, atol=0))
+    except (TypeError, ValueError):
+        return False
+
+
+def epsilons(claim: dict, *sides: pd.DataFrame) -> list[float]:
+    """Return at which epsilons a claim is judged: those it names, or all finite ones of any side.
+
+    Without a finite one, what it says is judged without privacy.
+    """
+    if "epsilons" in claim:
+        return [results.number(value) for value in claim["epsilons"]]
+    found = sorted({float(e) for side in sides for e in side["epsilon"]})
+    return [e for e in found if np.isfinite(e)] or found
+
+
+def shown(epsilon: float) -> str:
+    """Return an epsilon as the name of a part has it."""
+    return "without privacy" if np.isinf(epsilon) else f"epsilon {epsilon:g}"

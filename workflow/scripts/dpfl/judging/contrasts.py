@@ -1,0 +1,38 @@
+"""Linear contrasts: how accuracy changes, seed by seed, over the ordered values of a setting."""
+
+import numpy as np
+import pandas as pd
+
+from dpfl.errors import UserError
+
+
+def change(values: np.ndarray) -> np.ndarray:
+    """Return the fitted change from the first to the last of some values [..., L] -> [...].
+
+    That is (L - 1) times the least-squares slope on the ranks 0 ... L - 1; of two values it is
+    their difference.
+    """
+    ranks = np.arange(values.shape[-1]) - (values.shape[-1] - 1) / 2
+    return (values.shape[-1] - 1) * (values @ ranks) / (ranks @ ranks)
+
+
+def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) -> np.ndarray:
+    """Return one change per seed that has a run at every value of a setting.
+
+    UserError for two runs of one seed at one value.
+    """
+    placed = runs.assign(at=pd.to_numeric(runs[over]))
+    double = placed[placed.duplicated(["seed", "at"])]
+    if len(double):
+        one = double.iloc[0]
+        where = f"seed {one['seed']}, {over} {one['at']:g}"
+        raise UserError(f"two runs of {one['method']} at {where} ({one['run']}), expected one")
+    table = placed.pivot(index="seed", columns="at", values=column).reindex(columns=values)
+    complete = table.dropna().to_numpy(dtype=float)
+    return change(complete).round(9) if len(values) > 1 else np.array([])
+
+
+def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
+    """Return one change per seed over the rounds that its run has, at least two of them."""
+    own = [run.sort_values("round")[column].to_numpy() for _, run in curves.groupby("seed")]
+    return np.array([change(values) for values in own if len(values) > 1])

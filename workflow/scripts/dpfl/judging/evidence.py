@@ -1,0 +1,44 @@
+"""What a claim is judged by, out of all that is known of its paper."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpfl.claims import Evidence
+from dpfl.tables import results
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was run of a paper: studies with their runs, tables of analyses by name and suffix.
+
+    `printed` is the table of `judging.published`.
+    """
+
+    paper: str
+    ran: dict[str, tuple[results.Study, pd.DataFrame]]
+    computed: dict[str, dict[str, pd.DataFrame]]
+    printed: pd.DataFrame
+    runs: Path
+
+
+def of(claim: dict[str, Any], known: Known) -> Evidence:
+    """Return the evidence on a claim; without a study if this scale does not run it."""
+    name = f"{known.paper}/{claim.get('study') or claim.get('analysis')}"
+    study, frame = known.ran.get(name, (None, pd.DataFrame()))
+    return Evidence(
+        known.paper,
+        study,
+        frame,
+        lambda: results.trajectories(study, known.runs, "metrics"),
+        _local(known),
+        known.computed.get(name, {}),
+    )
+
+
+def _local(known: Known) -> pd.DataFrame:
+    """Return the printed numbers with the names of studies as the paper's own claims write them."""
+    local = known.printed["study"].astype(str).str.removeprefix(f"{known.paper}/")
+    return known.printed.assign(study=local)

@@ -1,0 +1,38 @@
+"""Judges a claim by its kind, and tells what was found."""
+
+from typing import Any
+
+import pandas as pd
+
+from dpfl import plugins
+from dpfl.claims import STATUS, Evidence
+from dpfl.judging import rows
+
+NOT_RUN = "not run"
+_SILENT = {
+    STATUS: "This claim is not judged.",
+    NOT_RUN: "This scale does not run it.",
+}
+
+
+def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
+    """Return one row per part of a claim, the claim as a whole (`overall`) first.
+
+    A claim that is not judged, or whose study this scale does not run, has one row that says so;
+    what a study that only demonstrates has run is judged by nothing.
+    """
+    if "status" in claim:
+        return rows.table([rows.blank(claim, evidence, verdict=STATUS)])
+    if evidence.study is None and not evidence.tables:
+        return rows.table([rows.blank(claim, evidence, verdict=NOT_RUN)])
+    judged = rows.table(plugins.load("claims", claim["kind"]).judge(claim, evidence))
+    if (evidence.study or {}).get("demonstrates", False):
+        judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, "demonstration")
+    return judged
+
+
+def words(row: pd.Series) -> str:
+    """Tell one row of a judged claim in a sentence."""
+    if row["verdict"] in _SILENT:
+        return _SILENT[row["verdict"]]
+    return plugins.load("claims", row["kind"]).words(row)

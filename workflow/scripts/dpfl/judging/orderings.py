@@ -1,0 +1,189 @@
+"""Pairs of methods, or of settings, judged at every epsilon first and pooled over them second."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpfl.claims import Evidence
+from dpfl.errors import UserError
+from dpfl.judging import cells, conjunction, rows
+from dpfl.suggestions import nearest
+from dpfl.tables import pairing, results, verdicts
+
+METHOD = "method"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides of a comparison: `name` tells pairs of one claim apart, `about` says it in full."""
+
+    name: str
+    about: str
+    better: pd.DataFrame
+    worse: pd.DataFrame
+
+    def at(self, epsilon: float) -> "Pair":
+        """Return the runs at one epsilon."""
+        better, worse = (s[s["epsilon"] == epsilon] for s in (self.better, self.worse))
+        return Pair(self.name, self.about, better, worse)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the pairs of a claim.
+
+    `value` is the column whose differences are judged, `margin` in its units.
+    """
+
+    claim: dict
+    evidence: Evidence
+    epsilons: list[float]
+    margin: float
+    value: str = "accuracy"
+
+    def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
+        """Return one difference per seed, the mean over epsilons."""
+        return pairing.differences(pair.better, pair.worse, epsilons, self.value)
+
+
+def pairs(
+    evidence: Evidence, runs: pd.DataFrame, better: object, worse: Sequence, of: str = METHOD
+) -> list[Pair]:
+    """Pair a method with others, or a value of a setting, in each cell that differs in this alone.
+
+    UserError if `of` is no setting of the study.
+    """
+    if of not in runs:
+        known = [METHOD, *results.settings(evidence.study)]
+        raise UserError(f"{evidence.study['name']}: {of!r} is not varied; {nearest(of, known)}")
+    others, ours = _others(evidence, runs, of), cells.having(runs, of, better)
+    found = []
+    for text in list(dict.fromkeys(others[ours.index])) or [""]:
+        own, end = ours[others[ours.index] == text], f", {text}" * bool(text)
+        for value in worse:
+            theirs = cells.having(runs, of, value)
+            theirs = theirs[others[theirs.index] == text]
+            about = f"{better} against {value}{end}"
+            found.append(Pair(f"against {value}{end}", about, own, theirs))
+    return found
+
+
+def _others(evidence: Evidence, runs: pd.DataFrame, of: str) -> pd.Series:
+    """Return what tells each run's cell apart beside a setting and epsilon, as text."""
+    if of == METHOD:
+        return runs["variant"]
+    rest = results.without(runs, results.settings(evidence.study), of)
+    return runs["method"] + rest.map(lambda text: f", {text}" * bool(text))
+
+
+def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
+    """Return the rows of a conjunction over pairs and epsilons, its own row first.
+
+    The family of Holm's procedure is the pairs, with the largest p over the epsilons each; all
+    intervals of a pair have its level.
+    """
+    samples = {
+        n: [question.differences(pair, [e]) for e in question.epsilons]
+        for n, pair in enumerate(compared)
+    }
+    levels = verdicts.holm({n: conjunction.p_value(own) for n, own in samples.items()})
+    parts, told = [], []
+    for n, pair in enumerate(compared):
+        own = [
+            _row(question, pair.at(e), e, sample, levels[n])
+            for e, sample in zip(question.epsilons, samples[n], strict=True)
+        ]
+        parts += own
+        several = len(own) > 1
+        told += [_every(question, [pair], own, samples[n], pair.name)] * several + own
+        told += [_pooled(question, compared, n)] * several
+    values = [sample for own in samples.values() for sample in own]
+    return [_every(question, compared, parts, values, "overall"), *told]
+
+
+def _row(
+    question: Question, pair: Pair, epsilon: float, sample: np.ndarray, family: tuple
+) -> rows.Row:
+    """Judge one pair at one epsilon, at the level that Holm's procedure gives its pair."""
+    p_holm, level = family
+    measured = verdicts.interval(sample, level)
+    ran = len(pair.better) and len(pair.worse)
+    return rows.blank(
+        question.claim,
+        question.evidence,
+        f"{pair.name}, {cells.shown(epsilon)}",
+        about=f"{pair.about}, {cells.shown(epsilon)}",
+        epsilon=epsilon,
+        p=_nan(verdicts.p_value(sample)),
+        p_holm=_nan(p_holm),
+        verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
+        **rows.difference(measured),
+        **rows.of_runs(question.evidence, pair.better, pair.worse),
+    )
+
+
+def _every(
+    question: Question,
+    compared: Sequence[Pair],
+    parts: list[rows.Row],
+    samples: list[np.ndarray],
+    name: str,
+) -> rows.Row:
+    """Sum parts up: the numbers are those of the part that is worst off."""
+    epsilons = question.epsilons
+    about = "; ".join(dict.fromkeys(pair.about for pair in compared))
+    if len(epsilons) == 1:
+        about += f", {cells.shown(epsilons[0])}"
+    sides = [side for pair in compared for side in (pair.better, pair.worse)]
+    used = pd.concat([side[side["epsilon"].isin(epsilons)] for side in sides] or [pd.DataFrame()])
+    used = used.drop_duplicates(["cell", "run"]) if len(used) else used
+    head = rows.blank(question.claim, question.evidence, name, about=about)
+    if not parts:
+        return head | {"verdict": "not run"}
+    return head | {
+        "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
+        **whole(parts, samples),
+        **rows.of_runs(question.evidence, used),
+    }
+
+
+def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
+    """Return the verdict on parts together, and the numbers of the one that is worst off."""
+    worst = min(parts, key=lambda r: -np.inf if np.isnan(r["difference"]) else r["difference"])
+    kept = ("difference", "difference_low", "difference_high")
+    return {
+        **{key: worst[key] for key in kept},
+        "n": min(part["n"] for part in parts),
+        "p": _nan(conjunction.p_value(samples)),
+        "p_holm": float(np.max([part["p_holm"] for part in parts])),
+        "verdict": conjunction.verdict(part["verdict"] for part in parts),
+    }
+
+
+def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.Row:
+    """Judge one pair on the mean over the epsilons that it has, in the family of all pairs."""
+    used = {
+        n: [e for e in question.epsilons if len(one.at(e).better) and len(one.at(e).worse)]
+        for n, one in enumerate(compared)
+    }
+    gaps = {n: question.differences(one, used[n]) for n, one in enumerate(compared)}
+    found = verdicts.family(gaps, question.margin)[number]
+    pair, over = compared[number], ", ".join(f"{e:g}" for e in used[number])
+    sides = [s[s["epsilon"].isin(used[number])] for s in (pair.better, pair.worse)]
+    return rows.blank(
+        question.claim,
+        question.evidence,
+        f"{pair.name}, pooled",
+        about=f"{pair.about}, pooled over epsilon {over}",
+        p=_nan(found.p),
+        p_holm=_nan(found.p_holm),
+        verdict=found.verdict,
+        **rows.difference(found.interval),
+        **rows.of_runs(question.evidence, *sides),
+    )
+
+
+def _nan(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -1,0 +1,43 @@
+"""What a printed gain would take to be seen, and how much of one luck alone can make."""
+
+import math
+
+from scipy import stats
+
+from dpfl.tables.verdicts import LEVEL
+
+POWER = 0.8
+MOST = 1_000_000
+BEST_THREE_OF_TEN = 1.07
+"""Mean of the three largest of ten standard normal draws: 1.065, from their order statistics."""
+
+
+def power(gain: float, sd: float, n: int) -> float:
+    """Return the power of the two-sided paired t-test of n differences to see a gain."""
+    shift = abs(gain) / sd * math.sqrt(n)
+    end = float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
+    wrong_way = float(stats.nct.cdf(-end, n - 1, shift))  # scipy has nan where it vanishes
+    return float(stats.nct.sf(end, n - 1, shift)) + (0 if math.isnan(wrong_way) else wrong_way)
+
+
+def needed(gain: float, sd: float) -> float:
+    """Return the fewest paired seeds with a power of 80 %; nan if a million are too few."""
+    if not (math.isfinite(gain) and math.isfinite(sd) and gain):
+        return math.nan
+    if sd == 0:
+        return 2.0
+    high = 2
+    while power(gain, sd, high) < POWER:
+        high *= 2
+        if high > MOST:
+            return math.nan
+    low = max(2, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power(gain, sd, middle) >= POWER else (middle + 1, high)
+    return float(low)
+
+
+def lucky(sd: float) -> float:
+    """Return how far the best three of ten seeds lie above all ten on average."""
+    return BEST_THREE_OF_TEN * sd

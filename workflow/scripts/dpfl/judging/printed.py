@@ -1,0 +1,106 @@
+"""The printed numbers that a claim speaks of, each with the runs that stand beside it.
+
+The table of published numbers has matched them with the study's cells, by all their coordinates,
+and names the runs: nothing is matched a second time here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpfl.claims import Evidence
+from dpfl.errors import UserError
+from dpfl.judging import cells, rows
+from dpfl.tables import verdicts
+
+TRAINING = "train"
+OURS = frozenset(
+    {
+        *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
+        *("ci_low", "ci_high", "n", "difference", "verdict", "runs", "value"),
+        *("eps_claimed", "eps_certified", "eps_audited"),
+    }
+)
+"""Columns of the table of published numbers that are no coordinates."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One printed number: `coordinates` say where it stands, `runs` are ours beside it."""
+
+    name: str
+    value: float
+    metric: str
+    coordinates: dict[str, object]
+    runs: pd.DataFrame
+
+    @property
+    def epsilon(self) -> float:
+        """Return the budget the number was printed for, nan without one."""
+        return float(self.coordinates.get("epsilon", np.nan))
+
+    @property
+    def measured(self) -> str:
+        """Return the column of our runs that it is compared with."""
+        return "train_accuracy" if self.metric.startswith(TRAINING) else "accuracy"
+
+
+def numbers(
+    claim: dict, evidence: Evidence, table: str, row: str | None = None, method: str = ""
+) -> list[Number]:
+    """Return the numbers of a row, or of all rows that stand for a method; UserError for none."""
+    method, found = method or claim["method"], evidence.printed
+    wanted = {"table": table} | ({"row": row} if row is not None else {})
+    found = cells.chosen(claim, found, wanted)
+    if not len(found):
+        place = ", ".join(f"{key} {value}" for key, value in wanted.items())
+        raise UserError(f"claim {claim['id']}: nothing is printed at {place}")
+    found = cells.chosen(claim, found, claim.get("cells", {}))
+    own = (found["study"] == claim["study"]) & (found["method"] == method)
+    keys = coordinates(found)
+    kept = found[own] if row is None else _each(found, own, ["metric", *keys])
+    several = kept["reading"].nunique() > 1 if "reading" in kept else False
+    shown = [*keys, *["reading"] * several, *["metric"] * (kept["metric"].nunique() > 1)]
+    return [_number(evidence, line, keys, shown) for _, line in kept.iterrows()]
+
+
+def beside(measured: verdicts.Interval, value: float) -> rows.Row:
+    """Return the columns of our value beside a printed one."""
+    gap = {"difference": measured.mean - value}
+    if measured.low is not None:
+        gap |= {"difference_low": measured.low - value, "difference_high": measured.high - value}
+    return rows.ours(measured) | gap
+
+
+def coordinates(printed: pd.DataFrame) -> list[str]:
+    """Return the columns that say where a printed number stands."""
+    return [key for key in printed if key not in OURS]
+
+
+def _each(found: pd.DataFrame, own: pd.Series, keys: list[str]) -> pd.DataFrame:
+    """Return every printed number, beside our cells where there are any, else once without."""
+    places = found[keys].apply(lambda row: "\n".join(map(str, row)), axis=1)
+    missing = ~places.isin(places[own]) & ~places.duplicated()
+    blank = found.assign(runs=found["runs"].where(own, ""))
+    return blank[own | missing]
+
+
+def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[str]) -> Number:
+    known = {key: line[key] for key in keys if _holds(line[key])}
+    names = str(line["runs"]).split() if _holds(line["runs"]) else []
+    runs = evidence.runs
+    runs = runs[runs["run"].isin(names) & (runs["method"] == line["method"])]
+    runs = runs.drop_duplicates("run")  # two cells may share one
+    name = ", ".join(f"{key} {text(line[key])}" for key in shown if _holds(line[key]))
+    return Number(
+        name or str(line["row"]), float(line["printed"]), str(line["metric"]), known, runs
+    )
+
+
+def _holds(value: object) -> bool:
+    return not (value is None or value == "" or (isinstance(value, float) and np.isnan(value)))
+
+
+def text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

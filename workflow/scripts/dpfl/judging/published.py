@@ -1,0 +1,112 @@
+"""The printed numbers of a paper, each beside every cell of ours that it is about.
+
+One row per printed number and cell; a number that no cell stands beside at this scale has one row,
+`not run`, so that none is dropped.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfl.papers import published
+from dpfl.tables import results, verdicts
+
+HEAD = ("paper", "table", "row", "metric", "reading")
+TAIL = (
+    *("printed", "study", "method", "ours", "ci_low", "ci_high", "n", "difference", "verdict"),
+    *("eps_claimed", "eps_certified", "eps_audited", "runs"),
+)
+NOT_RUN = "not run"
+
+
+def table(
+    paper: str,
+    studies: Iterable[tuple[results.Study, pd.DataFrame]],
+    priced: Mapping[str, pd.DataFrame],
+) -> pd.DataFrame:
+    """Return the table, coordinates between HEAD and TAIL.
+
+    `studies` come with their runs (`results.frame`); `priced` holds, for analyses, what stands
+    beside printed losses: columns `line`, `ours`, `verdict` and `reading`.
+    """
+    beside: dict[int, list[dict[str, Any]]] = {}
+    for line, row in (*_of_studies(studies), *_of_analyses(priced)):
+        beside.setdefault(line, []).append(row)
+    printed = published.read(paper)
+    rows = [
+        _printed(paper, number) | ours
+        for number in printed
+        for ours in beside.get(number.line, [{"verdict": NOT_RUN}])
+    ]
+    names = dict.fromkeys(name for number in printed for name, _ in number.coordinates)
+    return pd.DataFrame(rows, columns=[*HEAD, *names, *TAIL])
+
+
+def _printed(paper: str, number: published.Printed) -> dict[str, Any]:
+    return {
+        "paper": paper,
+        "table": number.table,
+        "row": number.row,
+        "metric": number.metric,
+        **{name: _number(value) for name, value in number.coordinates},
+        "printed": number.value,
+    }
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _of_studies(
+    studies: Iterable[tuple[results.Study, pd.DataFrame]],
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield every cell beside a printed accuracy, by the line of the number."""
+    for study, runs in studies:
+        for index, cell in enumerate(study["cells"]):
+            own = runs[runs["cell"] == index]
+            for number in cell["published"]:
+                yield number["line"], _cell(study, cell, own, number)
+
+
+def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:
+    measured = verdicts.interval(own["accuracy"])
+    verdict = verdicts.cell_verdict(measured, number["value"], study["margin"])
+    return {
+        "reading": number["reading"],
+        "study": study["name"],
+        "method": cell["method"],
+        "ours": measured.mean,
+        "ci_low": measured.low,
+        "ci_high": measured.high,
+        "n": measured.n,
+        "difference": measured.mean - number["value"],
+        "verdict": "demonstration" if study["demonstrates"] else verdict,
+        "eps_claimed": own["eps_claimed"].max(),
+        "eps_certified": own["eps_certified"].max(skipna=False),
+        "eps_audited": own["eps_audit_lb"].max(),
+        "runs": " ".join(cell["runs"]),
+    }
+
+
+def _of_analyses(priced: Mapping[str, pd.DataFrame]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield every price beside a printed loss; a price is computed, so that it has no spread."""
+    for name, prices in priced.items():
+        for row in prices.to_dict("records"):
+            yield (
+                int(row["line"]),
+                {
+                    "reading": row["reading"],
+                    "study": name,
+                    "ours": row["ours"],
+                    "ci_low": np.nan,
+                    "ci_high": np.nan,
+                    "difference": row["ours"] - row["printed"],
+                    "verdict": row["verdict"],
+                    "runs": "",
+                },
+            )

@@ -1,0 +1,93 @@
+"""The rows of a judged claim: what every kind fills in alike."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfl.claims import COLUMNS, Evidence
+from dpfl.tables import results, verdicts
+
+Row = dict[str, Any]
+TEXTS = frozenset(
+    {
+        *("paper", "claim", "kind", "part", "about", "study", "verdict", "privacy"),
+        *("weak_baseline", "runs"),
+    }
+)
+DIFFERENCE = ("n", "difference", "difference_low", "difference_high")
+WORST_FIRST = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
+
+
+def table(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows as a table with the columns of a claim."""
+    return pd.DataFrame(list(rows), columns=COLUMNS)
+
+
+def blank(claim: dict, evidence: Evidence, part: str = "overall", **values: Any) -> Row:
+    """Return a row with everything that is known of it; KeyError for a column there is not."""
+    unknown = values.keys() - set(COLUMNS)
+    if unknown:
+        raise KeyError(f"no columns {unknown} in a judged claim")
+    empty = {name: "" if name in TEXTS else np.nan for name in COLUMNS}
+    head = {
+        "paper": evidence.paper,
+        "claim": claim["id"],
+        "kind": claim.get("kind", ""),
+        "part": part,
+        "study": claim.get("study") or claim.get("analysis") or "",
+    }
+    return empty | head | values
+
+
+def of_runs(evidence: Evidence, *sides: pd.DataFrame) -> Row:
+    """Return what some runs have in common: their names, failures, and three epsilons.
+
+    The epsilons are those of the cell that is worst off, so that they fit the verdict on privacy.
+    """
+    used = [side for side in sides if len(side)]
+    if not used:
+        return {"runs": "", "failed": 0}
+    runs = pd.concat(used)
+    level = results.chance_level(evidence.study["dataset"])
+    lost = runs["diverged"].astype(bool) | (runs["accuracy"] <= level)
+    names = " ".join(dict.fromkeys(runs["run"]))
+    return {"runs": names, "failed": int(lost.sum()), **_privacy(runs)}
+
+
+def difference(measured: verdicts.Interval) -> Row:
+    """Return the columns of an interval of differences."""
+    return {
+        "n": measured.n,
+        "difference": measured.mean,
+        "difference_low": _nan(measured.low),
+        "difference_high": _nan(measured.high),
+    }
+
+
+def ours(measured: verdicts.Interval) -> Row:
+    """Return the columns of an interval of our own value."""
+    low, high = _nan(measured.low), _nan(measured.high)
+    return {"n": measured.n, "ours": measured.mean, "ours_low": low, "ours_high": high}
+
+
+def _privacy(runs: pd.DataFrame) -> Row:
+    cells = [_cell_privacy(own) for _, own in runs.groupby("cell", sort=False)]
+    return min(cells, key=lambda c: (WORST_FIRST.index(c["privacy"]), -c["eps_claimed"]))
+
+
+def _cell_privacy(own: pd.DataFrame) -> Row:
+    claimed, audited = own["eps_claimed"].max(), own["eps_audit_lb"].astype(float).max()
+    certified = own["eps_certified"].astype(float).max(skipna=False)
+    known = (None if np.isnan(value) else float(value) for value in (certified, audited))
+    return {
+        "privacy": verdicts.privacy(claimed, *known),
+        "eps_claimed": claimed,
+        "eps_certified": certified,
+        "eps_audited": audited,
+    }
+
+
+def _nan(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -1,0 +1,40 @@
+"""Parts of the sentences that tell a row of a judged claim."""
+
+import pandas as pd
+
+from dpfl.tables.rendering import known, p_equation
+
+OPEN = {
+    "too few seeds": "too few seeds for a verdict",
+    "not run": "this scale does not run it",
+    "demonstration": "a demonstration, which judges no claim",
+}
+
+
+def verdict(row: pd.Series) -> str:
+    """Return the verdict as the end of a sentence."""
+    return OPEN.get(row["verdict"], row["verdict"])
+
+
+def difference(row: pd.Series, unit: str = "points") -> str:
+    """Return a difference, such as `+0.42 points [+0.10, +0.74] (n = 5, p = 0.03 after Holm)`."""
+    if not known(row["difference"]):
+        return "no seed has both"
+    ends = ""
+    if known(row["difference_low"]):
+        ends = f" [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}]"
+    p = f", {p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    return f"{row['difference']:+.2f} {unit}{ends} (n = {row['n']:g}{p})"
+
+
+def failed(row: pd.Series) -> str:
+    """Say how many runs ended at chance or diverged, as a sentence to append; they all count."""
+    if not known(row["failed"]) or not row["failed"]:
+        return ""
+    runs = "1 run" if row["failed"] == 1 else f"{row['failed']:g} runs"
+    return f" {runs} at chance or diverged, counted in the means."
+
+
+def compared(row: pd.Series, unit: str = "points") -> str:
+    """Tell a comparison: what, by how much, the verdict, and what failed."""
+    return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row)}"

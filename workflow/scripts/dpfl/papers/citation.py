@@ -1,0 +1,134 @@
+"""How a paper is cited: in a sentence, as a reference of CITATION.cff, and in BibTeX.
+
+A citation is what the `citation` of a paper.yaml holds, the keys of a reference in the Citation
+File Format 1.2; the title stands beside it. A text without one is called by its title.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+About = Mapping[str, Any]
+FIELDS = {  # of BibTeX, by the key of the Citation File Format
+    "title": "title",
+    "journal": "journal",
+    "collection-title": "booktitle",
+    "volume": "volume",
+    "issue": "number",
+    "year": "year",
+    "month": "month",
+    "doi": "doi",
+    "issn": "issn",
+    "url": "url",
+    "notes": "note",
+}
+ENTRIES = {"article": "article", "conference-paper": "inproceedings", "book": "book"}
+ARXIV = "arXiv:"
+
+
+def names(about: About) -> list[str]:
+    """Return the family names of the authors; an author that is no person has a `name`."""
+    authors = about.get("citation", {}).get("authors", [])
+    return [author.get("family-names") or author["name"] for author in authors]
+
+
+def short(about: About) -> str:
+    """Return the short form, such as `Meng, Liu and Xie (2023)`."""
+    found, year = names(about), about.get("citation", {}).get("year")
+    if not found:
+        return english(about)
+    if len(found) > 3:
+        return f"{found[0]} et al. ({year})"
+    *rest, last = found
+    return f"{', '.join(rest)} and {last} ({year})" if rest else f"{last} ({year})"
+
+
+def english(about: About) -> str:
+    """Return the title that an English reader understands."""
+    return about.get("title_en") or about["title"]
+
+
+def full(about: About) -> str:
+    """Return the whole citation in one line of text."""
+    found = about.get("citation", {})
+    translated = f" [{about['title_en']}]" if about.get("title_en") else ""
+    people = ", ".join(_given(author) for author in found.get("authors", []))
+    where = found.get("journal") or found.get("collection-title")
+    number = f"({found['issue']})" if "issue" in found else ""
+    volume = f" {found['volume']}{number}" if "volume" in found else ""
+    parts = [
+        people,
+        f"{about['title']}{translated}",
+        f"{where}{volume}" if where else "",
+        f"pages {_pages(found)}" if "start" in found else "",
+        str(found.get("year", "")),
+        f"doi {found['doi']}" if "doi" in found else "",
+        *(f"arXiv {name}" for name in arxiv(about)),
+    ]
+    return f"{'. '.join(part for part in parts if part)}."
+
+
+def arxiv(about: About) -> list[str]:
+    """Return the identifiers that arXiv has given."""
+    found = about.get("citation", {}).get("identifiers", [])
+    values = [str(each["value"]) for each in found]
+    return [value.removeprefix(ARXIV) for value in values if value.startswith(ARXIV)]
+
+
+def link(about: About) -> str:
+    """Return the address of a paper, or nothing."""
+    found = about.get("citation", {})
+    return f"https://doi.org/{found['doi']}" if "doi" in found else found.get("url", "")
+
+
+def reference(about: About) -> dict[str, Any]:
+    """Return the reference of CITATION.cff."""
+    cited = dict(about["citation"])
+    return {"type": cited.pop("type"), "title": about["title"], **cited}
+
+
+def cff(papers: Mapping[str, About]) -> str:
+    """Return the references of all papers that have a citation, as entries of a YAML list."""
+    references = [reference(about) for about in papers.values() if "citation" in about]
+    text = yaml.safe_dump(references, allow_unicode=True, sort_keys=False, width=100)
+    return "".join(f"  {line}\n" for line in text.splitlines()) if references else ""
+
+
+def bibtex(papers: Mapping[str, About]) -> str:
+    """Return a BibTeX entry for every paper that has a citation, named by its key."""
+    cited = {key: about for key, about in papers.items() if "citation" in about}
+    return "\n".join(entry(key, about) for key, about in cited.items())
+
+
+def entry(key: str, about: About) -> str:
+    """Return one BibTeX entry, in UTF-8."""
+    found = reference(about)
+    fields = {"author": " and ".join(map(_reversed, found.get("authors", [])))}
+    fields |= {FIELDS[name]: str(value) for name, value in found.items() if name in FIELDS}
+    fields |= {"pages": _pages(found).replace("–", "--")} if "start" in found else {}
+    fields |= {"eprint": arxiv(about)[0], "archiveprefix": "arXiv"} if arxiv(about) else {}
+    lines = [f"  {name} = {{{_escaped(value)}}},\n" for name, value in fields.items() if value]
+    return f"@{ENTRIES.get(found['type'], 'misc')}{{{key},\n{''.join(lines)}}}\n"
+
+
+def _pages(found: Mapping[str, Any]) -> str:
+    return "–".join(str(found[name]) for name in ("start", "end") if name in found)
+
+
+def _given(author: Mapping[str, str]) -> str:
+    return author.get("name") or f"{author.get('given-names', '')} {author['family-names']}".strip()
+
+
+def _reversed(author: Mapping[str, str]) -> str:
+    """Return an author as BibTeX reads one: the family name first, a group in braces."""
+    if "name" in author:
+        return f"{{{author['name']}}}"
+    return ", ".join(filter(None, (author["family-names"], author.get("given-names"))))
+
+
+def _escaped(text: str) -> str:
+    """Escape what TeX reads as markup; braces of groups stay."""
+    return "".join(
+        f"\\{letter}" if letter in "&%#_$" else letter for letter in " ".join(text.split())
+    )

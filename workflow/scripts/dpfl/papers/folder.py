@@ -1,0 +1,85 @@
+"""Finds the folders of papers by name and reads their files; there is no list to edit."""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dpfl.errors import UserError
+from dpfl.suggestions import nearest
+
+HOME = Path(__file__).parents[3] / "papers"
+"""workflow/papers; a folder that begins with an underscore is no paper."""
+ABOUT, STUDIES, PUBLISHED, PAGE = "paper.yaml", "studies.yaml", "published.csv", "page.md"
+FILES = (ABOUT, STUDIES, PUBLISHED, PAGE)
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """A safe loader that refuses a key which stands twice, where YAML keeps the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key for key, _ in node.value if key.tag != _MERGE]
+        seen = set()
+        for key in keys:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value!r} stands twice", key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: `about` is its paper.yaml, `content` its studies.yaml."""
+
+    key: str
+    about: dict[str, Any]
+    content: dict[str, Any]
+
+    @property
+    def scales(self) -> list[str]:
+        """Return the scales at which it can be replicated."""
+        return list(self.content.get("scales", {}))
+
+
+def names() -> list[str]:
+    """Return the names of all papers."""
+    return sorted(p.name for p in HOME.iterdir() if p.is_dir() and not p.name.startswith("_"))
+
+
+def path_of(key: str, file: str) -> Path:
+    """Return the path of a paper's file; UserError with the nearest name for an unknown paper."""
+    if key not in names():
+        raise UserError(f"config: papers: no {key!r} in workflow/papers; {nearest(key, names())}")
+    return HOME / key / file
+
+
+@cache
+def load(key: str) -> Paper:
+    """Read a paper's files; UserError for one that is missing or is no YAML mapping."""
+    return Paper(key, *(read(path_of(key, file)) for file in (ABOUT, STUDIES)))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping."""
+    where = shown(path)
+    try:
+        found = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except FileNotFoundError:
+        raise UserError(f"{where}: missing; workflow/papers/_template has one") from None
+    except yaml.YAMLError as error:
+        told = " ".join(str(error).split()).replace('in "<unicode string>", ', "")
+        raise UserError(f"{where}: no YAML: {told}") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{where}: expected a mapping, found {type(found).__name__}")
+    return found
+
+
+def shown(path: Path) -> str:
+    """Return a file's path as users write it, from the root of the project."""
+    return Path(os.path.relpath(path, HOME.parents[1])).as_posix()

@@ -1,0 +1,104 @@
+"""The numbers that a paper printed: its published.csv, a row per number.
+
+Every column but `table`, `row`, `metric` and `value` is a coordinate, a setting that the paper
+prints beside the number; one that is empty in a row is none of that row's.
+"""
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.suggestions import nearest
+
+COLUMNS = ("table", "row", "metric", "value")
+ACCURACY = "accuracy_pct"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed number, in the unit that its metric names; `line` is where it stands."""
+
+    table: str
+    row: str
+    metric: str
+    value: float
+    coordinates: tuple[tuple[str, str], ...]
+    line: int
+
+    def coordinate(self, name: str) -> str:
+        """Return one coordinate, "" for one that the row does not have."""
+        return dict(self.coordinates).get(name, "")
+
+
+@cache
+def read(paper: str) -> tuple[Printed, ...]:
+    """Return what a paper printed, in the order of its file; a paper may have printed nothing.
+
+    Raises UserError for a column that is missing, a value that is no number and a row that
+    stands twice.
+    """
+    path = folder.path_of(paper, folder.PUBLISHED)
+    if not path.exists():
+        return ()
+    where = folder.shown(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+        if missing:
+            raise UserError(f"{where}: no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
+        found = tuple(_printed(where, line, row) for line, row in enumerate(rows, start=2))
+    _expect_once(where, found)
+    return found
+
+
+def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
+    if None in row or None in row.values():
+        raise UserError(f"{where}, line {line}: expected as many fields as the head has")
+    try:
+        value = float(row["value"])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"{where}, line {line}: value {row['value']!r}, expected a number")
+    coordinates = tuple((k, v) for k, v in row.items() if k not in COLUMNS and v != "")
+    return Printed(row["table"], row["row"], row["metric"], value, coordinates, line)
+
+
+def _expect_once(where: str, rows: tuple[Printed, ...]) -> None:
+    lines: dict[tuple, int] = {}
+    for row in rows:
+        key = (row.table, row.row, row.metric, frozenset(row.coordinates))
+        if key in lines:
+            raise UserError(f"{where}, line {row.line}: says again what line {lines[key]} says")
+        lines[key] = row.line
+
+
+def table(paper: str, name: str) -> list[Printed]:
+    """Return a table of a paper; UserError with the nearest name for one that it lacks."""
+    rows = [row for row in read(paper) if row.table == name]
+    if not rows:
+        where = folder.shown(folder.path_of(paper, folder.PUBLISHED))
+        raise UserError(f"{where}: no table {name!r}; {nearest(name, tables(paper))}")
+    return rows
+
+
+def tables(paper: str) -> list[str]:
+    """Return the names of a paper's tables."""
+    return list(dict.fromkeys(row.table for row in read(paper)))
+
+
+def same(printed: str, ours: object) -> bool:
+    """Tell whether a coordinate is a setting of ours: equal numbers, or equal texts."""
+    try:
+        return float(printed) == float(str(ours))
+    except ValueError:
+        return printed == str(ours)
+
+
+def shown(paper: str) -> str:
+    """Return the path of a paper's printed numbers as users write it."""
+    return folder.shown(Path(folder.HOME, paper, folder.PUBLISHED))

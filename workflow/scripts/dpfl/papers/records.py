@@ -1,0 +1,113 @@
+"""Judged claims as records that other programs read: workflow/schemas/claims.schema.json."""
+
+import hashlib
+import json
+import math
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+
+from dpfl.errors import UserError
+from dpfl.papers import citation, folder
+
+FORMAT = "judged-claims/1"
+SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
+VALUES = (
+    *("part", "about", "epsilon", "printed", "ours", "ours_low", "ours_high", "n", "failed"),
+    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict", "privacy"),
+    *("eps_claimed", "eps_certified", "eps_audited", "needed_n", "lucky_gain", "weak_baseline"),
+)
+COUNTS = ("n", "failed", "needed_n")
+
+
+def document(papers: Sequence[str], judged: pd.DataFrame, home: Path) -> dict[str, Any]:
+    """Return all records, valid against the schema; UserError naming the first that is not.
+
+    `judged` is tables/claims.csv, `home` the folder of results.
+    """
+    config = (home / "config.json").read_bytes()
+    made = {
+        "format": FORMAT,
+        "scale": json.loads(config)["scale"],
+        "commit": commit(),
+        "settings_sha256": hashlib.sha256(config).hexdigest(),
+        "records": [r for paper in papers for r in _records(paper, judged, home)],
+    }
+    for error in jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).iter_errors(made):
+        where = ".".join(map(str, error.absolute_path))
+        raise UserError(f"claims.json: {where}: {error.message}")
+    return made
+
+
+def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str, Any]]:
+    about = folder.load(paper).about
+    own = judged[judged["paper"] == paper]
+    for claim in about.get("claims", []):
+        rows = own[own["claim"] == claim["id"]]
+        parts = [_values(row) for row in rows.to_dict("records")]
+        yield {
+            "paper": {
+                "key": paper,
+                "title": about["title"],
+                "citation": citation.full(about),
+                "doi": about.get("citation", {}).get("doi"),
+            },
+            "claim": {
+                "id": claim["id"],
+                "where": claim["where"],
+                "quote": claim["quote"],
+                "translation": claim.get("translation"),
+                "kind": claim.get("kind"),
+            },
+            "verdict": parts[0]["verdict"],
+            "privacy": parts[0]["privacy"],
+            "reason": claim.get("reason"),
+            "parts": parts,
+            "evidence": list(_evidence(paper, claim, home)),
+        }
+
+
+def _values(row: dict[str, Any]) -> dict[str, Any]:
+    """Return one row of the table as JSON: nothing for what is not known."""
+    found = {name: _known(row[name]) for name in VALUES}
+    counts = {name: int(found[name]) for name in COUNTS if found[name] is not None}
+    runs = str(_known(row["runs"]) or "").split()
+    return found | counts | {"runs": runs}
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "inf"
+    return None if value == "" else value
+
+
+def _evidence(paper: str, claim: dict[str, Any], home: Path) -> Iterator[dict[str, str]]:
+    """Yield the files that a verdict rests on, with their digests."""
+    name = f"{paper}/{claim.get('study') or claim.get('analysis')}"
+    tables = sorted((home / "tables" / paper).glob(f"{Path(name).name}*.csv"))
+    for path in (
+        home / "claims" / paper / "claims.csv",
+        home / "studies" / f"{name}.json",
+        *tables,
+    ):
+        if path.exists():
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield {"path": path.relative_to(home).as_posix(), "sha256": digest}
+
+
+def commit() -> str | None:
+    """Return the commit that is checked out, with `+changes` where files differ from it."""
+    try:
+        head, changes = (
+            subprocess.run(
+                ["git", *command], capture_output=True, text=True, check=True, cwd=folder.HOME
+            ).stdout.strip()
+            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + "+changes" * bool(changes)

@@ -1,0 +1,173 @@
+"""Which printed numbers stand beside which cells of a study.
+
+A study's `published` names a `table` of its paper and which of its rows each method or each network
+stands for (`methods`, `models`); `reading` tells readings of one table apart. A number stands
+beside a cell if all its coordinates are the cell's settings. What the table says nothing of, but
+the study varies, is listed in `beside`: the number then stands beside each of its values.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from dpfl import plugins
+from dpfl.errors import UserError
+from dpfl.papers import published
+from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
+from dpfl.suggestions import nearest
+
+OF_CELLS = ("dataset", "epsilon", "delta", "model", "epochs")
+"""The coordinates that are no setting of a component."""
+
+
+class Beside:
+    """The printed numbers of a study in the configuration of its paper."""
+
+    def __init__(self, paper: str, name: str, config: dict):
+        self._paper, self._name, self._config = paper, name, config
+        self._study = config["studies"][name]
+
+    def cell(self, method: str, variant: dict, epsilon: float | str) -> list[dict[str, Any]]:
+        """Return the accuracies printed for a cell, in percent, each with its table and reading."""
+        return [
+            {
+                "table": row.table,
+                "row": row.row,
+                "reading": reference.get("reading", ""),
+                "value": row.value,
+                "line": row.line,
+            }
+            for reference in self._references
+            for row in self._matching(reference, method, variant, epsilon)
+        ]
+
+    def mistakes(self) -> Iterator[str]:
+        """Find coordinates that the study does not have, and numbers beside two of its cells."""
+        for number, reference in enumerate(self._references):
+            try:
+                rows = published.table(self._paper, reference["table"])
+            except UserError as error:
+                yield f"config: studies.{self._name}.published.{number}.table: {error}"
+                continue
+            yield from self._unknown_coordinates(rows)
+            yield from self._ambiguous(number, reference)
+
+    def lines(self) -> set[int]:
+        """Return the lines of the file of printed numbers that stand beside some cell."""
+        return {row.line for reference in self._references for *_, row in self._all(reference)}
+
+    @cached_property
+    def _references(self) -> list[dict]:
+        return self._study.get("published", [])
+
+    def _all(self, reference: dict) -> Iterator[tuple[str, dict, published.Printed]]:
+        """Yield every cell of the study with each of its numbers."""
+        for method in self._study["methods"]:
+            for variant in variants(self._study, method):
+                for epsilon in map(epsilon_of, self._study["epsilons"]):
+                    for row in self._matching(reference, method, variant, epsilon):
+                        yield method, variant, row
+
+    def _matching(
+        self, reference: dict, method: str, variant: dict, epsilon: float | str
+    ) -> list[published.Printed]:
+        rows = self._rows(reference, method, variant)
+        return [row for row in rows if self._same(row, method, variant, epsilon)]
+
+    def _rows(self, reference: dict, method: str, variant: dict) -> list[published.Printed]:
+        """Return the rows of a table that a method, or else its network, stands for."""
+        name = reference.get("methods", {}).get(method)
+        name = reference.get("models", {}).get(variant.get("model"), name)
+        return [row for row in self._tables[reference["table"]] if row.row == name]
+
+    @cached_property
+    def _tables(self) -> dict[str, list[published.Printed]]:
+        names = {reference["table"] for reference in self._references}
+        rows = [r for r in published.read(self._paper) if r.metric == published.ACCURACY]
+        return {name: [row for row in rows if row.table == name] for name in names}
+
+    def _same(self, row: published.Printed, method: str, variant: dict, epsilon: object) -> bool:
+        if not published.same(row.coordinate("epsilon") or "nan", epsilon):
+            return False  # most rows end here, before any setting is looked up
+        ours = self._coordinates(method, variant, epsilon)
+        return all(published.same(value, ours(name)) for name, value in row.coordinates)
+
+    def _coordinates(self, method: str, variant: dict, epsilon: object) -> Any:
+        """Return what looks a coordinate of a cell up; None for one that it does not have."""
+        parts = components(self._config, method, variant)
+        federation, dataset = parts["federation"], self._study["dataset"]
+        own = {
+            "dataset": plugins.constant("data", dataset, "BASE", dataset),
+            "epsilon": epsilon,
+            "delta": self._config["delta"],
+            "model": variant.get("model", self._config["models"].get(dataset)),
+            "epochs": federation["rounds"] * (federation["local_epochs"] or 0),
+        }
+
+        def look_up(name: str) -> object:
+            try:
+                return own[name] if name in own else setting(parts, name)
+            except (KeyError, TypeError):
+                return None
+
+        return look_up
+
+    def _unknown_coordinates(self, rows: list[published.Printed]) -> Iterator[str]:
+        """Find coordinates that are no setting of any method of the study."""
+        known: set[str] = {*OF_CELLS}
+        for method in self._study["methods"]:
+            for variant in variants(self._study, method)[:1]:
+                parts = components(self._config, method, variant)
+                found = set(paths(parts))
+                known |= found | {short for short, path in SHORT.items() if path in found}
+        for name in dict.fromkeys(name for row in rows for name, _ in row.coordinates):
+            if name not in known:
+                yield (
+                    f"{published.shown(self._paper)}: column {name!r} of {rows[0].table} is no "
+                    f"setting of study {self._name}; {nearest(name, sorted(known))}"
+                )
+
+    def _ambiguous(self, number: int, reference: dict) -> Iterator[str]:
+        """Find printed numbers beside two cells that differ in more than `beside` lists."""
+        free = set(reference.get("beside", []))
+        seen: dict[tuple, dict] = {}
+        for method, variant, row in self._all(reference):
+            fixed = {key: value for key, value in variant.items() if key not in free}
+            other = seen.setdefault((method, row.line), fixed)
+            if other != fixed:
+                key = next(k for k in fixed if other.get(k) != fixed[k])
+                yield (
+                    f"{published.shown(self._paper)}, line {row.line}: {row.table}, row "
+                    f"{row.row!r}, stands beside two cells of study {self._name}, {key}="
+                    f"{other.get(key)} and {key}={fixed[key]}; list {key} in published.{number}."
+                    "beside, or say it in a column"
+                )
+                return
+
+
+def unmatched(paper: str, scales: dict[str, dict], priced: set[str]) -> Iterator[str]:
+    """Find printed accuracies of a paper that stand beside no cell at any of its scales.
+
+    `scales` are the paper's own configurations; tables that an analysis prices are left to it.
+    """
+    rows = [row for row in read_accuracies(paper) if row.table not in priced]
+    lines = {
+        line
+        for config in scales.values()
+        if rows
+        for name in config["select"]
+        if name in config["studies"]
+        for line in Beside(paper, name, config).lines()
+    }
+    for row in rows:
+        if row.line not in lines:
+            said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
+            yield (
+                f"{published.shown(paper)}, line {row.line}: {row.table}, row {row.row!r}, {said}: "
+                "stands beside no cell of any study at any scale of the paper"
+            )
+
+
+def read_accuracies(paper: str) -> list[published.Printed]:
+    """Return the printed numbers that are accuracies."""
+    return [row for row in published.read(paper) if row.metric == published.ACCURACY]

@@ -1,0 +1,144 @@
+"""What is run of each paper: components <- the paper's own <- its scale <- the user's changes.
+
+Every paper becomes one configuration of its own, in which names are local. The keys of a user's
+file are the settings of all papers, and sections: an entry `paper/name` is of that paper alone, as
+studies must be; one without changes every paper that has it, or, if none has, is new to all.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.papers.merging import extended, merged
+from dpfl.suggestions import nearest
+
+COMPONENTS = Path(__file__).parents[3] / "components.yaml"
+SECTIONS = (
+    *("models", "partitions", "federations", "mechanisms", "clippings", "budgets", "optimizers"),
+    *("methods", "studies", "analyses"),
+)
+OF_PAPERS = ("studies", "analyses")
+"""The sections whose names a user's file writes as `paper/name`."""
+SETTINGS = (
+    *("data_dir", "device", "noise", "delta", "accountant", "margin", "evaluation_examples"),
+    "scale",
+)
+"""What is the same for all papers."""
+
+
+def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the configuration of every chosen paper, by its key.
+
+    Raises UserError for an unknown paper, study or scale. A paper that lacks the scale runs
+    nothing, if another one has it.
+    """
+    papers = [folder.load(key) for key in chosen(config)]
+    _expect_scale(config["scale"], papers)
+    made = {paper.key: at_scale(config, paper, config["scale"], papers) for paper in papers}
+    _expect_names(config, made)
+    if config["select"] is not None:
+        _select(made, config["select"])
+    return made
+
+
+def chosen(config: dict[str, Any]) -> list[str]:
+    """Return the keys of the papers to replicate, all of them where a user names none."""
+    return folder.names() if config["papers"] is None else config["papers"]
+
+
+def at_scale(
+    config: dict[str, Any], paper: folder.Paper, scale: str, beside: Sequence[folder.Paper] = ()
+) -> dict[str, Any]:
+    """Return the configuration of one paper at one scale, the chosen papers `beside` it."""
+    layers = _layers(paper, scale)
+    elsewhere = {
+        (section, name)
+        for other in beside
+        for layer in _layers(other, scale)
+        for section in SECTIONS
+        for name in layer[section]
+    }
+    sections = reduce(merged, layers)
+    sections = merged(sections, _changes(config, paper.key, sections, elsewhere))
+    return {
+        "paper": paper.key,
+        **{key: config[key] for key in SETTINGS},
+        "select": paper.content["scales"].get(scale, {}).get("select", []),
+        **{name: extended(name, sections[name]) for name in SECTIONS},
+    }
+
+
+def _layers(paper: folder.Paper, scale: str) -> list[dict[str, dict]]:
+    """Return what is said of a paper, each layer to be put over those before."""
+    block = paper.content["scales"].get(scale, {})
+    return [_sections(layer) for layer in (folder.read(COMPONENTS), paper.content, block)]
+
+
+def _sections(layer: dict[str, Any]) -> dict[str, Any]:
+    return {name: layer.get(name) or {} for name in SECTIONS}
+
+
+def _changes(
+    config: dict[str, Any], paper: str, own: dict[str, dict], elsewhere: set[tuple[str, str]]
+) -> dict[str, dict]:
+    """Return a user's changes that concern one paper, by its local names.
+
+    A change to what only others have is none of this paper's.
+    """
+    found: dict[str, dict] = {}
+    for section in SECTIONS:
+        entries = config.get(section) or {}
+        found[section] = {
+            name.removeprefix(f"{paper}/"): change
+            for name, change in entries.items()
+            if name.startswith(f"{paper}/")
+            or ("/" not in name and (name in own[section] or (section, name) not in elsewhere))
+        }
+    return found
+
+
+def _expect_scale(scale: str, papers: list[folder.Paper]) -> None:
+    if not any(scale in paper.scales for paper in papers):
+        known = list(dict.fromkeys(name for paper in papers for name in paper.scales))
+        whose = ", ".join(paper.key for paper in papers)
+        raise UserError(f"config: scale = {scale}, which {whose} lacks; {nearest(scale, known)}")
+
+
+def _expect_names(config: dict[str, Any], made: dict[str, dict]) -> None:
+    """Raise a UserError for a change to a study of a paper that does not exist."""
+    for section in OF_PAPERS:
+        for name in config.get(section) or {}:
+            paper, slash, _ = str(name).partition("/")
+            if not slash or (paper not in made and paper not in folder.names()):
+                known = [f"{key}/{study}" for key in made for study in made[key][section]]
+                raise UserError(
+                    f"config: {section} has {name!r}, expected paper/name; {nearest(name, known)}"
+                )
+
+
+def _select(made: dict[str, dict], names: list[str]) -> None:
+    """Choose the studies that a user names, as `paper/study` or by a name that one paper has."""
+    chosen: dict[str, list[str]] = {key: [] for key in made}
+    for name in names:
+        for key, study in _found(made, name):
+            chosen[key].append(study)
+    for key, studies in chosen.items():
+        made[key]["select"] = studies
+
+
+def _found(made: dict[str, dict], name: str) -> Iterator[tuple[str, str]]:
+    known = {f"{key}/{study}": (key, study) for key in made for study in _names(made[key])}
+    matching = [full for full in known if name in (full, known[full][1])]
+    if not matching:
+        listed = [*known, *(study for _, study in known.values())]
+        raise UserError(f"config: select: no study {name!r}; {nearest(name, listed)}")
+    if len(matching) > 1:
+        raise UserError(f"config: select: {name!r} is one of {', '.join(matching)}; name the paper")
+    yield known[matching[0]]
+
+
+def _names(config: dict[str, Any]) -> list[str]:
+    return [*config["studies"], *config["analyses"]]

@@ -1,0 +1,241 @@
+"""What a plug-in file must define, and what it may declare: a Protocol for every kind of file.
+
+Constants in capitals are read from the source, without importing it: they must be literals. One
+with a value here is optional, and that is its default. Every other constant of a plug-in is private
+and begins with an underscore, so that a misspelt one is an error before the first job.
+Nothing here is imported to run: a file satisfies its Protocol by having what it lists.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor, nn
+
+    from dpfl.noise import Normal
+    from dpfl.privacy.release import Release, Unproven
+    from dpfl.privacy.schedule import Budget, Schedule, Work
+    from dpfl.step import Step
+
+Settings = dict[str, str]
+Amount = float | dict[Literal["constant", "inputs", "channels", "pixels"], float]
+"""A number, or one for each of the numbers of an input, its channels (the first dimension) and its
+pixels (the product of the others), all added up."""
+
+
+@runtime_checkable
+class ClippingRule(Protocol):
+    """The bound C of a clipped sum, and how it moves.
+
+    Votes are the sum of 1[norm <= C] - 1/2 over the clipped vectors, `expected` their expected
+    number. `unproven` says why nothing can be certified with this rule; () with a proof.
+    """
+
+    clip_norm: float
+    unproven: tuple[str, ...]
+
+    def bound(self, norms: "Tensor", whole: "Tensor") -> float:
+        """Return C for vectors of these norms [L].
+
+        `whole` [L] are those of the gradients that they are part of, or the same.
+        """
+
+    def count_multiplier(self, noise_multiplier: float, expected: float) -> float:
+        """Return the multiplier of the noise on what is released beside the sum; infinity for none.
+
+        The step as a whole has the noise multiplier.
+        """
+
+    def after(
+        self, votes: float, *, noise_multiplier: float, expected: float, normal: "Normal"
+    ) -> None:
+        """Move C for the next release."""
+
+    def state(self) -> dict[str, float]:
+        """Return what a checkpoint keeps; {} for a C that never moves."""
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Continue from what a checkpoint kept."""
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A private gradient estimator; every client has an object of its own.
+
+    `clippings` are its clipping rules, whose bounds are noted and outlive a round; () if it has
+    none. One that keeps more than bounds between steps also offers forget(), called after a
+    client's last step of a round: whatever it keeps must not outlive it.
+    """
+
+    clippings: Sequence[ClippingRule]
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> "Release | Unproven":
+        """Return a Release of at least that multiplier for a step, or why none is proven.
+
+        What the clipping rules violate is added to the reasons.
+        """
+
+    def estimate(self, step: "Step") -> "Tensor":
+        """Return the mean gradient, flat [D], of one Poisson batch, which may be empty."""
+
+
+@runtime_checkable
+class ClientMechanism(Protocol):
+    """The same for a file with UNIT = "client", which protects whole clients."""
+
+    clippings: Sequence[ClippingRule]
+
+    def release(self, noise_multiplier: float, expected_clients: float) -> "Release | Unproven":
+        """Return what a round releases."""
+
+    def aggregate(
+        self,
+        updates: "Iterable[Tensor]",
+        *,
+        like: "Tensor",
+        noise_multiplier: float,
+        expected_clients: float,
+        normal: "Normal",
+    ) -> "Tensor":
+        """Return the mean update, flat [D], of one Poisson sample of clients, which may be empty.
+
+        Updates are taken one at a time; `like` are the server's weights.
+        """
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """Any torch.optim.Optimizer. All parameters are one flat tensor.
+
+    One that also offers `coordinate_rates() -> (rates [D], low, high)` has them recorded round by
+    round; with `noise_scale()` as well, sqrt of its second moment where gradients are white noise
+    of unit variance, its rates are predicted.
+    """
+
+    param_groups: list[dict[str, Any]]
+
+    def step(self) -> Any:
+        """Take one step."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Continue from what a checkpoint kept."""
+
+
+class MechanismFile(Protocol):
+    """A file in mechanisms/; `clipping` are the method's clipping rule and its settings."""
+
+    UNIT: ClassVar[Literal["example", "client"]] = "example"
+    """Whom it protects: one example of a client, or a whole client."""
+    CLIPPING_RULES: ClassVar[tuple[str, ...]] = ("fixed",)
+    """The rules of clippings/ that it takes."""
+    SETTINGS: ClassVar[Settings] = {}
+    """The bounds of its settings (dpfl.bounds)."""
+    NEEDS_PUBLIC: ClassVar[bool | dict[str, Any]] = False
+    """Whether it uses public examples: always, or with this value of a setting."""
+    REFUSES: ClassVar[tuple[tuple[dict[str, Any], str], ...]] = ()
+    """Settings that do not fit together, each with the reason; stopped before the first job."""
+    NOISE_IS_Z_C: ClassVar[bool] = False
+    """Every coordinate of the noisy sum has noise z C, from which learning rates are predicted."""
+    OWN_GRADIENTS: ClassVar[bool] = False
+    """It does not ask the step for gradients, so that nobody can append coordinates to them."""
+    COST: ClassVar[float | tuple[float, ...]] = 1.0
+    """A step's cost as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50), or its coefficients
+    by powers of the rank: for the estimate of a plan."""
+    MEMORY: ClassVar[dict[Literal["rank", "batch"], float]] = {}
+    """Bytes held for every parameter and each of as many rows: for the same estimate."""
+
+    build: Callable[..., Mechanism | ClientMechanism]
+    """build(clipping: dict, **settings)"""
+
+
+class ClippingFile(Protocol):
+    """A file in clippings/."""
+
+    SETTINGS: ClassVar[Settings] = {}
+    REASONS: ClassVar[tuple[str, ...]] = ()
+    """Why nothing is proven with this rule, whatever the mechanism."""
+
+    build: Callable[..., ClippingRule]
+    """build(clip_norm: float, **settings)"""
+
+
+class OptimizerFile(Protocol):
+    """A file in optimizers/."""
+
+    SETTINGS: ClassVar[Settings] = {}
+
+    build: Callable[..., Optimizer]
+    """build(params, lr: float, **settings)"""
+
+
+class BudgetFile(Protocol):
+    """A file in privacy/budgets/: how noise and steps follow from what all may cost."""
+
+    SETTINGS: ClassVar[Settings] = {}
+
+    def schedule(self, work: "Work", budget: "Budget", **settings: Any) -> "Schedule":
+        """Return the noise of every round and the number of steps that are paid."""
+
+
+class PartitionFile(Protocol):
+    """A file in partitions/: a way to divide examples among clients."""
+
+    SETTINGS: ClassVar[Settings] = {}
+    DIVIDES: ClassVar[Literal["targets", "owners"]] = "targets"
+    """What `assign` is given for each example: its target, or its natural owner."""
+
+    def assign(
+        self, targets: "np.ndarray", clients: int, rng: "np.random.Generator", **settings: Any
+    ) -> "np.ndarray":
+        """Return a client for every example; settings are keyword-only."""
+
+
+class ModelFile(Protocol):
+    """A file in models/."""
+
+    SECONDS: ClassVar[Amount] = 1.0e-4
+    """CPU seconds of an example in private training, measured at batch 64."""
+    PARAMETERS: ClassVar[Amount] = 600_000
+    """How many there are, or a bound from above."""
+
+    build: "Callable[..., nn.Module]"
+    """build(), or build(shape: tuple[int, ...]) for a network that is made for one shape"""
+
+
+class ClaimFile(Protocol):
+    """A file in claims/: a kind of claim. Its docstring fixes the rules of its verdicts."""
+
+    REQUIRED: ClassVar[tuple[str, ...]] = ()
+    """The keys that a claim of this kind must have."""
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()
+    ONE_OF: ClassVar[tuple[str, ...]] = ()
+    """Keys of which it has exactly one."""
+    LISTS: ClassVar[tuple[str, ...]] = ()
+    """The keys that hold lists."""
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """What a key may be."""
+    NEEDS: ClassVar[dict[str, dict[str, tuple[str, ...]]]] = {}
+    """What a choice of a key needs beside it."""
+    EXAMPLE: ClassVar[dict[str, Any]] = {}
+    """The keys of one claim on methods a, b and c, by which the suite of all kinds tries it."""
+
+    judge: Callable[..., Any]
+    """judge(claim: dict, evidence: dpfl.claims.Evidence) -> rows, the claim as a whole first"""
+    words: Callable[..., str]
+    """words(row) -> one sentence"""
+
+
+FILES: Mapping[str, type] = {
+    "mechanisms": MechanismFile,
+    "clippings": ClippingFile,
+    "optimizers": OptimizerFile,
+    "privacy/budgets": BudgetFile,
+    "partitions": PartitionFile,
+    "models": ModelFile,
+    "claims": ClaimFile,
+}
+"""The Protocol of a package's files, by package; other packages are not checked."""

@@ -1,0 +1,1 @@
+"""Layer-wise relevance, and the noise that is scaled by it."""

@@ -1,0 +1,84 @@
+"""How numbers and lists are written in sentences: for the pages of papers and for the report."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpfl.tables import rendering
+
+
+def listed(items: Iterable[Any]) -> str:
+    """Join words as in `a, b and c`."""
+    *rest, last = [str(item) for item in items] or ["none"]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 run` or `3 runs`."""
+    return f"{count:g} {noun}{'' if count == 1 else 's'}"
+
+
+def points(value: float) -> str:
+    """Return a number of percentage points."""
+    return f"{value:g} point{'' if value == 1 else 's'}"
+
+
+def setting(epsilon: float) -> str:
+    """Return a privacy setting in words."""
+    return "without privacy" if np.isinf(epsilon) else f"ε = {epsilon:g}"
+
+
+def fixed(value: float, digits: int = 1) -> str:
+    """Return a number with so many decimals, such as `96.3`."""
+    return f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """Return a number with its sign, such as `+0.3`."""
+    return f"{value:+.{digits}f}"
+
+
+def short(value: float, digits: int = 4) -> str:
+    """Return so many digits, powers of ten in short form, such as `0.1` or `1e-5`."""
+    return f"{value:.{digits}g}".replace("e-0", "e-")
+
+
+def span(values: Iterable[float], digits: int = 1) -> str:
+    """Return the range of some numbers, such as `98.6 to 99.0`, or the one that they round to."""
+    values = list(values)
+    low, high = fixed(min(values), digits), fixed(max(values), digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def slashed(values: Iterable[float], digits: int = 2) -> str:
+    """Return numbers of one kind side by side, such as `1.93 / 2.71`."""
+    return " / ".join(fixed(value, digits) for value in values)
+
+
+def brief(cell: Mapping[str, Any]) -> str:
+    """Return a cell's accuracy for a table, `96.3 ± 0.2`, or how many runs ended at chance."""
+    if cell.get("at_chance"):
+        return f"{cell['at_chance']:g} of {cell['n']:g} at chance"
+    known = rendering.known(cell["ci_high"])
+    half = f" ± {cell['ci_high'] - cell['accuracy_mean']:.1f}" if known else ""
+    return f"{cell['accuracy_mean']:.1f}{half}"
+
+
+def accuracy(cell: Mapping[str, Any]) -> str:
+    """Return a cell's accuracy with its n, `96.3 ± 0.2 (n=3)`."""
+    return rendering.mean_and_interval({"at_chance": 0} | dict(cell))
+
+
+def compared(row: Mapping[str, Any]) -> str:
+    """Return a paired difference, `+0.29 [+0.02, +0.56], p = 0.039`: interval and p after Holm."""
+    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * rendering.known(row["ci_low"])
+    p = f", {rendering.p_equation(row['p_holm'])}" if rendering.known(row["p_holm"]) else ""
+    return f"{row['difference']:+.2f}{ends}{p}"
+
+
+FILTERS = {
+    form.__name__: form
+    for form in (listed, counted, points, setting, fixed, signed, short, span, slashed)
+} | {"brief": brief, "accuracy": accuracy, "compared": compared}
+"""The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

@@ -1,0 +1,51 @@
+"""HTML of what pages show, from the macros of workflow/report: every text in it is escaped."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+TEMPLATES = Path(__file__).parents[3] / "report"
+PARTS = "parts.html.jinja"
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Return the environment of all templates; a value that is missing is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["code"] = code
+    return made
+
+
+def code(text: str) -> Markup:
+    """Return a text, escaped, with what stands in backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def part(macro: str, *values: Any, **more: Any) -> Markup:
+    """Return what a macro makes of some values, such as `part("table", heads, lines)`."""
+    return getattr(environment().get_template(PARTS).module, macro)(*values, **more)
+
+
+def joined(*parts: str) -> Markup:
+    """Put parts together; a text that is no markup is escaped."""
+    return Markup("\n").join(parts)
+
+
+def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) -> Markup:
+    """Return a table, nothing without a line; the texts of `long` columns may wrap."""
+    return part("table", heads, lines, long) if lines else Markup("")
+
+
+def listing(lines: list[str]) -> Markup:
+    """Return sentences as a list, nothing without a sentence."""
+    return part("listing", lines) if lines else Markup("")

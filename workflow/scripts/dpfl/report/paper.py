@@ -1,0 +1,49 @@
+"""What a paper's folder says of it, for the pages: citation, claims, open choices."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dpfl.papers import citation
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper by its key, the name of its folder; `about` is its paper.yaml."""
+
+    key: str
+    about: dict[str, Any]
+
+    @property
+    def short(self) -> str:
+        """Return the short citation, or the title of a text without a year."""
+        dated = "year" in self.about.get("citation", {})
+        return citation.short(self.about) if dated else citation.english(self.about)
+
+    @property
+    def claims(self) -> dict[str, dict]:
+        """Return the claims by their id, in the paper's order."""
+        return {claim["id"]: claim for claim in self.about.get("claims", [])}
+
+    @property
+    def choices(self) -> list[dict]:
+        """Return what the paper leaves open, each with the default that was assumed."""
+        return self.about.get("choices", [])
+
+
+def read(folder: Path) -> Paper:
+    """Read a paper's folder."""
+    text = (folder / "paper.yaml").read_text(encoding="utf-8")
+    return Paper(folder.name, yaml.safe_load(text))
+
+
+def saying(claim: dict) -> str:
+    """Return a claim in English words."""
+    return claim.get("translation") or claim["quote"]
+
+
+def anchor(claim: str) -> str:
+    """Return the name of the place on a paper's page that tells a claim."""
+    return f"claim-{claim}"

@@ -1,0 +1,116 @@
+"""A paper's `page.md`: prose in which every number is a value of a table, with guards.
+
+The page is a Jinja template. `{{ kept("mnist").mean("fsdp-k", rank=50, epsilon=2) | fixed }}`
+quotes a kept result, `run` this run's tables, `printed` what the paper printed, and
+`{% do guard(condition, "what must hold") %}` stops the build when a number turns.
+"""
+
+import base64
+import html
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from dpfl.errors import UserError
+from dpfl.report import forms
+from dpfl.report.reader import shown_width
+from dpfl.report.values import Printed, Values
+from dpfl.suggestions import nearest
+from dpfl.tables import verdicts
+
+LEVEL = f"{100 * verdicts.LEVEL:g} %"
+"""That of intervals."""
+Picture = Callable[[Path, str], str]
+MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
+"""What the expressions of a page may raise; a UserError is a ValueError."""
+
+
+def of_paper(paper: Path, results: Path, reference: Path, picture: Picture | None = None) -> str:
+    """Return the text of a paper's page as Markdown.
+
+    `paper` is its folder, `reference` holds {paper}/{scale}/tables of kept results; `kept` quotes
+    another paper's by its key. UserError in one line, with file and line of the page, for a mistake
+    in it and for a guard that fails.
+    """
+    own = paper.name
+    return render(
+        paper / "page.md",
+        {
+            "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
+            "figure": lambda scale, name, alt: (picture or linked)(
+                _scale(reference / own, scale) / "figures" / f"{name}.png", alt
+            ),
+            "run": Values(results / "tables" / paper.name),
+            "printed": Printed(paper / "published.csv"),
+        },
+    )
+
+
+def render(page: Path, values: Mapping[str, Any]) -> str:
+    """Fill a page with values; UserError names the file and the line."""
+    try:
+        return environment(page.parent).get_template(page.name).render(values)
+    except jinja2.TemplateSyntaxError as error:
+        raise UserError(f"{page}:{error.lineno}: {_first(error)}") from error
+    except MISTAKES as error:
+        raise UserError(f"{page}:{_line(error, page)}: {_first(error)}") from error
+
+
+def environment(folder: Path) -> jinja2.Environment:
+    """Return what a page's language is made of: Jinja, the forms of numbers, and guards."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        extensions=["jinja2.ext.do"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(forms.FILTERS)
+    made.globals.update(guard=guard, inf=math.inf, level=LEVEL, ln=math.log, zip=zip)
+    return made
+
+
+def guard(condition: bool, statement: str) -> str:
+    """Return nothing while a statement holds; UserError when it is no longer true."""
+    if not condition:
+        raise UserError(f"no longer true: {statement}")
+    return ""
+
+
+def linked(path: Path, alt: str) -> str:
+    """Return a picture as a Markdown link."""
+    return f"![{alt}]({path.as_posix()})"
+
+
+def embedded(path: Path, alt: str) -> str:
+    """Return a picture as HTML that holds it, for pages that are one file."""
+    data = base64.b64encode(path.read_bytes()).decode()
+    words = html.escape(alt, quote=True)
+    return f'<img src="data:image/png;base64,{data}" width="{shown_width(path)}" alt="{words}">'
+
+
+def _scale(kept: Path, scale: str) -> Path:
+    """Return the folder of a scale's kept results."""
+    if not (kept / scale).is_dir():
+        held = sorted(p.name for p in kept.glob("*") if p.is_dir())
+        raise UserError(
+            f"no kept results of {kept.name} at scale {scale!r}: {nearest(scale, held)}"
+        )
+    return kept / scale
+
+
+def _line(error: Exception, page: Path) -> int:
+    """Return the last line of the page that was at work; Jinja puts its lines in the traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == page]
+    return lines[-1] if lines else 1
+
+
+def _first(error: Exception) -> str:
+    """Return the first line of what an error says, by its kind where that is a bare word."""
+    text = str(error).splitlines()[0] if str(error) else ""
+    return f"no {text}" if isinstance(error, KeyError) else text or type(error).__name__

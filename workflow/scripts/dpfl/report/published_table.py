@@ -1,0 +1,74 @@
+"""What a paper printed beside what was found: one line per printed number of a study."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from dpfl.papers.published import ACCURACY
+from dpfl.report import claims_table
+from dpfl.tables.rendering import known
+
+FIXED = [
+    *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
+    *("ci_low", "ci_high", "n", "difference", "verdict", "eps_claimed", "eps_certified"),
+    *("eps_audited", "runs"),
+]
+"""The columns that are no coordinates, of results/claims/{paper}/published.csv."""
+NOT_RUN = "not run"
+PRIVATE = ["dataset", "epsilon", "delta"]
+PRINTED = ["table", "row", "at", "printed"]
+HEADS = ["table", "row", "at", "printed", "method", "ours", "difference", "verdict"]
+
+
+def beside(published: pd.DataFrame, study: str) -> list[list[str]]:
+    """Return the lines of a study, named {paper}/{study}, under HEADS."""
+    own = published[published["study"] == study]
+    coordinates = [name for name in published.columns if name not in FIXED]
+    return [_line(row, coordinates) for row in own.to_dict("records")]
+
+
+def of_others(published: pd.DataFrame, paper: str, cited: Mapping[str, str]) -> pd.DataFrame:
+    """Return the highest accuracy of each row that other papers print at (ε, δ) on a data set.
+
+    `cited` holds how each paper is cited.
+    """
+    if not set(PRIVATE) <= set(published):
+        return pd.DataFrame(columns=[*PRIVATE, "model", "accuracy", "source"])
+    others = published[(published["paper"] != paper) & (published["metric"] == ACCURACY)]
+    best = others.groupby(["paper", "table", "row", *PRIVATE])["printed"].max().reset_index()
+    source = best["paper"].map(dict(cited)) + ", " + best["table"]
+    return best.rename(columns={"row": "model", "printed": "accuracy"}).assign(source=source)
+
+
+def not_run(published: pd.DataFrame) -> list[list[str]]:
+    """Return the lines of the numbers that no cell stands beside, under PRINTED."""
+    own = published[published["verdict"] == NOT_RUN]
+    coordinates = [name for name in published.columns if name not in FIXED]
+    return [
+        [str(row["table"]), str(row["row"]), _at(row, coordinates), _short(row["printed"])]
+        for row in own.to_dict("records")
+    ]
+
+
+def _at(row: dict, coordinates: list[str]) -> str:
+    """Return where a number was printed, in words."""
+    return ", ".join(f"{name} {_short(row[name])}" for name in coordinates if known(row[name]))
+
+
+def _line(row: dict, coordinates: list[str]) -> list[str]:
+    read_as = f" (read as {row['reading']})" if known(row.get("reading")) else ""
+    found = {"ours_low": row["ci_low"], "ours_high": row["ci_high"]} | row
+    return [
+        str(row["table"]),
+        f"{row['row']}{read_as}",
+        _at(row, coordinates),
+        _short(row["printed"]),
+        str(row["method"]),
+        claims_table.ours(found),
+        f"{row['difference']:+.2f}" if known(row["difference"]) else "",
+        str(row["verdict"]),
+    ]
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,135 @@
+"""One study or analysis on the page of its paper: what ran, figures, cells, findings, privacy."""
+
+from pathlib import Path
+
+import pandas as pd
+from markupsafe import Markup
+
+from dpfl import analyses
+from dpfl.report import budget_words, markup, narrative, published_table, rate_words, verdict_words
+from dpfl.report.pictures import link, picture
+from dpfl.report.reader import Folder
+from dpfl.tables import rendering
+
+SHORT = 20
+"""Rows that a table may have without being folded."""
+
+
+def of_study(name: str, folder: Folder, home: Path) -> Markup:
+    """Return the section of a study; links are relative to `home`, the page's folder."""
+    study, cells = folder.study(name), folder.cells(name)
+    figures = [
+        picture(path, home, f"{study['title']}: {path.stem}") for path in folder.figures(study)
+    ]
+    return markup.joined(
+        markup.part("heading", study["title"], 2, anchor(name)),
+        markup.listing([narrative.scope(study, cells)]),
+        *(markup.part("picture", figure) for figure in figures),
+        _accuracies(study, cells),
+        _found(study, cells, folder),
+        _printed(name, folder),
+        markup.part("heading", "Privacy: claimed, certified, audited", 3),
+        markup.listing([*narrative.privacy(cells), narrative.selection(study)]),
+    )
+
+
+def of_analysis(name: str, about: dict, folder: Folder, home: Path) -> Markup:
+    """Return the section of an analysis, which trains nothing; long tables are folded."""
+    paper, path = name.split("/")[0], folder.path / "figures" / name / f"{about['uses']}.png"
+    package = analyses.package_of(paper, about["uses"])
+    return markup.joined(
+        markup.part("heading", about["title"], 2, anchor(name)),
+        markup.part("picture", picture(path, home, about["title"], package)),
+        *(_table(name, suffix, *shown) for suffix, shown in folder.analysis(name).items()),
+        _printed(name, folder),
+    )
+
+
+def anchor(name: str) -> str:
+    """Return the name of the place on a paper's page that tells a study or an analysis."""
+    return f"study-{name.split('/')[1]}"
+
+
+def findings(
+    study: dict, cells: pd.DataFrame, compared: pd.DataFrame, ranges: pd.DataFrame
+) -> list[str]:
+    """Return what a study's tables say, in sentences."""
+    if study["kind"] == "rates":
+        return [
+            *(rate_words.widest(ranges), *rate_words.inert(ranges), rate_words.fairness(ranges)),
+            *rate_words.each(ranges),
+        ]
+    if study["kind"] == "variants":
+        found = [*narrative.variants(cells), *narrative.regimes(cells)]
+    else:
+        found = [*narrative.accuracy(cells), *narrative.regimes(cells)]
+    return [
+        *budget_words.headline(study, compared),
+        *verdict_words.changes(study, compared),
+        *found,
+        *budget_words.findings(study, cells),
+        narrative.divergence(study, cells),
+    ]
+
+
+def _accuracies(study: dict, cells: pd.DataFrame) -> Markup:
+    if study["kind"] == "rates":
+        return Markup("")
+    head = markup.part("heading", "Test accuracy, %", 3)
+    return markup.joined(head, markup.table(*rendering.grid(cells)))
+
+
+def _found(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
+    """Return the sentences of a study, and the tables behind those that compare something."""
+    name = study["name"]
+    compared, ranges = folder.comparisons(name), folder.ranges(name)
+    beside = [part for part, own in (("comparisons", compared), ("ranges", ranges)) if len(own)]
+    return markup.joined(
+        markup.part("heading", "Findings", 3),
+        *(markup.table(*folder.grid(name, part)) for part in beside),
+        markup.listing(findings(study, cells, compared, ranges)),
+        markup.listing(_tuned(study, cells, folder)),
+    )
+
+
+def _tuned(study: dict, cells: pd.DataFrame, folder: Folder) -> list[str]:
+    """Say whether a study runs at the best rates of the study that tunes it, if it is run."""
+    grid = study.get("tuned_by", "")
+    ran = grid and grid in folder.outline(study["paper"])["studies"]
+    return [rate_words.tuned(study, cells, folder.ranges(grid))] if ran else []
+
+
+def _printed(name: str, folder: Folder) -> Markup:
+    """Return what the paper printed beside what was found."""
+    lines = published_table.beside(folder.published(name.split("/")[0]), name)
+    head = markup.part("heading", "Printed and ours", 3) if lines else ""
+    return markup.joined(head, markup.table(published_table.HEADS, lines))
+
+
+def _table(name: str, suffix: str, heads: list[str], lines: list[list[str]]) -> Markup:
+    """Return a table, folded if it is long."""
+    title, shown = _title(name, suffix), markup.table(heads, lines)
+    if len(lines) <= SHORT:
+        return markup.joined(markup.part("heading", f"Table {title}", 3), shown)
+    return markup.part("folded", f"Table {title} of {len(lines)} rows", shown)
+
+
+def _title(name: str, suffix: str) -> str:
+    """Return the name of a table on its paper's page."""
+    return "_".join(filter(None, (name.split("/")[1], suffix)))
+
+
+def files(name: str, folder: Folder, home: Path) -> list[dict]:
+    """Return links to the tables of a study or analysis that are not empty."""
+    computed = name in folder.outline(name.split("/")[0])["analyses"]
+    shown = (
+        folder.analysis(name) if computed else {s: folder.grid(name, s) for s in rendering.STUDY}
+    )
+    return [_links(folder, name, suffix, home) for suffix, (_, lines) in shown.items() if lines]
+
+
+def _links(folder: Folder, name: str, suffix: str, home: Path) -> dict:
+    """Return links to the three forms of a table."""
+    paths = [folder.path_of(name, suffix, ending) for ending in ("csv", "md", "tex")]
+    links = [{"text": path.suffix[1:], "href": link(path, home)} for path in paths]
+    return {"title": _title(name, suffix), "links": links}

@@ -1,0 +1,160 @@
+"""The numbers that a page quotes: rows of the tables of one folder, picked by their settings."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpfl.errors import UserError
+from dpfl.report import forms
+from dpfl.suggestions import nearest
+from dpfl.tables.results import variant_text
+
+Row = dict[str, Any]
+BOOLEANS = {"True": True, "False": False}
+UNPROVEN = " (not certified)"
+"""What older tables, without a column `certified`, append to the label of such a cell."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Tables by name, such as `fsdp-k` for the cells of a study.
+
+    `where` names columns and what they hold; numbers are compared as numbers, and a list means
+    any of its values. Where a table has no columns for what its study varied, all varied settings
+    together are compared with the text in its column `variant`.
+    """
+
+    folder: Path
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a table: a run may leave out studies and analyses."""
+        return (self.folder / f"{name}.csv").exists()
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a whole table; UserError if the folder has no such table."""
+        path = self.folder / f"{name}.csv"
+        if not path.exists():
+            held = sorted(p.stem for p in self.folder.glob("*.csv"))
+            raise UserError(f"no table {name!r} in {self.folder}: {nearest(name, held)}")
+        return read(path)
+
+    def rows(self, table: str, **where: Any) -> list[Row]:
+        """Return the rows that agree with `where`, in the order of the table."""
+        return picked(self.table(table), table, where)
+
+    def cell(self, table: str, **where: Any) -> Row:
+        """Return the one row that agrees with `where`; UserError for none or several."""
+        return one(self.table(table), table, where)
+
+    def mean(self, study: str, **where: Any) -> float:
+        """Return a cell's mean test accuracy, percent."""
+        return self.cell(study, **where)["accuracy_mean"]
+
+    def means(self, study: str, **where: Any) -> list[float]:
+        """Return the mean test accuracies of some cells, percent; UserError for none."""
+        found = [row["accuracy_mean"] for row in self.rows(study, **where)]
+        if not found:
+            raise UserError(f"no row of {study} with {_said(where)}")
+        return found
+
+    def accuracy(self, study: str, **where: Any) -> str:
+        """Return a cell's accuracy in words, `96.3 ± 0.2 (n=3)`."""
+        return forms.accuracy(self.cell(study, **where))
+
+    def brief(self, study: str, **where: Any) -> str:
+        """Return a cell's accuracy for a table, `96.3 ± 0.2` or `1 of 3 at chance`."""
+        return forms.brief(self.cell(study, **where))
+
+    def comparison(self, study: str, **where: Any) -> Row:
+        """Return one paired comparison of a study, by its sides `better` and `worse`."""
+        return self.cell(f"{study}_comparisons", **where)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The numbers that a paper prints, from its `published.csv`."""
+
+    path: Path
+
+    def __call__(self, table: str, row: str, **coordinates: Any) -> float:
+        """Return one printed number; UserError if the file has none or several for it."""
+        where = {"table": table, "row": row} | coordinates
+        return float(one(read(self.path), self.path.name, where)["value"])
+
+
+@cache
+def read(path: Path) -> pd.DataFrame:
+    """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known."""
+    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return _with_certified(raw.assign(**{name: _typed(raw[name]) for name in raw.columns}))
+
+
+def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
+    """Return the rows that agree with `where`; UserError for a column that is not there."""
+    own = {key: value for key, value in where.items() if key in table}
+    varied = {key: value for key, value in where.items() if key not in table}
+    if varied:
+        own["variant"] = _variants(table, name, varied)
+    rows = table.to_dict("records")
+    return [row for row in rows if all(_agrees(row[key], value) for key, value in own.items())]
+
+
+def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
+    """Return the one row that agrees with `where`; UserError for none or several."""
+    found = picked(table, name, where)
+    if len(found) != 1:
+        raise UserError(f"{len(found) or 'no'} rows of {name} with {_said(where)}, expected one")
+    return found[0]
+
+
+def _variants(table: pd.DataFrame, name: str, varied: Mapping[str, Any]) -> list[str]:
+    """Return the texts that settings without a column may have in the column `variant`."""
+    choices = [[(key, value) for value in _listed(varied[key])] for key in varied]
+    orders = (order for one in itertools.product(*choices) for order in itertools.permutations(one))
+    texts = [variant_text(dict(order)) for order in orders]
+    if "variant" not in table or not set(texts) & set(table["variant"]):
+        key = next(iter(varied))
+        raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
+    return texts
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
+    """Give an older table of cells its column `certified`, and labels that are names alone."""
+    if "label" not in table or "certified" in table:
+        return table
+    plain = table["label"].str.removesuffix(UNPROVEN)
+    return table.assign(label=plain, certified=plain == table["label"])
+
+
+def _typed(column: pd.Series) -> pd.Series:
+    texts = set(column) - {""}
+    if texts and texts <= BOOLEANS.keys():
+        return column.map(BOOLEANS)
+    try:
+        numbers = [float(text) if text else math.nan for text in column]
+    except ValueError:
+        return column
+    return pd.Series(numbers, column.index, float) if texts else column
+
+
+def _agrees(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list | tuple):
+        return any(_agrees(value, each) for each in wanted)
+    try:
+        return math.isclose(float(value), float(wanted), rel_tol=1e-9)
+    except ValueError:
+        return str(value) == str(wanted)
+
+
+def _said(where: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in where.items()) or "no condition"
