@@ -88,7 +88,11 @@ def _named(config: dict) -> dict[tuple[str, str], str]:
             (analyses.package_of(config["paper"], a["uses"]), a["uses"], f"analyses.{n}")
             for n, a in config["analyses"].items()
         ),
-        *(("plots", f, f"studies.{n}") for n, s in config["studies"].items() for f in s["figures"]),
+        *(
+            ("plots", f, f"studies.{n}")
+            for n, s in config["studies"].items()
+            for f in s.get("figures", [])
+        ),
     ]
     return {(package, name): where for package, name, where in reversed(named)}
 
