@@ -158,7 +158,10 @@ def test_features_count_as_what_they_are_features_of():
 def test_a_study_that_demonstrates_judges_nothing(kind):
     found = evidence()
     found.study["demonstrates"] = True
-    assert set(judging.judge(example(kind), found)["verdict"]) == {"demonstration"}
+    shown = judging.judge(example(kind), found)["verdict"]
+    judged = judging.judge(example(kind), evidence())["verdict"]
+    assert shown.iloc[0] == "demonstration"
+    assert list(shown) == ["not run" if v == "not run" else "demonstration" for v in judged]
 
 
 def test_a_choice_may_need_another_key():

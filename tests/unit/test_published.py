@@ -127,8 +127,8 @@ def paper(monkeypatch, tmp_path):
     monkeypatch.setattr(folder, "HOME", home)
     clear()
 
-    def write(printed, studies):
-        (home / "new2024" / "paper.yaml").write_text(ABOUT, encoding="utf-8")
+    def write(printed, studies, about=ABOUT):
+        (home / "new2024" / "paper.yaml").write_text(about, encoding="utf-8")
         text = yaml.safe_dump(studies)
         (home / "new2024" / "studies.yaml").write_text(text, encoding="utf-8")
         (home / "new2024" / "published.csv").write_text(printed, encoding="utf-8")
@@ -196,6 +196,21 @@ def test_a_mistake_in_printed_numbers_is_one_line(default, paper, printed, expec
     paper(printed, studies())
     lines = lines_of(default)
     assert any(expected in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "expected"),
+    [
+        ("tt", "ours", "workflow/papers/new2024/published.csv: no table 'tt'; did you mean 't'?"),
+        ("t", "our", "no row 'our' in t; did you mean 'ours'?"),
+    ],
+)
+def test_a_claim_on_what_is_not_printed_is_one_line(default, paper, table, row, expected):
+    claim = {"id": "c", "where": "table 1", "quote": "90", "kind": "number", "study": "main"}
+    claims = [claim | {"table": table, "row": row, "method": "sgd"}]
+    about = yaml.safe_dump(yaml.safe_load(ABOUT) | {"claims": claims})
+    paper(f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\n", studies(), about)
+    assert lines_of(default) == [f"workflow/papers/new2024/paper.yaml: claim c: {expected}"]
 
 
 def test_a_number_beside_two_cells_is_one_line_unless_it_is_said(default, paper):

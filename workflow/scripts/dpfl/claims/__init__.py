@@ -95,11 +95,11 @@ def _literal(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _keys(where: str, claim: dict, required: tuple, known: tuple | None) -> None:
-    """Expect all required keys, and no other than the known ones."""
-    for key in required:
-        _expect(key in claim, f"{where}: the key {key!r} is missing")
+    """Expect no other than the known keys, and all required ones."""
     for key in claim if known else ():
         _expect(key in known, f"{where}: unknown key {key!r}: {nearest(key, list(known))}")
+    for key in required:
+        _expect(key in claim, f"{where}: the key {key!r} is missing")
 
 
 def _expect(holds: object, message: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpfl import claims, declarations
 from dpfl.errors import UserError
-from dpfl.papers import folder
+from dpfl.papers import folder, published
 from dpfl.planning import compose
 from dpfl.planning.beside import Beside, unmatched
 from dpfl.planning.feasibility import impossible, mismatches
@@ -105,6 +105,22 @@ def _claims(config: dict) -> Iterator[str]:
         for name in [] if "of" in claim else claims.methods(claim):
             if name not in config["methods"]:
                 yield f"{place}: no {name!r} in methods; {nearest(name, config['methods'])}"
+        for line in _unknown_rows(config["paper"], claim):
+            yield f"{place}: {line}"
+
+
+def _unknown_rows(paper: str, claim: dict) -> Iterator[str]:
+    """Find a table or a row of a claim that published.csv lacks."""
+    if "table" not in claim:
+        return
+    try:
+        rows = {number.row for number in published.table(paper, claim["table"])}
+    except UserError as error:
+        yield str(error)
+        return
+    for row in [claim["row"]] if "row" in claim else claim.get("rows", []):
+        if row not in rows:
+            yield f"no row {row!r} in {claim['table']}; {nearest(row, sorted(rows))}"
 
 
 def _printed(config: dict) -> Iterator[str]:
