@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import nbformat
-import papermill
 import pytest
 import results_folder
 from markupsafe import Markup
@@ -43,15 +42,24 @@ def test_the_notebook_is_a_clean_template(template: nbformat.NotebookNode) -> No
     assert all(len(c.source.splitlines()) <= 4 for c in code)
 
 
+def driven(root: Path, folder: Path, paper: str, made: Path) -> subprocess.CompletedProcess:
+    """Execute the notebook as the workflow does."""
+    scripts = root / "workflow" / "scripts"
+    command = [sys.executable, scripts / "notebook.py", "--paper", paper, "--output", made]
+    template, home = root / "notebooks" / "paper.ipynb", folder.parent / "papers"
+    return subprocess.run(
+        [*command, "--template", template, "--results", folder, "--home", home],
+        env=os.environ | {"PYTHONPATH": str(scripts)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def executed(root: Path, folder: Path, paper: str) -> str:
-    """Execute the notebook as the workflow does, and return its page."""
+    """Execute the notebook, and return its page."""
     made = folder / f"{paper}.ipynb"
-    given = {"paper": paper, "results": str(folder), "papers": str(folder.parent / "papers")}
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(os.environ, "PYTHONPATH", str(root / "workflow" / "scripts"))
-        papermill.execute_notebook(
-            str(root / "notebooks" / "paper.ipynb"), str(made), given, progress_bar=False
-        )
+    done = driven(root, folder, paper, made)
+    assert done.returncode == 0, done.stderr
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--no-input"]
     subprocess.run([*command, "--output-dir", folder / "reports", made], check=True)
     return (folder / "reports" / f"{paper}.html").read_text(encoding="utf-8")
@@ -102,6 +110,17 @@ def test_a_paper_that_runs_nothing_still_has_its_page(root: Path, folder: Path) 
     assert "2 printed numbers that this scale does not run" in words
     assert "This scale does not run it." in words
     assert "What was found" not in words and "Whom ε protects" not in words
+
+
+def test_a_mistake_in_a_page_is_one_line(root: Path, folder: Path, tmp_path: Path) -> None:
+    page = folder.parent / "papers" / SILENT / papers.PAGE
+    page.write_text("One line.\n{% do guard(1 > 2, 'one is more than two') %}\n")
+    done = driven(root, folder, SILENT, tmp_path / "failed.ipynb")
+    page.unlink()
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: {page}:2: ")
+    assert "one is more than two" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
 
 
 def page_of(folder: Path) -> paper_page.Page:

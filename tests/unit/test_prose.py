@@ -135,6 +135,8 @@ def test_pictures_are_linked_or_held(paper: Path) -> None:
         "better by 3 points",
         '{{ "96.3" }}',
         "{{ 96.3 }}",
+        "{{ 96.3 | fixed(1) }}",
+        "it takes 1,860 steps",
         "{% if true %}96.3{% endif %}",
     ],
 )

@@ -201,6 +201,21 @@ def test_remarks_tell_what_a_gain_needs() -> None:
     )
 
 
+def test_what_is_judged_stands_first_and_several_printed_numbers_show_their_span() -> None:
+    about = {
+        "title": "T",
+        "claims": [{"id": name, "quote": name, "where": "table 1"} for name in "abc"],
+    }
+    told = [("a", "not run"), ("b", "demonstration"), ("c", "differs")]
+    texts = {"paper": "p", "part": "overall", "about": "", "privacy": ""}
+    whole = [row_of(**texts, claim=c, verdict=v) for c, v in told]
+    parts = [row_of(paper="p", claim="c", part=f"{x}", printed=x) for x in (1.5, 0.5)]
+    shown = claims_table.lines(pd.DataFrame([*whole, *parts]), {"p": paper.Paper("p", about)})
+    assert [(line.claim, line.printed) for line in shown] == [
+        *(("c", "0.5 to 1.5"), ("b", ""), ("a", ""))
+    ]
+
+
 def test_words_in_backticks_are_code_and_the_rest_is_escaped() -> None:
     assert markup.code("a < `b & c`") == "a &lt; <code>b &amp; c</code>"
     assert markup.table(["h"], []) == markup.listing([]) == ""

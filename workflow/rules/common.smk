@@ -120,7 +120,9 @@ def analysis_figures(names, form="png"):
 def figures_of(names):
     """The figures of some studies, as study/figure."""
     return [
-        f"{name}/{figure}" for name in names for figure in PLAN.studies[name].get("figures", [])
+        f"{name}/{figure}"
+        for name in names
+        for figure in PLAN.studies[name].get("figures", [])
     ]
 
 

@@ -34,11 +34,11 @@ rule plot:
 
 rule notebook:
     input:
+        driver=f"{SCRIPTS}/notebook.py",
         template="notebooks/paper.ipynb",
         parts="workflow/report/parts.html.jinja",
-        words=f"{SCRIPTS}/dpfl/report/narrative.py",
         sources=sources_of(
-            "dpfl/report/narrative",
+            "notebook",
             *NOTEBOOK_MODULES,
             *(("claims", kind) for kind in plugins.names("claims")),
         ),
@@ -67,12 +67,12 @@ rule notebook:
         mem_mb=2000,
         runtime=30,
     params:
-        scripts=lambda w, input: Path(input.words).parents[2],
+        scripts=lambda w, input: Path(input.driver).parent,
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
-        " papermill {input.template} {output.notebook} --cwd . -k python3 --no-progress-bar"
-        " -p paper {wildcards.paper} -p results results &&"
+        " python {input.driver} --template {input.template} --paper {wildcards.paper}"
+        " --output {output.notebook} &&"
         " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
         ") > {log} 2>&1"
 

@@ -87,7 +87,8 @@ def reached(curve: "pd.Series", goal: float) -> float:
 def _goal(claim: dict) -> str:
     if "accuracy" in claim:
         return f"{claim['accuracy']:g} %"
-    return f"within {claim['within']:g} points of the other's last accuracy"
+    points = f"{claim['within']:g} point{'s' * (claim['within'] != 1)}"
+    return f"within {points} of the other's last accuracy"
 
 
 def _curves(rounds: "pd.DataFrame") -> "dict[tuple[int, str], pd.Series]":

@@ -52,11 +52,11 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
     words = [part["verdict"] for part in parts]
-    matched = f"{words.count('matches')} of {len(parts)} printed gains match"
+    count = sentences.matched(words, "printed gain")
     head = rows.blank(
         claim,
         evidence,
-        about=f"{claim['better']} against {claim['worse']}: {matched}",
+        about=f"{claim['better']} against {claim['worse']}: {count}",
         verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
         **rows.of_runs(evidence, *(side for gain in found for side in (gain.better, gain.worse))),
     )

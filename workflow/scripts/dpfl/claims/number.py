@@ -18,7 +18,7 @@ most 2.5 % of cases.
 from typing import TYPE_CHECKING, Any
 
 from dpfl.judging import printed, rows
-from dpfl.judging.sentences import failed, verdict
+from dpfl.judging.sentences import failed, matched, verdict
 from dpfl.tables import verdicts
 from dpfl.tables.rendering import known
 
@@ -38,11 +38,11 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     found = printed.numbers(claim, evidence, claim["table"], claim["row"])
     parts = [_part(claim, evidence, number) for number in found]
     words = [part["verdict"] for part in parts]
-    matched = f"{words.count('matches')} of {len(parts)} printed numbers match"
+    count = matched(words, "printed number")
     whole = rows.blank(
         claim,
         evidence,
-        about=f"{claim['method']}: {matched}",
+        about=f"{claim['method']}: {count}",
         verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
         **rows.of_runs(evidence, *(number.runs for number in found)),
     )

@@ -79,7 +79,7 @@ def _best(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
     epsilons, margin = cells.epsilons(claim, runs), evidence.study["margin"]
     judged = orderings.judged(orderings.Question(claim, evidence, epsilons, margin), found)
     for row in judged:
-        row["about"] = f"{over} {row['about']}"
+        row["about"] = f"{over} {row['about'] if others else best}"
     return judged
 
 

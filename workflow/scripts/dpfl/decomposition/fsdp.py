@@ -1,9 +1,9 @@
 """What the printed versions of FSDP share: Funk-SVD of a batch, and why none of it has a proof.
 
-Source 003 is Zhou and Qian 2022 (doi 10.11999/JEIT210276), tables 1 and 2. Its noise covariances,
-I_kxk for V and I_pxp for Phi, make V_i a vector of k and Phi_i one of p entries: the matrix that is
-decomposed is the batch G [L, D], with H shared (reading `rows`, assumed). Reading `matrix` takes
-every g_i as a square matrix of its own.
+Zhou and Qian 2022 (doi 10.11999/JEIT210276), tables 1 and 2. Their noise covariances, I_kxk for V
+and I_pxp for Phi, make V_i a vector of k and Phi_i one of p entries: the matrix that is decomposed
+is the batch G [L, D], with H shared (reading `rows`, assumed). Reading `matrix` takes every g_i as
+a square matrix of its own.
 """
 
 from dataclasses import dataclass

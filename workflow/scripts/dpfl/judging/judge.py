@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpfl import plugins
 from dpfl.claims import STATUS, Evidence
-from dpfl.judging import rows
+from dpfl.judging import cells, rows
 
 NOT_RUN = "not run"
 _SILENT = {
@@ -24,11 +24,22 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     if "status" in claim:
         return rows.table([rows.blank(claim, evidence, verdict=STATUS)])
     if evidence.study is None and not evidence.tables:
-        return rows.table([rows.blank(claim, evidence, verdict=NOT_RUN)])
+        return rows.table(
+            [rows.blank(claim, evidence, verdict=NOT_RUN, **_printed(claim, evidence))]
+        )
     judged = rows.table(plugins.load("claims", claim["kind"]).judge(claim, evidence))
     if (evidence.study or {}).get("demonstrates", False):
         judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, "demonstration")
     return judged
+
+
+def _printed(claim: dict[str, Any], evidence: Evidence) -> dict[str, float]:
+    """Return the number that a claim is on, if it is on one."""
+    if "row" not in claim:
+        return {}
+    place = {key: claim[key] for key in ("table", "row")} | claim.get("cells", {})
+    values = cells.chosen(claim, evidence.printed, place)["printed"].unique()
+    return {"printed": float(values[0])} if len(values) == 1 else {}
 
 
 def words(row: pd.Series) -> str:

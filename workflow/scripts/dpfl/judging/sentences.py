@@ -1,5 +1,7 @@
 """Parts of the sentences that tell a row of a judged claim."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from dpfl.tables.rendering import known, p_equation
@@ -14,6 +16,16 @@ OPEN = {
 def verdict(row: pd.Series) -> str:
     """Return the verdict as the end of a sentence."""
     return OPEN.get(row["verdict"], row["verdict"])
+
+
+def matched(verdicts: Sequence[str], noun: str) -> str:
+    """Count how many of some printed numbers match, or just them where none is decided."""
+    if not verdicts:
+        return f"no {noun} at this scale"
+    nouns = f"{noun}{'s' * (len(verdicts) != 1)}"
+    if not {"matches", "differs"} & {*verdicts}:
+        return f"{len(verdicts)} {nouns}"
+    return f"{verdicts.count('matches')} of {len(verdicts)} {noun}s match"
 
 
 def difference(row: pd.Series, unit: str = "points") -> str:

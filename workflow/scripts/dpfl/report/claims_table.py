@@ -16,6 +16,8 @@ TONES = {
     **dict.fromkeys(("not replicated", "reversed", "differs", "does not win"), "bad"),
 }
 """Every verdict that decides nothing is drawn as open."""
+LAST = {"demonstration": 1, "not run": 2}
+"""What answers least stands last."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,14 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def lines(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> list[Line]:
-    """Return a line per judged claim, in the order of the papers and of their claims."""
-    return [_line(row, papers[row["paper"]]) for row in _ordered(claims, papers) if _judged(row)]
+    """Return a line per judged claim, in the order of LAST, of the papers and of their claims."""
+    spans = _spans(claims)
+    found = [
+        _line(row | spans.get((row["paper"], row["claim"]), {}), papers[row["paper"]])
+        for row in _ordered(claims, papers)
+        if _judged(row)
+    ]
+    return sorted(found, key=lambda line: LAST.get(line.verdict, 0))
 
 
 def not_judged(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> dict[str, int]:
@@ -123,6 +131,16 @@ def _line(row: Mapping, of: Paper) -> Line:
         privacy=row["privacy"],
         remarks=remarks(row),
     )
+
+
+def _spans(claims: pd.DataFrame) -> dict[tuple[str, str], dict[str, str]]:
+    """Return from where to where the printed numbers of a claim go, if it is on several."""
+    parts = claims[(claims["part"] != OVERALL) & claims["printed"].notna()]
+    return {
+        name: {"printed": f"{_number(own.min())} to {_number(own.max())}"}
+        for name, own in parts.groupby(["paper", "claim"])["printed"]
+        if own.nunique() > 1
+    }
 
 
 def _ordered(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> Iterator[dict]:

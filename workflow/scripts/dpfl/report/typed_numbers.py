@@ -15,6 +15,7 @@ APART = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|<[^>]*>|(?:doi|arXiv)[: ]\S+"
 RESULT = re.compile(
     r"""
     \d+[.]\d+                      # a decimal number
+    | \d,\d{3}\b                  # thousands
     | \d\s*(?:%|percent|points?\b|core-hours?|minutes)
     | [±+−]\s?\d                   # a half-width, a gain
     | \bn\s?=\s?\d | \bp\s?[<=]\s?[.\d]
@@ -36,10 +37,12 @@ def in_page(page: Path) -> list[str]:
 
 
 def _texts(tree: jinja2.nodes.Template) -> Iterator[tuple[int, str]]:
-    """Yield what a page writes as it stands: its prose, and constants that it prints."""
+    """Yield what a page writes as it stands: its prose, and constants, even if it formats them."""
     for output in tree.find_all(nodes.Output):
         for node in output.nodes:
             if isinstance(node, nodes.TemplateData):
                 yield node.lineno, node.data
-            elif isinstance(node, nodes.Const):
+            while isinstance(node, nodes.Filter):
+                node = node.node
+            if isinstance(node, nodes.Const):
                 yield node.lineno, str(node.value)
