@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from dpfl import plugins
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.papers.merging import merged
@@ -285,6 +286,24 @@ def test_a_mistake_is_named_with_its_place_and_bound(default, path, value, expec
     lines = lines_of(changed(default, path, value))
     assert any(expected in line for line in lines), lines
     assert all(line.startswith("config: ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("owners", "expected"),
+    [
+        (None, "digits has no natural clients, expected a data set with CLIENTS: there is none"),
+        (2, "clients = 3 with partitions.iid, expected at most 2, the natural clients of digits"),
+    ],
+)
+def test_natural_clients_are_those_of_the_data_set(default, monkeypatch, owners, expected):
+    of_file = plugins.constant
+
+    def constant(*asked):
+        return owners if asked[:3] == ("data", "digits", "CLIENTS") else of_file(*asked)
+
+    monkeypatch.setattr(plugins, "constant", constant)
+    lines = lines_of(changed(default, "partitions/iid", {"uses": "natural"}))
+    assert any(expected in line for line in lines)
 
 
 def test_delta_must_be_small_for_the_unit(default):

@@ -240,6 +240,16 @@ def test_the_basis_is_orthonormal_and_owes_nothing_to_the_batch(basis):
     torch.testing.assert_close(found[0] @ found[0].t(), torch.eye(6).double(), atol=1e-6, rtol=0)
 
 
+@pytest.mark.parametrize("basis", ["noise-images", "public", "random"])
+@pytest.mark.parametrize("rank", [74, 75, 500])
+def test_a_basis_leaves_a_direction_to_the_rest(basis, rank):
+    """Of a network of 75 parameters: a complete basis would leave the rest infinite noise."""
+    model, inputs, targets = setting(9)
+    mechanism = certified(FIXED, basis=basis, rank=rank, basis_examples=500)
+    found = mechanism.estimate(step_of(model, inputs, targets, z=1.0, normal=drawn("rest")))
+    assert len(mechanism._basis) < 75 and found.isfinite().all()
+
+
 def test_the_basis_is_kept_between_refreshes_and_made_anew_in_a_new_round():
     model, inputs, targets = setting(9)
     mechanism = certified(FIXED, basis_every=2)

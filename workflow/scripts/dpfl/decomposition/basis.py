@@ -31,8 +31,12 @@ def public(step: Step, rank: int, examples: int) -> Tensor:
 
 
 def random(step: Step, rank: int, examples: int) -> Tensor:
-    """Return directions that are drawn at random."""
-    drawn = step.public_rng().standard_normal((min(rank, step.size), step.size), np.float32)
+    """Return directions that are drawn at random: not all D, or nothing would be left beside them.
+
+    Gradients cannot fill the space: those of the last layer's biases add up to 0.
+    """
+    rows = min(rank, step.size - 1)
+    drawn = step.public_rng().standard_normal((rows, step.size), np.float32)
     return _orthonormal(torch.from_numpy(drawn).to(next(step.model.parameters()).detach()))
 
 

@@ -65,7 +65,7 @@ class Settings:
 def calibrate(
     settings: Settings, assignment: np.ndarray, cache: NoiseCache | None = None
 ) -> dict[str, Any]:
-    """Return the calibration of everyone who adds noise, from an assignment (see dpfl.partition).
+    """Return the calibration of everyone who adds noise, from an assignment (see dpfl.assignment).
 
     Raises UserError if delta is not below 1/examples of a client, or 1/clients where that is the
     unit, and if a batch exceeds a client's examples, naming the client.
