@@ -262,6 +262,20 @@ def test_a_gain_is_compared_with_the_printed_one(points, expected):
     assert verdict(two(91, 90, seeds=8, sd=0.1), **claim) == expected
 
 
+@pytest.mark.parametrize(
+    ("better", "points", "expected"),
+    [
+        (89.5, 0.4, "differs"),
+        (90.5, -0.4, "differs"),
+        (89.5, -0.4, "matches"),
+        (90.5, 0, "matches"),
+    ],
+)
+def test_a_loss_matches_no_gain_however_small(better, points, expected):
+    claim = {"kind": "gap", "better": "a", "worse": "b", "points": points}
+    assert verdict(two(better, 90, seeds=8, sd=0.05), **claim) == expected
+
+
 def printed(rows):
     """Return printed numbers beside the runs of `two`: (row, method, epsilon, value)."""
     return pd.DataFrame(
@@ -494,3 +508,46 @@ def test_a_constant_added_to_both_changes_no_verdict(values, constant):
     for claim in SEEDED[:1] + SEEDED[2:3]:
         before, after = (judge(of(shift), **claim) for shift in (0, constant))
         assert before["verdict"].tolist() == after["verdict"].tolist()
+
+
+MIRRORED = {"replicated": "reversed", "replicated, small": "reversed"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(accuracies)
+def test_sides_that_change_places_mirror_the_rows(values):
+    points = np.array(values) / 100
+    found = judged.of({("a", 2.0, ()): points[:5], ("b", 2.0, ()): points[5:]})
+    one = judge(found, **ORDERING).iloc[0]
+    other = judge(found, **ORDERING | {"better": "b", "worse": ["a"]}).iloc[0]
+    ends = ["difference", "difference_low", "difference_high"]
+    mirrored = -other[[ends[0], ends[2], ends[1]]].to_numpy(dtype=float)
+    assert one[ends].to_numpy(dtype=float) == pytest.approx(mirrored)
+    assert one["p"] == pytest.approx(other["p"])
+    for here, there in ((one, other), (other, one)):
+        if here["verdict"] in MIRRORED:
+            assert there["verdict"] == MIRRORED[here["verdict"]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-200, 300), min_size=20, max_size=20))
+def test_a_part_excludes_zero_exactly_if_its_own_p_does(gaps):
+    """Two opponents at two epsilons; the whole's p is the largest, its sides apart."""
+    table = np.array(gaps).reshape(2, 2, 5) / 100
+    sides = {("a", e, ()): np.full(5, 90.0) for e in (2.0, 4.0)}
+    for at, name in enumerate("bc"):
+        sides |= {(name, e, ()): 90 - table[at, i] for i, e in enumerate((2.0, 4.0))}
+    found = judge(judged.of(sides), **ORDERING | {"worse": ["b", "c"]})
+    for _, row in found[np.isfinite(found["epsilon"])].iterrows():
+        if abs(row["p_holm"] - 0.05) > 1e-9:
+            excludes = row["difference_low"] > 0 or row["difference_high"] < 0
+            assert excludes == (row["p_holm"] < 0.05)
+    assert (found["p_holm"] >= found["p"] - 1e-12).iloc[1:].all()
+
+
+def test_gaps_that_cancel_over_epsilon_are_no_gap():
+    gaps = {1.0: 0.3, 2.0: -0.1, 4.0: -0.2}
+    base = np.array([96, 96.2, 95.9, 96.4, 96.1])
+    sides = {(m, e, ()): base + (m == "a") * gap for e, gap in gaps.items() for m in "ab"}
+    pooled = judge(judged.of(sides), **ORDERING).set_index("part").loc["against b, pooled"]
+    assert (pooled["difference"], pooled["p"], pooled["verdict"]) == (0, 1, "not replicated")

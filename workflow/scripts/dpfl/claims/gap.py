@@ -2,7 +2,8 @@
 
 The printed gain is the difference of two numbers printed at the same place (`table`: those that
 stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
-seed (better - worse); its 95 % Student interval, against the band printed +- margin:
+seed (better - worse); its 95 % Student interval, against the band printed +- margin as far as that
+lies on the printed side of zero (a loss matches no gain, however small that is):
 
     matches         the interval lies within the band
     differs         the interval lies wholly outside the band
@@ -99,12 +100,20 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         head
         | beside
         | {
-            "verdict": verdicts.cell_verdict(measured, gain.printed, evidence.study["margin"]),
+            "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
             "needed_n": power.needed(gain.printed, _number(measured.sd)),
             "lucky_gain": power.lucky(_number(verdicts.interval(gain.better[gain.column]).sd)),
             "weak_baseline": _weak(evidence, gain),
         }
     )
+
+
+def _band(gain: gains.Gain, margin: float) -> tuple[float, float]:
+    """Return the middle and half the width of what matches a printed gain."""
+    sign, size = np.sign(gain.printed), abs(gain.printed)
+    low = max(0.0, size - margin) if sign else -margin
+    high = size + margin
+    return float(sign or 1) * (low + high) / 2, (high - low) / 2
 
 
 def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:

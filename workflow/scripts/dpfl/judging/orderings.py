@@ -97,18 +97,24 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         ]
         parts += own
         several = len(own) > 1
-        told += [_every(question, [pair], own, samples[n], pair.name)] * several + own
+        adjusted = levels[n][0]
+        told += [_every(question, [pair], own, samples[n], pair.name, adjusted)] * several + own
         told += [_pooled(question, compared, n)] * several
     values = [sample for own in samples.values() for sample in own]
-    return [_every(question, compared, parts, values, "overall"), *told]
+    holm = [p for p, _ in levels.values()]
+    most = None if None in holm else max(holm, default=None)
+    return [_every(question, compared, parts, values, "overall", most), *told]
 
 
 def _row(
     question: Question, pair: Pair, epsilon: float, sample: np.ndarray, family: tuple
 ) -> rows.Row:
-    """Judge one pair at one epsilon, at the level that Holm's procedure gives its pair."""
-    p_holm, level = family
-    measured = verdicts.interval(sample, level)
+    """Judge one pair at one epsilon, at the level that Holm's procedure gives its pair.
+
+    Its p is adjusted by that level alone, so that it fits the interval beside it.
+    """
+    _, level = family
+    measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
     ran = len(pair.better) and len(pair.worse)
     return rows.blank(
         question.claim,
@@ -116,8 +122,8 @@ def _row(
         f"{pair.name}, {cells.shown(epsilon)}",
         about=f"{pair.about}, {cells.shown(epsilon)}",
         epsilon=epsilon,
-        p=_nan(verdicts.p_value(sample)),
-        p_holm=_nan(p_holm),
+        p=_nan(p),
+        p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
         verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
         **rows.difference(measured),
         **rows.of_runs(question.evidence, pair.better, pair.worse),
@@ -130,6 +136,7 @@ def _every(
     parts: list[rows.Row],
     samples: list[np.ndarray],
     name: str,
+    p_holm: float | None,
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that is worst off."""
     epsilons = question.epsilons
@@ -145,6 +152,7 @@ def _every(
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
+        "p_holm": _nan(p_holm),
         **rows.of_runs(question.evidence, used),
     }
 

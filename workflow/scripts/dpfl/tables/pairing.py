@@ -35,8 +35,8 @@ def differences(
     Only seeds that have every one of these epsilons on both sides count; none without epsilons.
     """
     ours, theirs = (by_seed(side, value).reindex(columns=epsilons) for side in (better, worse))
-    gaps = (ours - theirs).dropna().round(ZERO)
-    return gaps.mean(axis=1).to_numpy() if len(epsilons) else np.array([])
+    gaps = (ours - theirs).dropna()
+    return gaps.mean(axis=1).round(ZERO).to_numpy() if len(epsilons) else np.array([])
 
 
 def shared(better: pd.DataFrame, worse: pd.DataFrame) -> list[float]:
