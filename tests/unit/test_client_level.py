@@ -117,7 +117,7 @@ def test_one_client_moves_sum_and_count_by_one_gaussian_of_multiplier_z(rule, co
     sum_moved = float((more[0] - less[0]).norm()) / (of_sum * CLIP)
     count_moved = (more[1] - less[1]) / COUNT_NOISE
     assert more[0].isfinite().all()
-    assert math.hypot(sum_moved, count_moved) <= (1 + 1e-6) / Z
+    assert math.hypot(sum_moved, count_moved) <= (1 + 1e-5) / Z  # both lie on a grid
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -134,8 +134,9 @@ def test_the_bound_is_met(rule):
 def test_updates_that_are_not_finite_count_as_zero():
     bad = [torch.full((3,), value) for value in (math.inf, -math.inf, math.nan)]
     one = torch.tensor([0.1, 0.2, 0.3])
-    assert torch.equal(released(RULES["fixed"], [one])[0], one.double())
-    assert torch.equal(released(RULES["fixed"], [*bad, one])[0], one.double())
+    alone = released(RULES["fixed"], [one])[0]
+    torch.testing.assert_close(alone, one.double(), rtol=0, atol=Z * CLIP * 2**-20)
+    assert torch.equal(released(RULES["fixed"], [*bad, one])[0], alone)
     assert released(RULES["quantile"], [*bad, one])[1] == pytest.approx(-1.0)
 
 
@@ -239,9 +240,8 @@ def test_an_empty_round_releases_noise_and_counts():
     server = run.flat.get()
     done, _ = run.run_round()
     moved = (run.flat.get() - server) * (4e-12 / 6)  # back to standard normals
-    torch.testing.assert_close(
-        moved, noise.Seeded("noise", "server", 0).normal(D), rtol=1e-4, atol=0
-    )
+    expected = noise.Seeded("noise", "server", 0).normal(D).float()
+    torch.testing.assert_close(moved, expected, rtol=1e-4, atol=1e-6)
     assert (done.steps, done.examples, done.noise_multiplier) == (1, 0, 2.0)
     assert run.steps_taken == {"server": 1} and run.ledger.left == 98
 

@@ -138,7 +138,7 @@ def test_an_empty_batch_still_releases_noise_and_counts():
     assert done.noise_multiplier == 2.0
     assert done.examples == 0 and done.steps == 1
     moved = (server - flat.get()) / 0.1 * (1e-12 * 5) / 6.0  # back to standard normals
-    expected = noise.Seeded("noise", 0, 0).normal(15)
+    expected = noise.Seeded("noise", 0, 0).normal(15).float()
     torch.testing.assert_close(moved, expected, rtol=1e-3, atol=1e-3)
 
 

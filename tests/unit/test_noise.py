@@ -11,7 +11,7 @@ N = 40_000
 
 @pytest.mark.parametrize("source", sorted(noise.SOURCES))
 def test_draws_are_standard_normal(source):
-    draws = noise.SOURCES[source]("key", 1).normal(N).double().numpy()
+    draws = noise.SOURCES[source]("key", 1).normal(N).numpy()
     assert stats.kstest(draws, "norm").pvalue > 1e-4
     assert abs(draws.var() - 1) < 0.05
 
@@ -27,13 +27,42 @@ def test_uniform_draws_are_uniform(source):
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_any_number_of_draws(source, size):
     draws = noise.SOURCES[source]("key").normal(size)
-    assert draws.shape == (size,) and draws.dtype == torch.float32 and draws.isfinite().all()
+    assert draws.shape == (size,) and draws.dtype == torch.float64 and draws.isfinite().all()
 
 
 def test_a_key_repeats_its_draws_and_no_other_keys():
     assert torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 1).normal(9))
     assert not torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 2).normal(9))
     assert not torch.equal(noise.Secure("a", 1).normal(9), noise.Secure("a", 1).normal(9))
+
+
+@pytest.mark.parametrize("source", sorted(noise.SOURCES))
+def test_draws_have_digits_far_below_what_is_released(source):
+    """The digits after the 40th binary place are uniform; float32 has none of them."""
+    draws = noise.SOURCES[source]("key").normal(N).numpy()
+    assert stats.kstest(draws * 2.0**40 % 1, "uniform").pvalue > 1e-4
+
+
+def test_what_is_drawn_later_does_not_depend_on_the_sizes_drawn_before():
+    short, long = noise.Seeded("a"), noise.Seeded("a")
+    short.uniform(2)
+    first = short.normal(5), long.normal(9)
+    assert torch.equal(first[0], first[1][:5])
+    second = short.normal(3), long.normal(3)
+    assert torch.equal(*second) and not torch.equal(second[0], first[0][:3])
+
+
+def test_a_call_has_the_stream_of_its_number():
+    draws = noise.Seeded("a", 1)
+    for number in range(3):
+        expected = streams.rng("a", 1, "normal", number).standard_normal(4)
+        assert draws.normal(4).tolist() == expected.tolist()
+
+
+def test_uniforms_come_from_the_stream_of_the_key_whatever_else_is_drawn():
+    draws = noise.Seeded("a")
+    draws.normal(7)
+    assert draws.uniform(4).tolist() == streams.rng("a").random(4).tolist()
 
 
 def test_keys_that_agree_in_the_low_32_bits_of_their_seed_differ(monkeypatch):

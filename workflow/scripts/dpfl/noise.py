@@ -1,5 +1,6 @@
 """Random draws behind the guarantee, noise and batches: from a seed, or from system entropy."""
 
+import itertools
 import os
 from collections.abc import Callable
 from typing import Protocol
@@ -10,20 +11,26 @@ import torch
 from dpfl import streams
 
 Normal = Callable[[int], torch.Tensor]
-"""Draws a vector of that many independent standard normals."""
+"""Draws a vector of that many independent standard normals, in float64."""
 
 
 class Draws(Protocol):
-    """Independent draws in float64 and float32."""
+    """Independent draws in float64, of 53 bits: float32 is too coarse (dpfl.gaussian)."""
 
-    def uniform(self, size: int) -> np.ndarray: ...  # float64 in [0, 1)
-    def normal(self, size: int) -> torch.Tensor: ...  # float32
+    def uniform(self, size: int) -> np.ndarray: ...  # in [0, 1)
+    def normal(self, size: int) -> torch.Tensor: ...
 
 
 class Seeded:
-    """The stream of a key: repeatable, and whoever knows the key can regenerate it."""
+    """The stream of a key: repeatable, and whoever knows the key can regenerate it.
+
+    Every call of normal() has a stream of its own, numbered from 0. So what is drawn later in a
+    step does not depend on the sizes drawn before, and a longer vector begins with the numbers of a
+    shorter one. Uniforms come from the stream of the key itself.
+    """
 
     def __init__(self, *key: streams.Key):
+        self._key, self._calls = key, itertools.count()
         self._rng = streams.rng(*key)
 
     def uniform(self, size: int) -> np.ndarray:
@@ -31,8 +38,9 @@ class Seeded:
         return self._rng.random(size)
 
     def normal(self, size: int) -> torch.Tensor:
-        """Return standard normals [size]."""
-        return torch.from_numpy(self._rng.standard_normal(size, np.float32))
+        """Return standard normals [size], in float64."""
+        rng = streams.rng(*self._key, "normal", next(self._calls))
+        return torch.from_numpy(rng.standard_normal(size))
 
 
 class Secure:
@@ -50,12 +58,12 @@ class Secure:
         return _words(size) * 2.0**-53
 
     def normal(self, size: int) -> torch.Tensor:
-        """Return standard normals [size]."""
+        """Return standard normals [size], in float64."""
         pairs = (size + 1) // 2
         radius = np.sqrt(-2 * np.log((_words(pairs) + 0.5) * 2.0**-53))
         angle = 2 * np.pi * self.uniform(pairs)
         draws = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]
-        return torch.from_numpy(draws).float()
+        return torch.from_numpy(draws)
 
 
 def _words(size: int) -> np.ndarray:

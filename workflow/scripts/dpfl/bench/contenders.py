@@ -83,8 +83,8 @@ class NaiveCentral:
         v, h = u[:, : self.rank] * s[: self.rank], h[: self.rank]
         phi = rows - v @ h
         bounds = [float(part.norm(dim=1).mean()) for part in (v, phi)]
-        v_noise = step.noise_multiplier * bounds[0] * step.normal(h.shape[0])
-        phi_noise = step.noise_multiplier * bounds[1] * step.normal(h.shape[1])
+        v_noise = step.noise_multiplier * bounds[0] * step.normal(h.shape[0]).to(h)
+        phi_noise = step.noise_multiplier * bounds[1] * step.normal(h.shape[1]).to(h)
         return ((v.sum(0) + v_noise) @ h + phi.sum(0) + phi_noise) / step.expected_batch
 
 

@@ -27,6 +27,10 @@ _LOWEST, _HIGHEST = 1e-6, 1e6  # of C, whatever the noise on a count makes of it
 _COUNT_NOISE_PER_EXPECTED = 1 / 20  # their recommendation: b is then off by .05
 _COUNT_NOISE_PER_MULTIPLIER = 2.3  # keeps z_sum within 2.5 % of z where few vectors are expected
 
+# Votes are multiples of 1/2, on the grid already: rounding takes off the last digits of the noise,
+# which depend on them (dpfl.gaussian).
+_GRID = 2.0**-10
+
 
 class Quantile:
     """A bound C that moves after every release, towards the quantile of the norms.
@@ -54,7 +58,8 @@ class Quantile:
     ) -> None:
         """Move C by the noisy share of the vectors within it."""
         noise = self._noise_of_count(noise_multiplier, expected) * float(normal(1))
-        share = (votes + noise) / expected + 0.5
+        count = round((votes + noise) / _GRID) * _GRID
+        share = count / expected + 0.5
         moved = math.log(self.clip_norm) - self._rate * (share - self._quantile)
         self.clip_norm = math.exp(min(max(moved, math.log(_LOWEST)), math.log(_HIGHEST)))
 

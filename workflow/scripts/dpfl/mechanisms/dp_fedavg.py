@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
+from dpfl.gaussian import noisy_sum
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release, remaining
 from dpfl.protocols import ClippingRule
@@ -63,11 +64,11 @@ class DPFedAvg:
             if math.isfinite(norm):
                 total.add_(update, alpha=1.0 if norm <= clip_norm else clip_norm / norm)
             votes += 0.5 if norm <= clip_norm else -0.5
-        total.add_(normal(total.numel()).to(total.device), alpha=spread)
+        noisy = noisy_sum(total, normal(total.numel()), spread)
         self.clipping.after(
             votes, noise_multiplier=noise_multiplier, expected=expected_clients, normal=normal
         )
-        return total.div_(expected_clients).to(like.dtype)
+        return noisy.div_(expected_clients).to(like.dtype)
 
 
 def build(clipping: dict) -> DPFedAvg:

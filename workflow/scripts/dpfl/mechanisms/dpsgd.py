@@ -6,6 +6,7 @@ import torch
 
 from dpfl import clippings
 from dpfl.flat import joined
+from dpfl.gaussian import noisy_sum
 from dpfl.privacy.release import Release, remaining
 from dpfl.protocols import ClippingRule
 from dpfl.step import Step
@@ -42,11 +43,10 @@ class DPSGD:
         clip_norm = self.clipping.bound(norms, norms)
         total = joined(gradients.clipped_sum(clip_norm))
         count = self.clipping.count_multiplier(z, expected)
-        noise = step.normal(total.numel()).to(total.device)
-        total.add_(noise, alpha=remaining(z, [count]) * clip_norm)
+        noisy = noisy_sum(total, step.normal(len(total)), remaining(z, [count]) * clip_norm)
         votes = float((norms <= clip_norm).sum()) - len(norms) / 2
         self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
-        return total.div_(expected)
+        return noisy.div_(expected).to(total.dtype)
 
 
 def build(clipping: dict) -> DPSGD:

@@ -14,6 +14,7 @@ from opacus.optimizers import DPOptimizer
 from dpfl.clippings import fixed
 from dpfl.errors import UserError
 from dpfl.flat import joined
+from dpfl.gaussian import noisy_sum
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release
 from dpfl.protocols import ClippingRule
@@ -30,10 +31,11 @@ class _Streamed(DPOptimizer):
     normal: Normal
 
     def add_noise(self) -> None:
-        """Add N(0, (z C)^2) to every parameter's sum, in the order of the parameters."""
-        for p in self.params:
-            noise = self.normal(p.numel()).view_as(p).to(p)
-            p.grad = p.summed_grad + self.noise_multiplier * self.max_grad_norm * noise
+        """Add N(0, (z C)^2) to every parameter's sum, from one draw as in dpsgd."""
+        spread = self.noise_multiplier * self.max_grad_norm
+        sizes = [p.numel() for p in self.params]
+        for p, noise in zip(self.params, self.normal(sum(sizes)).split(sizes), strict=True):
+            p.grad = noisy_sum(p.summed_grad, noise.view_as(p), spread).to(p)
 
 
 @dataclass

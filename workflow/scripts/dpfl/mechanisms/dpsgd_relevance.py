@@ -37,7 +37,7 @@ class RelevanceDPSGD:
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
         total = joined(gradients.clipped_sum(clip_norm))
-        noise = step.normal(total.numel()).to(total.device) * self.relevance.noise_scale(step)
+        noise = step.normal(total.numel()).to(total) * self.relevance.noise_scale(step)
         total.add_(noise, alpha=step.noise_multiplier * clip_norm)
         clippings.move(self.clippings, (norms,), (clip_norm,), step)
         return total.div_(step.expected_batch)

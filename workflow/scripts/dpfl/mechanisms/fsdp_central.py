@@ -55,7 +55,7 @@ class Central:
         ]
         noise = step.normal(parts.v.shape[1]).to(parts.mix) * (z * bounds[0])
         total = joined(gradients.weighted_sum(1 + noise @ parts.mix))
-        noise = step.normal(total.numel()).to(total.device)
+        noise = step.normal(total.numel()).to(total)
         if self.relevance:
             noise = noise * self.relevance.noise_scale(step)
         total.add_(noise, alpha=z * bounds[1])

@@ -22,6 +22,7 @@ from dpfl.bounds import bounded
 from dpfl.decomposition.basis import SOURCES
 from dpfl.decomposition.noise_split import split
 from dpfl.flat import joined
+from dpfl.gaussian import noisy_sum
 from dpfl.mechanisms import dpsgd
 from dpfl.privacy.release import Release, remaining
 from dpfl.protocols import ClippingRule
@@ -81,8 +82,8 @@ class Certified:
         z_v, z_p = split(remaining(z, self._counts(z, expected)), bounds, sizes)
 
         s_p = joined(gradients.weighted_sum(weights[1])) - (weights[1] @ v) @ basis
-        s_p.add_(step.normal(len(s_p)).to(s_p), alpha=z_p * bounds[1])
-        s_v = weights[0] @ v + z_v * bounds[0] * step.normal(len(basis)).to(v)
+        s_p = noisy_sum(s_p, step.normal(len(s_p)), z_p * bounds[1]).to(v)
+        s_v = noisy_sum(weights[0] @ v, step.normal(len(basis)), z_v * bounds[0]).to(v)
         clippings.move(self.clippings, own, bounds, step)
         return s_p.add_((s_v - s_p @ basis.t()) @ basis).div_(expected)
 

@@ -16,6 +16,7 @@ import torch
 from dpfl import clippings
 from dpfl.bounds import bounded
 from dpfl.flat import joined
+from dpfl.gaussian import noisy_sum
 from dpfl.privacy.release import Release, joint, remaining
 from dpfl.protocols import ClippingRule
 from dpfl.step import Step
@@ -58,9 +59,10 @@ class CandidateDPSGD:
         clip_norm = self.clipping.bound(norms, norms)
         total = joined(gradients.clipped_sum(clip_norm))
         count = self.clipping.count_multiplier(z, expected)
+        spreads = [multiplier * clip_norm for multiplier in self._multipliers(z, count)]
         noisy = [
-            (total + multiplier * clip_norm * step.normal(total.numel()).to(total)) / expected
-            for multiplier in self._multipliers(z, count)
+            noisy_sum(total, step.normal(len(total)), spread).div_(expected).to(total)
+            for spread in spreads
         ]
         votes = float((norms <= clip_norm).sum()) - len(norms) / 2
         self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
