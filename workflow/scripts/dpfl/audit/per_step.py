@@ -1,0 +1,82 @@
+"""The per-step audit: the noise that a run's steps had, by their errors, composed over the run.
+
+It assumes that a step's release is a Gaussian mechanism of some noise multiplier, that a run of T
+Poisson-sampled steps is the composition of T such releases, and that the tossed canaries are each
+in or out of every step by a fair coin of its own, with independent noise. It does not see what
+ties steps together (repeated noise or batches): `dpfl.audit.checks` does. Nasr et al. 2023
+(arXiv 2302.07956), with a threshold fixed beforehand.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scipy.special import ndtr, ndtri
+from scipy.stats import beta
+
+from dpfl.privacy import accounting
+from dpfl.privacy.events import require
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The coins tossed at `steps` steps of one stated noise, and the errors in telling them.
+
+    A canary is told in where its noisy coordinate is above half of its shift, which is likelihood
+    ratio 1. `misses` of the `ins` were below, `false_alarms` of the `outs` above. Raises UserError
+    for more errors than coins.
+    """
+
+    noise_multiplier: float
+    steps: int
+    ins: int
+    misses: int
+    outs: int
+    false_alarms: int
+
+    def __post_init__(self) -> None:
+        require("noise_multiplier", self.noise_multiplier, self.noise_multiplier > 0, "> 0")
+        require("misses", self.misses, 0 <= self.misses <= self.ins, f"in [0, {self.ins}]")
+        within = 0 <= self.false_alarms <= self.outs
+        require("false_alarms", self.false_alarms, within, f"in [0, {self.outs}]")
+
+
+def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
+    """Return the PLD epsilon at delta that the steps cost at least, but with chance `level`.
+
+    Each tally's level is `level` over their number. Add or remove one example. It rounds as the
+    certificate does, so that it exceeds one only where a `least_shift` exceeds the stated
+    1 / noise_multiplier. Raises UserError for an argument out of range.
+    """
+    require("level", level, 0 < level < 1, "in (0, 1)")
+    shifts = [(least_shift(tally, level / len(tallies)), tally.steps) for tally in tallies]
+    segments = [(1 / shift, steps) for shift, steps in shifts if shift > 0]
+    return accounting.spent(sample_rate, segments, delta)[-1] if segments else 0.0
+
+
+def ceiling(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
+    """Return the bound on exact Gaussians of the stated noise with as many coins.
+
+    The errors are the expected ones, rounded. Raises UserError as `lower_bound` does.
+    """
+    return lower_bound([_expected(tally) for tally in tallies], sample_rate, delta, level)
+
+
+def least_shift(tally: Tally, level: float) -> float:
+    """Return mu: but with chance `level`, the step's noise is at most 1/mu of a canary's shift.
+
+    mu = Phi^-1(1 - FPR) - Phi^-1(FNR), 0 if negative, at the one-sided Clopper-Pearson upper
+    limits of both rates, each at level / 2. No coin tells nothing: the limit is 1 and mu is 0.
+    """
+    missed = _upper_limit(tally.misses, tally.ins, level / 2)
+    alarmed = _upper_limit(tally.false_alarms, tally.outs, level / 2)
+    return float(max(-ndtri(alarmed) - ndtri(missed), 0.0))
+
+
+def _upper_limit(errors: int, coins: int, level: float) -> float:
+    return beta.isf(level, errors + 1, coins - errors) if errors < coins else 1.0
+
+
+def _expected(tally: Tally) -> Tally:
+    rate = ndtr(-0.5 / tally.noise_multiplier)
+    misses, false_alarms = round(tally.ins * rate), round(tally.outs * rate)
+    return replace(tally, misses=misses, false_alarms=false_alarms)
