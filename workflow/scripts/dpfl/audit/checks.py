@@ -1,0 +1,99 @@
+"""Whether noise and samples are what the accounting takes them for: independent and as stated.
+
+Every check returns a p-value, small where something is broken; numbers that are not finite have
+p 0, and where there is nothing to check p is 1. The bounds on epsilon are blind to what these see:
+noise or batches that repeat, fixed shuffles and batches of fixed size.
+"""
+
+import numpy as np
+from scipy.stats import beta, binom, chi2
+
+from dpfl.audit import dispersion
+
+BROKEN_BELOW = 1e-6  # the p of any one check below which a run's privacy is marked broken
+
+CHUNK = 500  # steps whose correlations with all others are in memory at once
+
+
+def repeated_noise(rows: np.ndarray) -> float:
+    """Return p of the largest |correlation| of two steps' noise, rows [T, s], over all pairs.
+
+    Noise used again has |correlation| 1; a constant row is a step without noise (p 0). Each
+    pair has the exact null of Pearson's correlation of Gaussians, and Bonferroni pays for the
+    pairs. With s < 3 there is nothing to check; s = 64 tells a repeat among thousands of steps.
+    """
+    steps, width = rows.shape
+    if width < 3 or not steps:
+        return 1.0
+    rows = np.asarray(rows, dtype=float)
+    if not (np.isfinite(rows).all() and np.ptp(rows, axis=1).all()):
+        return 0.0
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    largest = max(_largest_product(rows[first:]) for first in range(0, steps, CHUNK))
+    one_pair = beta.sf(min(largest**2, 1.0), 0.5, (width - 2) / 2)
+    pairs = steps * (steps - 1) / 2
+    return float(min(pairs * one_pair, 1.0)) if pairs else 1.0
+
+
+def noise_scale(rows: np.ndarray) -> float:
+    """Return p of rows [T, s] being independent standard Gaussians, by their scale.
+
+    Two chi-square tests, both two-sided: of the T row means, and of the deviations from them. Noise
+    of another scale fails the second, one draw shared by the coordinates of a row fails both.
+    """
+    steps, width = rows.shape
+    if not np.isfinite(rows).all():
+        return 0.0
+    if not rows.size:
+        return 1.0
+    rows = np.asarray(rows, dtype=float)
+    means = rows.mean(axis=1, keepdims=True)
+    between = _chi_square(width * np.sum(means**2), steps)
+    return _smallest(between, _chi_square(np.sum((rows - means) ** 2), steps * (width - 1)))
+
+
+def count_residuals(residuals: np.ndarray) -> float:
+    """Return p of residuals [T], in units of their stated deviation, being standard Gaussians.
+
+    Their mean and their variance about it are tested as in `noise_scale`: the same residual at
+    every step fails as surely as one of another scale.
+    """
+    return noise_scale(np.reshape(residuals, (1, -1)))
+
+
+def binomial_counts(counts: np.ndarray, trials: int, rate: float) -> float:
+    """Return p of counts [m] being independent Bin(trials, rate), by their total and dispersion.
+
+    Fixed shuffles disperse the counts of a record too little, batches that repeat too much.
+    """
+    counts = np.asarray(counts)
+    total = binom(trials * counts.size, rate)
+    by_total = _two_sided(total.cdf(counts.sum()), total.sf(counts.sum() - 1))
+    return _smallest(by_total, _two_sided(*dispersion.tails(counts, trials, rate)))
+
+
+def batch_sizes(sizes: np.ndarray, population: int, rate: float) -> float:
+    """Return p of the sizes [T] being those of Poisson samples of a population, as above.
+
+    Batches of fixed size have no dispersion at all.
+    """
+    return binomial_counts(sizes, population, rate)
+
+
+def _largest_product(rows: np.ndarray) -> float:
+    """Return the largest |product| of one of the first rows with one that comes after it."""
+    return float(np.triu(np.abs(rows[:CHUNK] @ rows.T), 1).max())
+
+
+def _chi_square(value: float, freedom: int) -> float:
+    return _two_sided(chi2.cdf(value, freedom), chi2.sf(value, freedom)) if freedom else 1.0
+
+
+def _two_sided(below: float, above: float) -> float:
+    return float(min(2 * min(below, above), 1.0))
+
+
+def _smallest(*tests: float) -> float:
+    """p of the smallest of several tests, by Bonferroni."""
+    return min(len(tests) * min(tests), 1.0)
