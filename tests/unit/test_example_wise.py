@@ -1,0 +1,166 @@
+"""Networks that mix examples, keep statistics or draw at random are refused; all others are not."""
+
+from contextlib import suppress
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from dpfl import models, plugins
+from dpfl.errors import UserError
+from dpfl.example_wise import require_example_wise
+from dpfl.flat import FlatModel
+
+IMAGES = (3, 8, 8)
+
+
+class Of(nn.Module):
+    """Applies a function to its input."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+class Counter(nn.Module):
+    """Counts the examples that it has seen, in place or in a new tensor."""
+
+    def __init__(self, persistent=True):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(()), persistent=persistent)
+
+    def forward(self, x):
+        self.seen = self.seen + len(x)
+        return x
+
+
+class Growing(nn.Module):
+    """Has no buffer before its first pass."""
+
+    def forward(self, x):
+        self.register_buffer("last", x)
+        return x
+
+
+class Learning(nn.Linear):
+    """Moves its weights by itself."""
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.weight.add_(1e-3 * x.sum())
+        return super().forward(x)
+
+
+class Passes(nn.Module):
+    """Counts its passes where no buffer shows it."""
+
+    count = 0
+
+    def forward(self, x):
+        self.count += 1
+        return x * self.count
+
+
+KEEPS = {
+    "BatchNorm": lambda: nn.BatchNorm2d(3),
+    "BatchNorm without parameters": lambda: nn.BatchNorm2d(3, affine=False),
+    "InstanceNorm with statistics": lambda: nn.InstanceNorm2d(3, track_running_stats=True),
+    "a counter": Counter,
+    "a counter that is not saved": lambda: Counter(persistent=False),
+    "a new buffer": Growing,
+    "weights": lambda: Learning(8, 8),
+}
+MIXES = {
+    "BatchNorm without statistics": lambda: nn.BatchNorm2d(3, track_running_stats=False),
+    "minus the batch's mean": lambda: Of(lambda x: x - x.mean(0)),
+    "a little of the batch's mean": lambda: Of(lambda x: x + 0.01 * x.mean(0)),
+    "a sum over those before": lambda: Of(lambda x: x.cumsum(0)),
+    "softmax over the batch": lambda: Of(lambda x: x.softmax(0)),
+    "the size of the batch": lambda: Of(lambda x: x / len(x)),
+    "one example alone is another": lambda: Of(lambda x: x if len(x) > 1 else 2 * x),
+    "fails on one example": lambda: Of(
+        lambda x: functional.batch_norm(x, None, None, None, None, True)
+    ),
+}
+RANDOM = {
+    "dropout": nn.Dropout,
+    "rare dropout": lambda: nn.Dropout(1e-6),
+    "noise": lambda: Of(lambda x: x + torch.randn_like(x)),
+    "passes": Passes,
+}
+ALONE = {
+    "GroupNorm": lambda: nn.GroupNorm(3, 3),
+    "InstanceNorm": lambda: nn.InstanceNorm2d(3),
+    "LayerNorm": lambda: nn.LayerNorm(IMAGES),
+    "no dropout": lambda: nn.Dropout(0.0),
+    "not finite": lambda: Of(lambda x: x.log()),
+    "zeros": lambda: Of(lambda x: 0 * x),
+}
+
+
+def inputs(shape=IMAGES, n=5, dtype=torch.float32):
+    return torch.randn(n, *shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+
+
+def inside(layer):
+    return nn.Sequential(nn.Conv2d(3, 3, 1), layer, nn.Flatten(), nn.Linear(192, 10))
+
+
+def refused(layer, message, given):
+    with pytest.raises(UserError, match=f"^model mine: .*{message}") as caught:
+        require_example_wise(inside(layer), given, "mine")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [inputs(), inputs(n=2), torch.zeros(4, *IMAGES)])
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        *((layer, "a forward pass changes '1") for layer in KEEPS.values()),
+        *((layer, "depends on the others of the batch") for layer in MIXES.values()),
+        *((layer, "random or change") for layer in RANDOM.values()),
+    ],
+    ids=[*KEEPS, *MIXES, *RANDOM],
+)
+def test_what_one_example_could_enter_unclipped_is_refused(layer, message, given):
+    refused(layer(), message, given)
+
+
+@pytest.mark.parametrize("layer", ALONE.values(), ids=ALONE)
+def test_what_treats_examples_by_themselves_is_not(layer):
+    require_example_wise(inside(layer()), inputs(), "mine")
+
+
+SHAPES = {"mnist": (1, 28, 28), "digits": (1, 8, 8), "cifar10": (3, 32, 32), "scatter": (81, 7, 7)}
+
+
+@pytest.mark.parametrize("name", plugins.names("models"))
+@pytest.mark.parametrize("length", [2, 100])
+def test_every_shipped_network_passes(name, length):
+    shape = SHAPES.get(name.split("-")[0], (1, 8, 8))
+    model = models.build(name, torch.Generator().manual_seed(0), shape, 10)
+    dtypes = [torch.float16, torch.float32] if shape == SHAPES["scatter"] else [torch.float32]
+    for dtype in dtypes:
+        require_example_wise(FlatModel(model).model, inputs(shape, length, dtype), name)
+
+
+@pytest.mark.parametrize("layer", [nn.BatchNorm2d(3), Counter(), nn.Dropout(), nn.GroupNorm(3, 3)])
+def test_the_network_and_the_random_state_are_left_as_they_were(layer):
+    model = inside(layer).eval()
+    model[0].train()
+    modes = [module.training for module in model.modules()]
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    with suppress(UserError):
+        require_example_wise(model, inputs(), "mine")
+    assert torch.equal(torch.rand(3), expected)
+    assert [module.training for module in model.modules()] == modes
+    assert before.keys() == model.state_dict().keys()
+    assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
+    assert all(p.grad is None and p.requires_grad for p in model.parameters())
