@@ -8,7 +8,7 @@ from torch import nn
 from dpfl import models, plugins, streams
 from dpfl.errors import UserError
 from dpfl.gradients import finite
-from dpfl.gradients.appended import Appended
+from dpfl.gradients.dirac import Dirac
 from dpfl.privacy.release import Release, Unproven, of_step, require_covered
 from dpfl.step import Public, Step
 from dpfl.training.federated import loss_fn
@@ -54,7 +54,9 @@ PROVEN = [
 
 
 def appends(name):
-    return not plugins.constant("mechanisms", VARIANTS[name][0], "OWN_GRADIENTS")
+    """Tell whether coordinates may be appended; where one is `inner`, it is to that one's."""
+    own = plugins.constant("mechanisms", VARIANTS[name][0], "OWN_GRADIENTS")
+    return not own and not hasattr(build(name), "inner")
 
 
 def zeros(size):
@@ -86,14 +88,17 @@ def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=ze
     )
 
 
-def with_columns(columns):
-    """Return what makes a step append these coordinates [L, m] to the gradients of its batch."""
+COLUMNS = 5
+
+
+def with_canaries(*hits, length):
+    """Return what makes a step append coordinates, and put canaries of a length into its batch."""
 
     def differentiate(*arguments):
-        found = Appended(finite(*arguments)[0], columns)
+        found = Dirac(finite(*arguments)[0], torch.tensor(hits, dtype=torch.long), length, COLUMNS)
         return found, found.norms()
 
-    return {"differentiate": differentiate, "appended": columns.shape[1]}
+    return {"differentiate": differentiate, "appended": COLUMNS}
 
 
 def gradient(model, inputs, targets):
@@ -225,39 +230,42 @@ def test_an_example_without_a_finite_gradient_does_not_show(name, rule):
 @pytest.mark.parametrize("examples", [0, 6])
 def test_coordinates_may_be_appended_to_the_gradients(name, rule, examples):
     model, inputs, targets = setting(examples)
-    columns = torch.randn(examples, 3, generator=torch.Generator().manual_seed(2)).double()
-    normal = streams_normal()
     found = estimate(
-        build(name, rule), model, inputs, targets, Z, normal=normal, **with_columns(columns)
+        build(name, rule),
+        model,
+        inputs,
+        targets,
+        Z,
+        normal=streams_normal(),
+        **with_canaries(3, 0, length=1e3),
     )
-    assert found.shape == (sum(p.numel() for p in model.parameters()) + 3,)
+    assert found.shape == (sum(p.numel() for p in model.parameters()) + COLUMNS,)
     assert found.isfinite().all() and not found.requires_grad
 
 
 @pytest.mark.parametrize("name", ["dpsgd", "p3sgd", *(n for n in VARIANTS if "fsdp-c" in n)])
 def test_appended_coordinates_are_summed_as_all_others_are(name):
     model, inputs, targets = setting(6)
-    columns = torch.randn(6, 3, generator=torch.Generator().manual_seed(2)).double()
-    found = estimate(build(name, clip_norm=1e9), model, inputs, targets, **with_columns(columns))
-    expected = torch.cat([gradient(model, inputs, targets), columns.sum(0)]) / EXPECTED
+    canaries = with_canaries(3, 0, length=20.0)
+    found = estimate(build(name, clip_norm=1e9), model, inputs, targets, **canaries)
+    appended = torch.tensor([20.0, 0, 0, 20.0, 0]).double()
+    expected = torch.cat([gradient(model, inputs, targets), appended]) / EXPECTED
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize(("name", "rule"), [pair for pair in PROVEN if appends(pair[0])])
-def test_an_example_of_appended_coordinates_alone_is_clipped(name, rule):
+def test_a_canary_is_clipped_as_examples_are(name, rule):
     model, inputs, targets = setting(6)
-    inputs[-1], columns = 0, torch.zeros(6, 3).double()
-    columns[-1, 0] = 1e4
     more, less = (
-        estimate(build(name, rule), model, inputs[:n], targets[:n], **with_columns(columns[:n]))
-        for n in (6, 5)
+        estimate(build(name, rule), model, inputs, targets, **with_canaries(*hits, length=1e4))
+        for hits in ((1,), ())
     )
-    assert EXPECTED * (more - less).norm() <= CLIP * (1 + 1e-9)
+    assert 0.5 * CLIP < EXPECTED * (more - less).norm() <= CLIP * (1 + 1e-9)
 
 
 def test_a_mechanism_that_differentiates_by_itself_refuses_appended_coordinates():
     with pytest.raises(UserError, match="dpsgd-opacus cannot append coordinates"):
-        estimate(build("dpsgd-opacus"), *setting(2), **with_columns(torch.zeros(2, 3)))
+        estimate(build("dpsgd-opacus"), *setting(2), **with_canaries(length=1.0))
 
 
 @pytest.mark.parametrize("examples", [0, 6])

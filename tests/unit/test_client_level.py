@@ -18,6 +18,7 @@ from dpfl.mechanisms import dp_fedavg, nonprivate
 from dpfl.privacy.release import Release
 from dpfl.training.client_level import LocalWork, Trainer
 from dpfl.training.federated import loss_fn
+from dpfl.training.steps import Sources
 
 D = 15
 Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0
@@ -61,6 +62,10 @@ def make_client(number, examples=6):
     return inputs, torch.randint(0, 3, (examples,), generator=generator)
 
 
+def sources(draws, *secret):
+    return Sources(draws, (*secret, "batch"), (*secret, "noise"))
+
+
 def trainer(clients=make_client, population=4, q=1.0, clipping=WIDE, mechanism=None, **changed):
     torch.manual_seed(0)
     flat = FlatModel(nn.Linear(4, 3))
@@ -74,9 +79,7 @@ def trainer(clients=make_client, population=4, q=1.0, clipping=WIDE, mechanism=N
             "mechanism": mechanism or dp_fedavg.build(clipping),
             "build_optimizer": lambda: torch.optim.SGD([flat.flat], lr=0.1, momentum=0.9),
             "ledger": Purse(),
-            "draws": noise.Seeded,
-            "batch_key": ("batch",),
-            "noise_key": ("noise",),
+            "sources": sources(noise.Seeded),
             **changed,
         }
     )
@@ -213,26 +216,25 @@ class Rigged:
 
 def test_a_client_is_sampled_with_the_sample_rate():
     built = []
-    run = trainer(lambda c: built.append(c) or make_client(c), q=0.3, draws=Rigged)
+    run = trainer(lambda c: built.append(c) or make_client(c), q=0.3, sources=sources(Rigged))
     run.run_round()
     assert built == [0, 2]
 
 
-def test_samples_are_fresh_in_every_round_and_secret_with_secure_draws():
+def test_samples_are_fresh_in_every_round_and_follow_the_key():
     cohorts = {}
     for draws in (noise.Seeded, noise.Secure):
-        for repetition in range(2):
+        for repetition, secret in enumerate(("one", "one", "other")):
             built = cohorts[draws, repetition] = []
             clients = lambda c, built=built: built.append(c) or make_client(c)  # noqa: E731
-            run = trainer(clients, population=64, q=0.5, draws=draws)
+            run = trainer(clients, population=64, q=0.5, sources=sources(draws, secret))
             run.run_round()
             built.append("end of round")
             run.run_round()
-    seeded = cohorts[noise.Seeded, 0]
-    middle = seeded.index("end of round")
-    assert seeded[:middle] != seeded[middle + 1 :]
-    assert seeded == cohorts[noise.Seeded, 1]
-    assert cohorts[noise.Secure, 0] != cohorts[noise.Secure, 1]
+        found = cohorts[draws, 0]
+        middle = found.index("end of round")
+        assert found[:middle] != found[middle + 1 :]
+        assert found == cohorts[draws, 1] != cohorts[draws, 2]
 
 
 def test_an_empty_round_releases_noise_and_counts():

@@ -15,20 +15,22 @@ from dpfl.privacy.release import Release
 from dpfl.step import Public
 from dpfl.training import states
 from dpfl.training.federated import Client, Trainer, Unlimited, loss_fn
+from dpfl.training.steps import PrivateSteps, Sources
+
+SOURCES = Sources(noise.Seeded, ("batch",), ("noise",))
 
 
 def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=None, weight=None):
     build = build or (lambda: torch.optim.SGD([flat.flat], lr=0.1))
+    mechanism = mechanism or (lambda: nonprivate.build({}))
+    ledger = ledger or Unlimited()
     return Trainer(
         flat=flat,
         clients=lambda number: clients[number],
-        build_mechanism=mechanism or (lambda: nonprivate.build({})),
+        holder=lambda number: PrivateSteps(number, mechanism(), ledger, SOURCES),
         public=Public(torch.empty(0, 4), torch.empty(0, dtype=torch.long)),
         states=states.STATES[state](build),
-        ledger=ledger or Unlimited(),
-        draws=noise.Seeded,
-        batch_key=("batch",),
-        noise_key=("noise",),
+        ledger=ledger,
         weighting=weight or (lambda client: float(len(client.targets))),
     )
 
@@ -208,9 +210,10 @@ def test_every_client_moves_a_bound_of_its_own():
     flat, clients = flat_linear(), {0: make_client(0, 40), 1: make_client(1, 40)}
     run = trainer(flat, clients, lambda: dpsgd.build(rule), ledger=Noisy(1.0))
     assert run.run_round([0])[0].clip_norm == 0.5
-    bounds = {c: run.mechanisms[c].clippings[0].clip_norm for c in (0, 1)}
-    assert bounds[0] != 0.5 == bounds[1]
-    assert run.run_round([0, 1])[0].clip_norm == pytest.approx((bounds[0] + 0.5) / 2)
+    assert set(run.holders) == {0}
+    moved = run.holders[0].mechanism.clippings[0].clip_norm
+    assert moved != 0.5
+    assert run.run_round([0, 1])[0].clip_norm == pytest.approx((moved + 0.5) / 2)
 
 
 def test_a_killed_run_continues_with_its_bounds():

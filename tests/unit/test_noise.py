@@ -30,10 +30,11 @@ def test_any_number_of_draws(source, size):
     assert draws.shape == (size,) and draws.dtype == torch.float64 and draws.isfinite().all()
 
 
-def test_a_key_repeats_its_draws_and_no_other_keys():
-    assert torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 1).normal(9))
-    assert not torch.equal(noise.Seeded("a", 1).normal(9), noise.Seeded("a", 2).normal(9))
-    assert not torch.equal(noise.Secure("a", 1).normal(9), noise.Secure("a", 1).normal(9))
+@pytest.mark.parametrize("source", noise.SOURCES.values())
+def test_a_key_repeats_its_draws_and_no_other_keys(source):
+    assert torch.equal(source("a", 1).normal(9), source("a", 1).normal(9))
+    assert not torch.equal(source("a", 1).normal(9), source("a", 2).normal(9))
+    assert not (source("a", 1).uniform(9) == source("a", 2).uniform(9)).any()
 
 
 @pytest.mark.parametrize("source", sorted(noise.SOURCES))
@@ -43,8 +44,9 @@ def test_draws_have_digits_far_below_what_is_released(source):
     assert stats.kstest(draws * 2.0**40 % 1, "uniform").pvalue > 1e-4
 
 
-def test_what_is_drawn_later_does_not_depend_on_the_sizes_drawn_before():
-    short, long = noise.Seeded("a"), noise.Seeded("a")
+@pytest.mark.parametrize("source", noise.SOURCES.values())
+def test_what_is_drawn_later_does_not_depend_on_the_sizes_drawn_before(source):
+    short, long = source("a"), source("a")
     short.uniform(2)
     first = short.normal(5), long.normal(9)
     assert torch.equal(first[0], first[1][:5])

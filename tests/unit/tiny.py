@@ -36,6 +36,7 @@ def settings(**changed) -> dict:
         "noise": "seeded",
         "device": "cpu",
         "evaluation_examples": 100,
+        "audit": {"canaries": 60, "length": 1.0, "level": 0.01},
         **changed,
     }
 

@@ -1,7 +1,7 @@
-"""Random draws behind the guarantee, noise and batches: from a seed, or from system entropy."""
+"""Random draws behind the guarantee, noise and batches: from a seed, or from a secret."""
 
+import hashlib
 import itertools
-import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -12,6 +12,11 @@ from dpfl import streams
 
 Normal = Callable[[int], torch.Tensor]
 """Draws a vector of that many independent standard normals, in float64."""
+
+
+def none(size: int) -> torch.Tensor:
+    """Return no noise [size]."""
+    return torch.zeros(size, dtype=torch.float64)
 
 
 class Draws(Protocol):
@@ -44,31 +49,32 @@ class Seeded:
 
 
 class Secure:
-    """The operating system's entropy, whatever the key: not repeatable.
+    """The stream of a secret key, by SHAKE-256 (FIPS 202): for whoever lacks the key, fair coins.
 
-    Normals are those of Box and Muller (1958), computed in float64 from 53-bit uniforms. Like all
-    floating-point Gaussians they are not ideal ones; the certificate names that assumption.
+    What makes it secret is the key: that of a run holds 256 bits of the system's entropy. Normals
+    are those of Box and Muller (1958), computed in float64 from 53-bit uniforms. Calls have streams
+    of their own, as those of Seeded.
     """
 
-    def __init__(self, *_key: streams.Key):
-        pass
+    def __init__(self, *key: streams.Key):
+        self._key, self._calls = key, itertools.count()
 
     def uniform(self, size: int) -> np.ndarray:
         """Return uniforms [size]."""
-        return _words(size) * 2.0**-53
+        return self._words("uniform", size) * 2.0**-53
 
     def normal(self, size: int) -> torch.Tensor:
         """Return standard normals [size], in float64."""
-        pairs = (size + 1) // 2
-        radius = np.sqrt(-2 * np.log((_words(pairs) + 0.5) * 2.0**-53))
-        angle = 2 * np.pi * self.uniform(pairs)
-        draws = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]
-        return torch.from_numpy(draws)
+        call, pairs = next(self._calls), (size + 1) // 2
+        radius = np.sqrt(-2 * np.log((self._words(f"radius {call}", pairs) + 0.5) * 2.0**-53))
+        angle = 2 * np.pi * (self._words(f"angle {call}", pairs) * 2.0**-53)
+        draws = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+        return torch.from_numpy(draws.reshape(-1)[:size])
 
-
-def _words(size: int) -> np.ndarray:
-    """Return integers [size] of 53 random bits."""
-    return np.frombuffer(os.urandom(8 * size), np.uint64) >> np.uint64(11)
+    def _words(self, purpose: str, size: int) -> np.ndarray:
+        """Return integers [size] of 53 bits."""
+        found = hashlib.shake_256(repr((*self._key, purpose)).encode()).digest(8 * size)
+        return np.frombuffer(found, np.uint64) >> np.uint64(11)
 
 
 SOURCES: dict[str, type[Draws]] = {"seeded": Seeded, "secure": Secure}

@@ -65,7 +65,8 @@ class Mechanism(Protocol):
 
     `clippings` are its clipping rules, whose bounds are noted and outlive a round; () if it has
     none. One that keeps more than bounds between steps also offers forget(), called after a
-    client's last step of a round: whatever it keeps must not outlive it.
+    client's last step of a round: whatever it keeps must not outlive it. One that only
+    post-processes what another releases, as a dataclass, calls it `inner`: audits watch it there.
     """
 
     clippings: Sequence[ClippingRule]
@@ -142,6 +143,8 @@ class MechanismFile(Protocol):
     """Every coordinate of the noisy sum has noise z C, from which learning rates are predicted."""
     OWN_GRADIENTS: ClassVar[bool] = False
     """It does not ask the step for gradients, so that nobody can append coordinates to them."""
+    BLIND: ClassVar[tuple[str, ...]] = ()
+    """What appended coordinates cannot show of what it releases: printed with every audit."""
     COST: ClassVar[float | tuple[float, ...]] = 1.0
     """A step's cost as a multiple of dpsgd's (MNIST CNN, batch 250, rank 50), or its coefficients
     by powers of the rank: for the estimate of a plan."""

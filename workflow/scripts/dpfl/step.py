@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from dpfl.gradients import PerExampleGradients, finite
-from dpfl.gradients.appended import Appended
+from dpfl.gradients.dirac import Dirac
 from dpfl.noise import Normal
 
-Gradients = PerExampleGradients | Appended
+Gradients = PerExampleGradients | Dirac
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Step:
     denominator, `normal` the secret noise. `number` counts the client's steps of this round from 0;
     `public_rng` builds the generator of draws that anyone may know, anew for every step.
 
-    An audit may append coordinates to the examples' gradients: `differentiate` then returns them
-    (dpfl.gradients.appended) and `appended` says how many there are. Mechanisms return a vector of
-    as many coordinates as the gradients have.
+    An audit may put canaries into the batch and append their coordinates to the gradients:
+    `differentiate` then returns them (dpfl.gradients.dirac), and `appended` says how many there
+    are. Mechanisms return a vector of as many coordinates as the gradients have.
     """
 
     model: torch.nn.Module
@@ -50,21 +50,17 @@ class Step:
 
     @property
     def size(self) -> int:
-        """Return how many coordinates a gradient has, appended ones included."""
-        return sum(p.numel() for p in self.model.parameters()) + self.appended
+        """Return how many parameters the model has."""
+        return sum(p.numel() for p in self.model.parameters())
 
     def gradients(self) -> tuple[Gradients, Tensor]:
         """Return the batch's gradients and their norms [L'], without those that are not finite."""
         return self.differentiate(self.model, self.loss_fn, self.inputs, self.targets)
 
-    def public_gradients(self) -> tuple[Gradients, Tensor]:
+    def public_gradients(self) -> tuple[PerExampleGradients, Tensor]:
         """Return the gradients of the public examples at the current weights, and their norms."""
         return self.gradients_of(self.public.inputs, self.public.targets)
 
-    def gradients_of(self, inputs: Tensor, targets: Tensor) -> tuple[Gradients, Tensor]:
-        """Return the same of examples that nobody must protect: 0 in appended coordinates."""
-        found, norms = finite(self.model, self.loss_fn, inputs, targets)
-        if not self.appended:
-            return found, norms
-        widened = Appended(found, norms.new_zeros(len(norms), self.appended))
-        return widened, widened.norms()
+    def gradients_of(self, inputs: Tensor, targets: Tensor) -> tuple[PerExampleGradients, Tensor]:
+        """Return the same of examples that nobody must protect, without appended coordinates."""
+        return finite(self.model, self.loss_fn, inputs, targets)

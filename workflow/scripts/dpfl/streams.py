@@ -45,3 +45,16 @@ def pairing_key(settings: dict) -> tuple[Key, ...]:
     """
     partition = json.dumps(settings["partition"], sort_keys=True)
     return (settings["dataset"], partition, settings["seed"])
+
+
+_NOT_NOISE = ("audit", "device", "evaluation_examples")
+
+
+def noise_key(settings: dict) -> str:
+    """Return the part of a run's noise key that no other run has: a digest of its settings.
+
+    Two runs with one stream of noise at two noise multipliers give away the sum beneath: z_1 y_2 -
+    z_2 y_1 has none. What only watches a run leaves its noise as it is.
+    """
+    own = {key: value for key, value in settings.items() if key not in _NOT_NOISE}
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -18,6 +19,7 @@ from dpfl.step import Public
 from dpfl.training.federated import Client, Trainer, Unlimited
 from dpfl.training.memory import keep_freed_memory
 from dpfl.training.states import STATES
+from dpfl.training.steps import PrivateSteps, Sources
 
 CLIENTS, PARTICIPANTS, EXAMPLES, BATCH = 100, 10, 600, 32
 STEPS = math.ceil(EXAMPLES / BATCH)
@@ -61,17 +63,16 @@ class _Noise(Unlimited):
 
 def ours() -> Round:
     """Our own trainer."""
-    flat = FlatModel(_model())
+    flat, ledger = FlatModel(_model()), _Noise()
+    sources = Sources(noise.Seeded, ("bench", "batch"), ("bench", "noise"))
+    mechanism = partial(dpsgd.build, {"rule": "fixed", "clip_norm": CLIP_NORM})
     trainer = Trainer(
         flat=flat,
         clients=lambda n: Client(n, *_examples(n), BATCH / EXAMPLES, STEPS),
-        build_mechanism=lambda: dpsgd.build({"rule": "fixed", "clip_norm": CLIP_NORM}),
+        holder=lambda n: PrivateSteps(n, mechanism(), ledger, sources),
         public=Public(torch.empty(0, 1, 28, 28), torch.empty(0, dtype=torch.long)),
         states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=RATE)),
-        ledger=_Noise(),
-        draws=noise.Seeded,
-        batch_key=("bench", "batch"),
-        noise_key=("bench", "noise"),
+        ledger=ledger,
         weighting=lambda client: 1.0,
     )
     return trainer.run_round

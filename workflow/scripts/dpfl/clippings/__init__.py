@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 
 def build(settings: dict[str, Any]) -> ClippingRule:
-    """Build the rule of a method's clipping settings."""
+    """Build the rule of a method's clipping settings.
+
+    `around`, which is no setting of a user, takes every rule that is built and returns one in its
+    place: so an audit stands between a mechanism and its rules.
+    """
     own = dict(settings)
-    return plugins.load("clippings", own.pop("rule")).build(**own)
+    around = own.pop("around", lambda rule: rule)
+    return around(plugins.load("clippings", own.pop("rule")).build(**own))
 
 
 def move(

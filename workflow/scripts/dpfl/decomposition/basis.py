@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from dpfl.decomposition.factors import gram
-from dpfl.step import Gradients, Step
+from dpfl.gradients import PerExampleGradients
+from dpfl.step import Step
 
 
 def noise_images(step: Step, rank: int, examples: int) -> Tensor:
@@ -40,7 +41,7 @@ def random(step: Step, rank: int, examples: int) -> Tensor:
     return _orthonormal(torch.from_numpy(drawn).to(next(step.model.parameters()).detach()))
 
 
-def _best(gradients: Gradients, rank: int) -> Tensor:
+def _best(gradients: PerExampleGradients, rank: int) -> Tensor:
     return _orthonormal(gradients.combinations(gram(gradients.gram(), rank).mix))
 
 

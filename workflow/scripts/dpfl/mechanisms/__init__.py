@@ -5,3 +5,25 @@ What a file defines and may declare is dpfl.protocols.MechanismFile; what its `b
 `clipping` is the method's clipping: its rule, one of the file's CLIPPING_RULES, and the settings of
 that rule.
 """
+
+from typing import Any
+
+from dpfl import plugins
+from dpfl.privacy.release import Release, Unproven, of_step
+from dpfl.protocols import ClientMechanism, Mechanism
+
+
+def of(settings: dict[str, Any], around: Any = None) -> Mechanism | ClientMechanism:
+    """Build the mechanism of a run's settings, its clipping rules wrapped by `around`, if any."""
+    own = dict(settings["mechanism"])
+    file = plugins.load("mechanisms", own.pop("estimator"))
+    wrapped = {"around": around} if around else {}
+    return file.build({**settings["clipping"], **wrapped}, **own)
+
+
+def released(settings: dict[str, Any], noise_multiplier: float) -> Release | Unproven:
+    """Return what a step, or a round, of a run releases at some noise."""
+    federation = settings["federation"]
+    expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
+    expected = expected or settings["partition"]["clients"]
+    return of_step(of(settings), noise_multiplier, expected)

@@ -23,6 +23,7 @@ from dpfl.step import Step
 COST = 2.4
 NOISE_IS_Z_C = True
 OWN_GRADIENTS = True
+BLIND = ("the release: Opacus differentiates by itself, no coordinate can be appended",)
 
 
 class _Streamed(DPOptimizer):

@@ -21,6 +21,7 @@ CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 SETTINGS = {"rank": "whole >= 1"}
 COST = 1.7
 NEEDS_PUBLIC = True
+BLIND = ("the projection, which is post-processing: canaries are watched before it",)
 
 
 @dataclass(frozen=True)

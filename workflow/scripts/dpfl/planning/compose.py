@@ -23,7 +23,16 @@ SECTIONS = (
 OF_PAPERS = ("studies", "analyses")
 """The sections whose names a user's file writes as `paper/name`."""
 SETTINGS = (
-    *("data_dir", "device", "noise", "delta", "accountant", "margin", "evaluation_examples"),
+    *(
+        "data_dir",
+        "device",
+        "noise",
+        "delta",
+        "accountant",
+        "margin",
+        "evaluation_examples",
+        "audit",
+    ),
     "scale",
 )
 """What is the same for all papers."""

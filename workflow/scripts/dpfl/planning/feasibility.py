@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dpfl import assignment, bounds, plugins
 from dpfl.errors import UserError
+from dpfl.planning.fitting import misfits, needs_public
 from dpfl.planning.methods import PLUG_INS, components, epsilon_of, unit_of, variants
 
 
@@ -25,7 +26,7 @@ def mismatches(config: dict) -> Iterator[str]:
                 units.setdefault(unit_of(config, method, variant), method)
                 yield from _out_of_bounds(f"{where}: {method}", parts)
                 yield from _misfits(where, method, parts, unit_of(config, method, variant))
-                if _needs_public(parts["mechanism"]) and not study.get("public_examples"):
+                if needs_public(parts["mechanism"]) and not study.get("public_examples"):
                     yield f"{where}.public_examples, expected more than 0: {method} uses some"
         if len(units) > 1:
             found = ", ".join(f"{unit} ({method})" for unit, method in sorted(units.items()))
@@ -46,30 +47,12 @@ def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
 
 def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
     """Compare a method's mechanism with its clipping rule and its federation."""
-    estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
-    taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES")
-    if rule not in taken:
-        listed = f"expected {' or '.join(taken)} with {estimator}"
-        because = "; ".join(plugins.constant("clippings", rule, "REASONS"))
-        reason = f"its proof covers no other: {because}" if because else "it takes no other"
-        yield f"{where}: {method} clips by rule {rule!r}, {listed}; {reason}"
-    for part, reason in plugins.constant("mechanisms", estimator, "REFUSES"):
-        if part.items() <= parts["mechanism"].items():
-            found = " and ".join(f"{key} {value}" for key, value in part.items())
-            yield f"{where}: {method} has {found} with {estimator}: {reason}"
+    yield from (f"{where}: {method} {found}" for found in misfits(parts))
     if unit == "client":
         for key, needed in (("weighting", "uniform"), ("state", "reset")):
             if parts["federation"][key] != needed:
                 found = parts["federation"][key]
                 yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
-
-
-def _needs_public(mechanism: dict) -> bool:
-    """Tell whether a mechanism, with these settings, uses examples declared public."""
-    needs = plugins.constant("mechanisms", mechanism["estimator"], "NEEDS_PUBLIC")
-    if isinstance(needs, bool):
-        return needs
-    return any(mechanism.get(key) == value for key, value in needs.items())
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,13 @@ def unit_of(config: dict, method: str, variant: dict) -> str:
 
 
 def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
-    """Return the settings of a method's components, with a variant's values in place.
+    """Return the settings of a method's components and audit, with a variant's values in place.
 
     Raises UserError for a setting that the method does not have.
     """
     names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
     parts = {k: named(k, config[COMPONENTS[k]][n]) for k, n in names.items()}
+    parts["audit"] = dict(config["audit"])
     for key, value in variant.items():
         if key not in COMPONENTS and key != "model":
             put(parts, key, value)

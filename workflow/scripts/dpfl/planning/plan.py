@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dpfl import plugins, streams
+from dpfl import plugins
+from dpfl.planning import calibration_settings
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import (
@@ -197,17 +198,7 @@ def _partition(settings: dict, min_examples: int, plan: Plan) -> str:
 
 def _calibration(settings: dict, partition: str, plan: Plan) -> str:
     """Add the noise calibration of a run: shared by all runs with the same steps and budget."""
-    steps = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
-    content = {
-        "epsilon": settings["epsilon"],
-        "delta": settings["delta"],
-        "accountant": settings["accountant"],
-        "unit": settings["unit"],
-        "sampling": "poisson",
-        "budget": settings["budget"],
-        "federation": {key: settings["federation"][key] for key in steps},
-        "participation_key": [*streams.pairing_key(settings), "participation"],
-    }
+    content = calibration_settings.of_run(settings)
     name = f"{partition}-eps{_short(settings['epsilon'])}-{digest(content)}"
     plan.calibrations[name] = {"settings": content, "partition": partition}
     return name

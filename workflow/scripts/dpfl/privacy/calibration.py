@@ -6,7 +6,7 @@ steps. Unit `client` (DP-FedAvg, McMahan et al. 2018): the server alone adds noi
 round, on a Poisson sample of clients that stays secret and therefore does earn amplification.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache as memoize
 from functools import partial
 from typing import Any
@@ -61,6 +61,10 @@ class Settings:
         except TypeError as error:
             raise UserError(f"settings: {error}") from error
 
+    def asked(self) -> dict[str, Any]:
+        """Return the settings as JSON, by which a run sees whether they are its own."""
+        return {**asdict(self), "participation_key": list(self.participation_key)}
+
 
 def calibrate(
     settings: Settings, assignment: np.ndarray, cache: NoiseCache | None = None
@@ -79,6 +83,7 @@ def calibrate(
     ]
     filtered = any("filter" in client for client in clients)
     return {
+        "settings": settings.asked(),
         "epsilon": settings.epsilon,
         "delta": settings.delta,
         "accountant": FILTER if filtered else CERTIFICATE,

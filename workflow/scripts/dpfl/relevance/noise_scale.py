@@ -31,12 +31,16 @@ class Relevance:
         self._scale: Tensor | None = None
 
     def noise_scale(self, step: Step) -> Tensor:
-        """Return 1 / share of each coordinate [D], 1 for appended ones."""
+        """Return 1 / share of each coordinate [D]; appended ones stand where relevance is highest.
+
+        There a record has the least noise, as the budgets allow.
+        """
         if step.number == 0 or self._scale is None:
             layers = [m for m in step.model.modules() if list(m.parameters(recurse=False))]
             by_input = isinstance(layers[0], nn.Linear)
             scales = _by_input(step, layers) if by_input else _by_layer(step, layers)
-            self._scale = torch.cat([*scales, scales[0].new_ones(step.appended)])
+            least = min(float(scale.min()) for scale in scales)
+            self._scale = torch.cat([*scales, scales[0].new_full((step.appended,), least)])
         return self._scale
 
 
@@ -46,7 +50,7 @@ def _by_input(step: Step, layers: list[nn.Module]) -> list[Tensor]:
     weights = layers[0].weight.numel()
     return [
         scale.repeat(weights // len(scale)),
-        scale.new_ones(step.size - step.appended - weights),
+        scale.new_ones(step.size - weights),
     ]
 
 

@@ -14,14 +14,15 @@ import numpy as np
 import torch
 
 from dpfl import streams
+from dpfl.audit.canaries import Canaries
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.gradients.plain import gradient_of_sum
-from dpfl.noise import Draws
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism
-from dpfl.training.federated import Ledger, Round, loss_fn
+from dpfl.training.federated import Round, loss_fn
+from dpfl.training.steps import Ledger, Sources
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,15 @@ class Trainer:
         mechanism: ClientMechanism,
         build_optimizer: Callable[[], torch.optim.Optimizer],
         ledger: Ledger,
-        draws: type[Draws],
-        batch_key: tuple,
-        noise_key: tuple,
+        sources: Sources,
+        canaries: Canaries | None = None,
     ):
         if not 0 < sample_rate <= 1:
             raise UserError(f"sample_rate is {sample_rate}, must be in (0, 1]")
         self.flat, self.clients, self.population = flat, clients, population
         self.sample_rate, self.work, self.mechanism = sample_rate, work, mechanism
-        self.build_optimizer, self.ledger, self.draws = build_optimizer, ledger, draws
-        self.batch_key, self.noise_key = batch_key, noise_key
+        self.build_optimizer, self.ledger = build_optimizer, ledger
+        self.sources, self._canaries = sources, canaries
         self.steps_taken: dict[str, int] = {}
 
     def run_round(self, participants: Iterable[int] = ()) -> tuple[Round, dict[str, Any]] | None:
@@ -110,7 +110,7 @@ class Trainer:
             like=server,
             noise_multiplier=noise_multiplier,
             expected_clients=expected,
-            normal=self.draws(*self.noise_key, SERVER, number).normal,
+            normal=self.sources.draws(*self.sources.noise_key, SERVER, number).normal,
         )
         self.flat.set(server + update)
         self.steps_taken[SERVER] = number + 1
@@ -134,29 +134,46 @@ class Trainer:
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the weights."""
         bounds = [rule.state() for rule in self.mechanism.clippings]
-        return {"steps_taken": self.steps_taken, "clippings": bounds}
+        canaries = self._canaries.state() if self._canaries else None
+        return {"steps_taken": self.steps_taken, "clippings": bounds, "canaries": canaries}
 
     def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
         """Continue from the state of a checkpoint; there are no optimizers to continue."""
         self.steps_taken = state["steps_taken"]
         for rule, bound in zip(self.mechanism.clippings, state["clippings"], strict=True):
             rule.restore(bound)
+        if self._canaries:
+            self._canaries.restore(state["canaries"])
+
+    def canaries(self) -> dict[str, Canaries]:
+        """Return the server's canaries, if there are some."""
+        return {SERVER: self._canaries} if self._canaries else {}
 
     def _updates(
         self, server: torch.Tensor, number: int, examples: list[int]
     ) -> Iterator[torch.Tensor]:
         """Yield each sampled client's update [D]; append how many examples it went through."""
-        uniform = self.draws(*self.batch_key, "clients", number).uniform(self.population)
-        for client in np.flatnonzero(uniform < self.sample_rate).tolist():
+        for client in self._sample(number).tolist():
             self.flat.set(server)
             examples.append(self._train(client, number))
             yield self.flat.flat.data - server
+
+    def _sample(self, number: int) -> np.ndarray:
+        """Return the clients of a round, each in it with the sample rate; so are canaries."""
+        records = self._canaries.records if self._canaries else 0
+        draws = self.sources.draws(*self.sources.batch_key, "clients", number)
+        drawn = draws.uniform(self.population + records) < self.sample_rate
+        sampled = np.flatnonzero(drawn[: self.population])
+        if self._canaries:
+            among = drawn[self.population :]
+            self._canaries.draw(among, len(sampled), self.population, self.sample_rate)
+        return sampled
 
     def _train(self, client: int, number: int) -> int:
         """Train the model on a client's examples; return how many it went through."""
         inputs, targets = self.clients(client)
         optimizer, seen = self.build_optimizer(), 0
-        rng = streams.rng(*self.batch_key, "local", client, number)
+        rng = streams.rng(*self.sources.batch_key, "local", client, number)
         for batch in self.work.batches(len(targets), rng):
             chosen = torch.from_numpy(batch).to(targets.device)
             gradient = gradient_of_sum(self.flat.model, loss_fn, inputs[chosen], targets[chosen])

@@ -5,35 +5,21 @@ gradient is privatised before anything else sees it, and returns its weights; th
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
-from dpfl import streams
+from dpfl.audit.canaries import Canaries
 from dpfl.flat import FlatModel
-from dpfl.noise import Draws
-from dpfl.privacy.release import of_step, require_covered
-from dpfl.protocols import ClippingRule, Mechanism
-from dpfl.step import Public, Step
+from dpfl.protocols import ClippingRule
+from dpfl.step import Public
+from dpfl.training.steps import Ledger, PrivateSteps, cross_entropy, tell_noise
 
-loss_fn = partial(functional.cross_entropy, reduction="none")
+loss_fn = cross_entropy
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
-
-
-class Ledger(Protocol):
-    """What training asks of the accounts: dpfl.privacy's Ledger and Filter, or Unlimited."""
-
-    def affordable(self, client: int | str, steps: int) -> int: ...
-    def noise_multiplier(self, client: int | str) -> float: ...
-    def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None: ...
-    def observe(self, update: torch.Tensor) -> None: ...
-    def epsilon_spent(self) -> float: ...
 
 
 class Unlimited:
@@ -67,13 +53,20 @@ class Unlimited:
 
 @dataclass(frozen=True)
 class Client:
-    """One client: its examples and what a step of its local training is."""
+    """One client: its examples, of which any may be asked for, and its local training's steps."""
 
     number: int
     inputs: torch.Tensor
     targets: torch.Tensor
     sample_rate: float
     steps_per_round: int
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        chosen = chosen.to(self.targets.device)
+        return self.inputs[chosen], self.targets[chosen]
 
 
 @dataclass(frozen=True)
@@ -94,29 +87,24 @@ class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
     `clients` builds the Client of a number on demand, so that a round costs what its
-    participants cost. Each has a mechanism of its own, whose clipping bound may follow its data.
-    With seeded `draws`, batches and noise come from streams of (key, client, step): equal batches
-    for every method, and nothing to store in a checkpoint but step counts and bounds.
+    participants cost. `holder` builds the private steps of a client's number, once: its mechanism,
+    whose clipping bound may follow its data, and its place in the streams.
     """
 
     def __init__(
         self,
         flat: FlatModel,
         clients: Callable[[int], Client],
-        build_mechanism: Callable[[], Mechanism],
+        holder: Callable[[int], PrivateSteps],
         public: Public,
         states: Any,
         ledger: Ledger,
-        draws: type[Draws],
-        batch_key: tuple,
-        noise_key: tuple,
         weighting: Callable[[Client], float],
     ):
         self.flat, self.clients, self.public = flat, clients, public
-        self.mechanisms: dict[int, Mechanism] = defaultdict(build_mechanism)
-        self.states, self.ledger, self.draws = states, ledger, draws
-        self.batch_key, self.noise_key, self.weighting = batch_key, noise_key, weighting
-        self.steps_taken: dict[int, int] = {}
+        self.states, self.ledger, self.weighting = states, ledger, weighting
+        self._holder = holder
+        self.holders: dict[int, PrivateSteps] = {}
 
     def run_round(self, participants: list[int]) -> tuple[Round, dict[str, Any]] | None:
         """Run one round; return it with the optimizer states it changed.
@@ -156,6 +144,11 @@ class Trainer:
         """Tell whether any participant of these rounds has a paid step left."""
         return any(self.ledger.affordable(int(c), 1) for c in set(np.concatenate([[], *rounds])))
 
+    @property
+    def steps_taken(self) -> dict[int, int]:
+        """Return the steps of every client that has taken any."""
+        return {number: holder.taken for number, holder in self.holders.items() if holder.taken}
+
     def steps_since_reset(self) -> int:
         """Return the most steps that any client's optimizer has taken since its state was reset."""
         taken = self.steps_taken
@@ -169,56 +162,41 @@ class Trainer:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside weights and optimizers."""
-        bounds = {c: [rule.state() for rule in self._moving(c)] for c in self.mechanisms}
-        return {"steps_taken": self.steps_taken, "clippings": bounds}
+        return {number: holder.state() for number, holder in self.holders.items()}
 
     def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
         """Continue from the state, and the optimizer states, of a checkpoint."""
-        self.steps_taken = state["steps_taken"]
-        for client, bounds in state["clippings"].items():
-            for rule, bound in zip(self._moving(client), bounds, strict=True):
-                rule.restore(bound)
+        for number, kept in state.items():
+            self._steps_of(number).restore(kept)
         self.states.restore(optimizers)
+
+    def canaries(self) -> dict[int, Canaries]:
+        """Return the canaries of every client that has some."""
+        return {n: holder.canaries for n, holder in self.holders.items() if holder.canaries}
+
+    def _steps_of(self, client: int) -> PrivateSteps:
+        if client not in self.holders:
+            self.holders[client] = self._holder(client)
+        return self.holders[client]
 
     def _moving(self, client: int) -> list[ClippingRule]:
         """Return a client's clipping rules whose bounds move."""
-        return [rule for rule in self.mechanisms[client].clippings if rule.state()]
+        return [rule for rule in self._steps_of(client).mechanism.clippings if rule.state()]
 
     def _steps(
         self, client: Client, optimizer: torch.optim.Optimizer, steps: int, noise: float
     ) -> Iterator[int]:
-        """Take local steps, each charged before it is released; yield the batch sizes."""
-        mechanism, first = self.mechanisms[client.number], self.steps_taken.get(client.number, 0)
-        expected = client.sample_rate * len(client.targets)
-        require_covered(of_step(mechanism, noise, expected), noise)
-        for number, step in enumerate(range(first, first + steps)):
-            batch = self._poisson_batch(client, step)
-            self.ledger.charge(client.number, 1, noise)
-            self.flat.flat.grad = mechanism.estimate(
-                Step(
-                    model=self.flat.model,
-                    loss_fn=loss_fn,
-                    inputs=client.inputs[batch],
-                    targets=client.targets[batch],
-                    noise_multiplier=noise,
-                    expected_batch=expected,
-                    normal=self.draws(*self.noise_key, client.number, step).normal,
-                    public=self.public,
-                    public_rng=partial(streams.rng, *self.batch_key, "public", client.number, step),
-                    number=number,
-                )
+        """Take local steps; yield the batch sizes."""
+        holder = self._steps_of(client.number)
+        for number in range(steps):
+            released = holder.release(
+                self.flat.model, client, client.sample_rate, noise, self.public, number
             )
+            self.flat.flat.grad = released.gradient
+            tell_noise(optimizer, released.noise)
             optimizer.step()
-            self.steps_taken[client.number] = step + 1
-            yield len(batch)
-        if hasattr(mechanism, "forget"):
-            mechanism.forget()
-
-    def _poisson_batch(self, client: Client, step: int) -> torch.Tensor:
-        """Return the indices of a batch in which every example is with the sample rate."""
-        uniform = self.draws(*self.batch_key, client.number, step).uniform(len(client.targets))
-        chosen = np.flatnonzero(uniform < client.sample_rate)
-        return torch.from_numpy(chosen).to(client.targets.device)
+            yield released.examples
+        holder.end_round()
 
 
 def _rates(optimizer: torch.optim.Optimizer) -> list[dict[str, float]]:

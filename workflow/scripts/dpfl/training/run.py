@@ -1,5 +1,6 @@
 """One training run from its resolved settings to its files in results/runs/{run}."""
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +10,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import data, models, plugins, streams
+from dpfl import data, mechanisms, models, plugins, streams
 from dpfl.assignment import clients_of, public_of, validation_of
+from dpfl.audit.findings import NOT_AUDITED, Terms, findings
 from dpfl.errors import UserError
+from dpfl.example_wise import require_example_wise
 from dpfl.flat import FlatModel
+from dpfl.noise import SOURCES
 from dpfl.planning import participation
 from dpfl.training import trainers
 from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.evaluation import Score, score
 from dpfl.training.federated import Round
 from dpfl.training.inputs import Inputs
+from dpfl.training.steps import Sources
 
 CHECKPOINT = "checkpoint"
 
@@ -34,6 +39,7 @@ class Result:
     noise_scale: float | None
     steps_since_reset: int
     steps_charged: dict[int, int]
+    audit: dict[str, Any]
 
 
 def train(settings: dict, inputs: Inputs, folder: Path, report: Callable[[str], None]) -> Result:
@@ -53,26 +59,39 @@ class _Run:
         self.validation = torch.from_numpy(validation_of(assignment))
         public = torch.from_numpy(public_of(assignment))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
-        ledger, records = inputs.accounts(settings["epsilon"])
+        ledger, records = inputs.accounts(settings)
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
-        self.trainer = trainers.build(
-            trainers.Parts(
-                settings=settings,
-                key=self.key,
-                dataset=self.dataset,
-                members=self.clients,
-                public=public,
-                flat=self.flat,
-                build_optimizer=self._optimizer,
-                ledger=ledger,
-                records=records,
-            )
-        )
-        self.ledger = ledger
+        mechanisms.of(settings)  # loads the sources that the fingerprint covers
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
+        self.resumed = self.checkpoints.load()
+        self.secret = self.resumed[0]["secret"] if self.resumed else secrets.token_hex(32)
+        self.parts = trainers.Parts(
+            settings=settings,
+            sources=self._sources(),
+            dataset=self.dataset,
+            members=self.clients,
+            public=public,
+            flat=self.flat,
+            build_optimizer=self._optimizer,
+            ledger=ledger,
+            records=records,
+        )
+        self.trainer = trainers.build(self.parts)
+        self.ledger = ledger
         self.metrics: list[dict[str, Any]] = []
         self.rates: list[dict[str, float]] = []
+
+    def _sources(self) -> Sources:
+        """Return where secrets come from: batches pair over the runs of a seed, noise never does.
+
+        A secure run has a secret of its own, which lasts as long as its checkpoint: a round that
+        was killed is repeated with the same draws, so that it releases nothing twice.
+        """
+        noise = self.settings["noise"]
+        key = (self.secret,) if noise == "secure" else self.key
+        own = streams.noise_key(self.settings)
+        return Sources(SOURCES[noise], (*key, "batch"), (*key, "noise", own))
 
     def _model(self) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")
@@ -90,6 +109,7 @@ class _Run:
             raise UserError(
                 f"{name} gives outputs {found[1:]} for the {classes} classes of {dataset}"
             )
+        require_example_wise(model, self.dataset.test_inputs[:4], name)
         return model
 
     def _optimizer(self) -> torch.optim.Optimizer:
@@ -134,7 +154,17 @@ class _Run:
             scale,
             self.trainer.steps_since_reset(),
             dict(self.trainer.steps_taken),
+            self._audit(),
         )
+
+    def _audit(self) -> dict[str, Any]:
+        """Return what the canaries found, by what was fixed before the run."""
+        settings, canaries = self.settings, self.trainer.canaries()
+        if not canaries:
+            return NOT_AUDITED
+        blind = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
+        terms = Terms(self.parts.is_proven, settings["delta"], settings["audit"]["level"], blind)
+        return findings(canaries, terms)
 
     def _participants(self) -> list[np.ndarray]:
         """Draw who takes part; where that is secret, it is not read (see client_level)."""
@@ -184,6 +214,7 @@ class _Run:
 
     def _state(self) -> dict[str, Any]:
         return {
+            "secret": self.secret,
             "weights": self.flat.get(),
             "metrics": self.metrics,
             "rates": self.rates,
@@ -193,10 +224,9 @@ class _Run:
 
     def _resume(self) -> None:
         """Continue from the checkpoint, if there is one of this very run."""
-        found = self.checkpoints.load()
-        if found is None:
+        if self.resumed is None:
             return
-        state, optimizers = found
+        state, optimizers = self.resumed
         self.flat.set(state["weights"])
         self.metrics, self.rates = state["metrics"], state["rates"]
         self.ledger.restore(state["ledger"])

@@ -12,10 +12,10 @@ from typing import Any
 
 from safetensors.torch import save
 
-from dpfl import plugins
+from dpfl import mechanisms, plugins
 from dpfl.adaptive import binding_bounds
 from dpfl.files import atomic, read_json, write_json
-from dpfl.privacy.release import Unproven, of_step
+from dpfl.privacy.release import Unproven
 from dpfl.training.inputs import Inputs
 from dpfl.training.run import Result
 
@@ -24,21 +24,20 @@ CLIPPED = ("clipped_below", "clipped_above")
 IDEAL = "floating-point draws stand for ideal Gaussians"
 ASSUMES = {
     "seeded": "the seed is secret: a printed one lets anyone regenerate noise and batches; "
-    f"no other run of this seed is published: they share their noise; {IDEAL}",
+    f"{IDEAL}",
     "secure": IDEAL,
 }
 
 
 def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Path) -> None:
-    """Write a run's files, each whole, the summary last; every one says what certifies it."""
+    """Write a run's files, each whole, the summary last.
+
+    The model says what certifies it; metrics have no noise, so that nothing does.
+    """
     summary = _summary(name, settings, inputs, result)
     certificate = _certificate(summary)
-    for table, columns, rows in (
-        ("metrics", list(result.metrics[0]), result.metrics),
-        ("rates", [*RATE_COLUMNS, *CLIPPED], result.rates),
-    ):
-        certified = [{**row, "certificate": certificate} for row in rows]
-        _write_csv(folder / f"{table}.csv", [*columns, "certificate"], certified)
+    _write_csv(folder / "metrics.csv", list(result.metrics[0]), result.metrics)
+    _write_csv(folder / "rates.csv", [*RATE_COLUMNS, *CLIPPED], result.rates)
     with atomic(folder / "model.safetensors") as temporary:
         tensors = {k: v.detach().cpu().clone() for k, v in result.model.state_dict().items()}
         # One metadata entry: safetensors writes several in an order that differs from run to run.
@@ -74,7 +73,7 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         "epsilon_spent": last["epsilon_spent"] if settings["epsilon"] != "inf" else "inf",
         "diverged": any(_finite(row["train_loss"]) is None for row in result.metrics),
         **_privacy(settings, inputs),
-        "delta": settings["delta"],
+        **_audit(result),
         "noise": settings["noise"],
         "belief": _belief(settings, result, inputs),
         "versions": _versions(),
@@ -88,13 +87,12 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
         "unit": settings["unit"],
         "sampling": "poisson",
         "eps_claimed": settings["epsilon"],
-        "eps_audit_lb": None,
-        "audit_status": "not audited",
     }
     if inputs.calibration is None:
         return {
             **common,
             "eps_certified": "inf",
+            "delta": settings["delta"],
             "accountant": None,
             "adjacency": None,
             "certificate_assumes": None,
@@ -108,6 +106,7 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
         **common,
         "eps_certified": None if reasons else calibration["eps_certified"],
         **({"eps_certified_reasons": reasons} if reasons else {}),
+        "delta": calibration["delta"],
         "accountant": calibration["accountant"],
         "adjacency": calibration["adjacency"],
         "certificate_assumes": ASSUMES[settings["noise"]],
@@ -115,20 +114,16 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _mechanism(settings: dict) -> Any:
-    """Build the mechanism of a run."""
-    estimator = dict(settings["mechanism"])
-    mechanism = plugins.load("mechanisms", estimator.pop("estimator"))
-    return mechanism.build(settings["clipping"], **estimator)
-
-
 def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
     """Return why the mechanism, with its clipping rule, has no proof; [] if it has one."""
-    federation = settings["federation"]
-    expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
-    expected = expected or settings["partition"]["clients"]
-    released = of_step(_mechanism(settings), noise_multiplier, expected)
+    released = mechanisms.released(settings, noise_multiplier)
     return list(released.reasons) if isinstance(released, Unproven) else []
+
+
+def _audit(result: Result) -> dict[str, Any]:
+    """Return what the run's canaries found, its lower bound on top."""
+    audit = result.audit
+    return {"eps_audit_lb": audit["epsilon"], "audit_status": audit["status"], "audit": audit}
 
 
 def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | None:
@@ -167,7 +162,7 @@ def _noise_is_z_c(settings: dict) -> bool:
     """Tell whether a step's noise is known in advance: the mechanism says so, and C never moves."""
     estimator = settings["mechanism"]["estimator"]
     declared = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
-    return declared and not any(rule.state() for rule in _mechanism(settings).clippings)
+    return declared and not any(rule.state() for rule in mechanisms.of(settings).clippings)
 
 
 def _used(calibration: dict) -> list[float]:

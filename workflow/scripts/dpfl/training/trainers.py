@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import plugins
+from dpfl import mechanisms, plugins
+from dpfl.audit.audited import Around, audited
+from dpfl.audit.canaries import Canaries
 from dpfl.data import Dataset
 from dpfl.flat import FlatModel
-from dpfl.noise import SOURCES
 from dpfl.planning import participation
+from dpfl.privacy import release
+from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism, Mechanism
 from dpfl.step import Public
 from dpfl.training import client_level, federated
 from dpfl.training.federated import Client
+from dpfl.training.probe import Release, client_round, example_step, require_noise
 from dpfl.training.states import STATES
+from dpfl.training.steps import PrivateSteps, Sources
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.targets)),
@@ -33,7 +38,6 @@ class Parts:
     """
 
     settings: dict[str, Any]
-    key: tuple
     dataset: Dataset
     members: Sequence[np.ndarray]
     public: torch.Tensor
@@ -41,13 +45,40 @@ class Parts:
     build_optimizer: Callable[[], torch.optim.Optimizer]
     ledger: Any
     records: dict[int | str, dict]
+    sources: Sources
 
-    def mechanism(self) -> Mechanism | ClientMechanism:
-        """Build the mechanism with the method's clipping."""
-        own = dict(self.settings["mechanism"])
-        return plugins.load("mechanisms", own.pop("estimator")).build(
-            self.settings["clipping"], **own
-        )
+    def mechanism(self, around: Around | None = None) -> Mechanism | ClientMechanism:
+        """Build the mechanism with the method's clipping, its rules wrapped by `around`."""
+        return mechanisms.of(self.settings, around)
+
+    def watched(self, holder: int | str, holders: int) -> tuple[Any, Canaries | None]:
+        """Build the mechanism of one of the holders, and the canaries in its batches, if any."""
+        audit = self.settings["audit"]
+        if not self.records or not audit["canaries"]:
+            return self.mechanism(), None
+        records = -(-audit["canaries"] // holders)
+        tossed = audit["canaries"] if self.is_proven else 0
+        key = (*self.sources.noise_key, "audit", holder)
+        canaries = Canaries(records, tossed, key, audit["length"])
+        if plugins.constant("mechanisms", self.estimator, "OWN_GRADIENTS"):
+            return self.mechanism(), canaries
+        return audited(self.mechanism, canaries), canaries
+
+    @property
+    def noise_multipliers(self) -> list[float]:
+        """Return the planned noise of everyone in all rounds."""
+        return [z for record in self.records.values() for z in record["noise_multipliers"]]
+
+    @property
+    def is_proven(self) -> bool:
+        """Tell whether what a step releases is proven."""
+        released = mechanisms.released(self.settings, min(self.noise_multipliers))
+        return isinstance(released, release.Release)
+
+    @property
+    def estimator(self) -> str:
+        """Return the name of the mechanism's file."""
+        return self.settings["mechanism"]["estimator"]
 
     def examples(self, members: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the inputs and targets of some training examples."""
@@ -59,8 +90,34 @@ class Parts:
 
 
 def build(parts: Parts) -> Any:
-    """Build the trainer for the unit of the settings."""
-    return TRAINERS[parts.settings["unit"]](parts)
+    """Build the trainer for the unit of the settings.
+
+    UserError if a mechanism with a proof draws less noise than it promises.
+    """
+    parts.mechanism()  # a mistake in its settings ends the run here
+    trainer, probed = UNITS[parts.settings["unit"]]
+    if parts.records and parts.is_proven:
+        z = min(parts.noise_multipliers)
+        probe = probed(parts, z)
+        require_noise(parts.estimator, parts.mechanism, probe, z, parts.sources)
+    return trainer(parts)
+
+
+def _probed_step(parts: Parts, z: float) -> Release:
+    return example_step(
+        parts.flat.model,
+        federated.loss_fn,
+        parts.examples(torch.empty(0, dtype=torch.long)),
+        z,
+        parts.settings["federation"]["batch_size"],
+        Public(*parts.examples(parts.public)),
+        parts.sources,
+    )
+
+
+def _probed_round(parts: Parts, z: float) -> Release:
+    cohort = parts.settings["federation"]["clients_per_round"] or len(parts.members)
+    return client_round(parts.flat.get(), z, cohort)
 
 
 def _example_level(parts: Parts) -> federated.Trainer:
@@ -73,16 +130,27 @@ def _example_level(parts: Parts) -> federated.Trainer:
         planned = parts.records.get(number) or _unpriced(federation, number, len(targets))
         return Client(number, inputs, targets, planned["sample_rate"], planned["steps_per_round"])
 
+    even_noise = plugins.constant("mechanisms", parts.estimator, "NOISE_IS_Z_C")
+
+    def holder(number: int) -> PrivateSteps:
+        """Return a client's steps, with its part of the canaries."""
+        mechanism, canaries = parts.watched(number, len(parts.members))
+        return PrivateSteps(
+            number,
+            mechanism,
+            parts.ledger,
+            parts.sources,
+            canaries=canaries,
+            even_noise=even_noise,
+        )
+
     return federated.Trainer(
         flat=parts.flat,
         clients=client,
-        build_mechanism=parts.mechanism,
+        holder=holder,
         public=Public(*parts.examples(parts.public)),
         states=STATES[federation["state"]](parts.build_optimizer),
         ledger=parts.ledger,
-        draws=SOURCES[parts.settings["noise"]],
-        batch_key=(*parts.key, "batch"),
-        noise_key=(*parts.key, "noise"),
         weighting=WEIGHTINGS[federation["weighting"]],
     )
 
@@ -98,19 +166,22 @@ def _client_level(parts: Parts) -> client_level.Trainer:
     federation, population = parts.settings["federation"], len(parts.members)
     cohort = federation["clients_per_round"] or population
     work = {k: federation[k] for k in ("batch_size", "local_epochs", "local_steps")}
+    mechanism, canaries = parts.watched(SERVER, 1)
     return client_level.Trainer(
         flat=parts.flat,
         clients=parts.held_by,
         population=population,
         sample_rate=cohort / population,
         work=client_level.LocalWork(**work),
-        mechanism=parts.mechanism(),
+        mechanism=mechanism,
         build_optimizer=parts.build_optimizer,
         ledger=parts.ledger,
-        draws=SOURCES[parts.settings["noise"]],
-        batch_key=(*parts.key, "batch"),
-        noise_key=(*parts.key, "noise"),
+        sources=parts.sources,
+        canaries=canaries,
     )
 
 
-TRAINERS = {"example": _example_level, "client": _client_level}
+UNITS = {
+    "example": (_example_level, _probed_step),
+    "client": (_client_level, _probed_round),
+}

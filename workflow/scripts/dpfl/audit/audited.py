@@ -1,0 +1,138 @@
+"""Any mechanism, with canaries in its batches: what it returns is what it would without them.
+
+No mechanism knows of it. One that only post-processes what another releases, its `inner`, is
+watched there: it may drop coordinates that no parameter has.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dpfl.audit.canaries import Canaries
+from dpfl.audit.unheard import Crowd, Unheard
+from dpfl.gradients.dirac import Dirac
+from dpfl.noise import Normal
+from dpfl.privacy.release import Release, Unproven, of_step
+from dpfl.protocols import ClientMechanism, ClippingRule, Mechanism
+from dpfl.step import Gradients, Step
+
+SATURATED = 1e3  # times C: clipped, a canary moves the sum by C and nothing else
+
+Around = Callable[[ClippingRule], ClippingRule]
+Build = Callable[[Around], Any]
+"""Builds a mechanism whose clipping rules are wrapped by a function."""
+
+
+def audited(build: Build, canaries: Canaries) -> Any:
+    """Build a mechanism of either unit with canaries in its batches."""
+    crowd = Crowd()
+    return _wrapped(build(lambda rule: Unheard(rule, crowd, canaries.residuals)), canaries, crowd)
+
+
+def _wrapped(mechanism: Any, canaries: Canaries, crowd: Crowd) -> Any:
+    if hasattr(mechanism, "inner"):
+        inner = _wrapped(mechanism.inner, canaries, crowd)
+        return dataclasses.replace(mechanism, inner=inner)
+    kind = Audited if hasattr(mechanism, "estimate") else AuditedClients
+    return kind(mechanism, canaries, crowd)
+
+
+class Audited:
+    """A mechanism that protects examples, watched."""
+
+    def __init__(self, mechanism: Mechanism, canaries: Canaries, crowd: Crowd):
+        self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
+        self.clippings = mechanism.clippings
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+        """Return what the mechanism releases."""
+        return self._mechanism.release(noise_multiplier, expected_batch)
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return the mechanism's estimate, flat [D]; note what it shows at the canaries' columns.
+
+        A canary shifts its column by C where the step is proven, else by its own length.
+        """
+        proven = isinstance(
+            of_step(self._mechanism, step.noise_multiplier, step.expected_batch), Release
+        )
+        clip_norm = self.clippings[-1].clip_norm
+        shift = [clip_norm]
+        hits = torch.from_numpy(self._canaries.hits()).to(step.targets.device)
+
+        def differentiate(*batch: Any) -> tuple[Gradients, Tensor]:
+            gradients, norms = step.differentiate(*batch)
+            if proven:
+                length = SATURATED * clip_norm
+            else:
+                length = self._canaries.length * (float(norms.mean()) if len(norms) else clip_norm)
+                shift[0] = length
+            found = Dirac(gradients, hits, length, self._canaries.columns)
+            self._crowd.rows, self._crowd.canaries = len(found.norms()), len(hits)
+            return found, found.norms()
+
+        columns = self._canaries.columns
+        released = self._mechanism.estimate(
+            dataclasses.replace(step, differentiate=differentiate, appended=columns)
+        )
+        own, appended = released.split([len(released) - columns, columns])
+        x = appended.double().cpu().numpy() * (step.expected_batch / shift[0])
+        self._canaries.observe(x, step.noise_multiplier)
+        return own
+
+    def forget(self) -> None:
+        """Let the mechanism forget what must not outlive a round."""
+        if hasattr(self._mechanism, "forget"):
+            self._mechanism.forget()
+
+
+class AuditedClients:
+    """A mechanism that protects clients, watched: a canary's update is one appended coordinate."""
+
+    def __init__(self, mechanism: ClientMechanism, canaries: Canaries, crowd: Crowd):
+        self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
+        self.clippings = mechanism.clippings
+
+    def release(self, noise_multiplier: float, expected_clients: float) -> Release | Unproven:
+        """Return what the mechanism releases."""
+        return self._mechanism.release(noise_multiplier, expected_clients)
+
+    def aggregate(
+        self,
+        updates: Iterable[Tensor],
+        *,
+        like: Tensor,
+        noise_multiplier: float,
+        expected_clients: float,
+        normal: Normal,
+    ) -> Tensor:
+        """Return the mechanism's mean update, flat [D]; note what its canaries show."""
+        clip_norm, columns = self.clippings[-1].clip_norm, self._canaries.columns
+        released = self._mechanism.aggregate(
+            self._with_canaries(updates, like, SATURATED * clip_norm),
+            like=torch.cat([like, like.new_zeros(columns)]),
+            noise_multiplier=noise_multiplier,
+            expected_clients=expected_clients,
+            normal=normal,
+        )
+        x = released[len(like) :].double().cpu().numpy() * (expected_clients / clip_norm)
+        self._canaries.observe(x, noise_multiplier)
+        return released[: len(like)].clone()
+
+    def _with_canaries(
+        self, updates: Iterable[Tensor], like: Tensor, length: float
+    ) -> Iterator[Tensor]:
+        """Yield the clients' updates [D + m], then those of the canaries that are in."""
+        nothing = like.new_zeros(self._canaries.columns)
+        for update in updates:
+            yield torch.cat([update, nothing])
+        hits: np.ndarray = self._canaries.hits()
+        self._crowd.canaries = len(hits)
+        for column in hits.tolist():
+            canary = like.new_zeros(len(like) + len(nothing))
+            canary[len(like) + column] = length
+            yield canary

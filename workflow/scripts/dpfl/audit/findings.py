@@ -1,0 +1,132 @@
+"""What the canaries of a run found: a lower bound on epsilon, and checks of noise and sampling.
+
+The estimator is fixed by the mechanism, the level by the configuration, both before the run: the
+per-step bound where each step is proven to be a Gaussian, else the one-run bound.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfl.audit import checks, one_run, per_step
+from dpfl.audit.canaries import SILENT, Canaries
+
+CALLED = 0.4  # of the records, those with the highest scores, are called in
+PER_STEP, ONE_RUN = "per-step Clopper-Pearson", "one run, top calls"
+COMPARED = 20_000  # steps whose noise is compared pairwise, evenly spread over the run
+NOT_AUDITED = {"status": "not audited", "epsilon": None, "ceiling": None, "estimator": None}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an audit is told before the run.
+
+    `proven` chooses the estimator; `blind` is what canaries cannot see of the mechanism.
+    """
+
+    proven: bool
+    delta: float
+    level: float
+    blind: tuple[str, ...] = ()
+
+
+def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, Any]:
+    """Return the audit of a run from the canaries of everyone who adds noise.
+
+    The status is `audited`, `blind` where no canary could be appended, or `broken`: what was seen
+    of noise or sampling has a p below 1e-6.
+    """
+    watched = [own for own in canaries.values() if own.steps]
+    if not watched:
+        return NOT_AUDITED
+    seen = [own for own in watched if own.seen]
+    p = _checks(watched)
+    broken = [name for name, value in p.items() if value < checks.BROKEN_BELOW]
+    bound = (_per_step if terms.proven else _one_run)(seen, terms) if seen else {}
+    return {
+        **NOT_AUDITED,
+        "status": "broken" if broken else "audited" if seen else "blind",
+        "level": terms.level,
+        "canaries": sum(own.records for own in watched),
+        "blind": list(terms.blind),
+        "checks": p,
+        "broken": broken,
+        **bound,
+    }
+
+
+def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
+    """Bound epsilon by what was called at every step, of all holders: they do the same."""
+    pooled: dict[float, np.ndarray] = {}
+    for own in seen:
+        for z, tally in own.tallies.items():
+            pooled[z] = pooled.get(z, 0) + np.array(tally[1:])
+    plans = {_plan(own) for own in seen}
+    found = []
+    for sample_rate, steps in plans:
+        tallies = [per_step.Tally(z, count, *map(int, pooled[z])) for z, count in steps]
+        given = (sample_rate, terms.delta, terms.level)
+        bounds = (f(tallies, *given) for f in (per_step.lower_bound, per_step.ceiling))
+        found.append(tuple(bounds))
+    epsilon, ceiling = max(found)
+    names = ("ins", "misses", "outs", "false_alarms")
+    counts = {z: dict(zip(names, map(int, c), strict=True)) for z, c in sorted(pooled.items())}
+    return {
+        "estimator": PER_STEP,
+        "length": "clipped",
+        "epsilon": epsilon,
+        "ceiling": ceiling,
+        "tallies": [{"noise_multiplier": z, **count} for z, count in counts.items()],
+    }
+
+
+def _plan(own: Canaries) -> tuple[float, tuple[tuple[float, int], ...]]:
+    """Return the sample rate of a holder, and its steps at each noise multiplier."""
+    return own.sizes[0][2], tuple((z, tally[0]) for z, tally in sorted(own.tallies.items()))
+
+
+def _one_run(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
+    """Bound epsilon by the records of the run with the highest scores, which are called in."""
+    scores = np.concatenate([own.scores for own in seen])
+    included = np.concatenate([own.included for own in seen])
+    called = int(CALLED * len(scores))
+    right = one_run.right_calls(scores, included, called)
+    given = (called, len(scores), terms.delta, terms.level)
+    return {
+        "estimator": ONE_RUN,
+        "length": seen[0].length,
+        "epsilon": one_run.lower_bound(right, *given),
+        "ceiling": one_run.ceiling(*given),
+        "tallies": [{"called": called, "right": right}],
+    }
+
+
+def _checks(watched: Collection[Canaries]) -> dict[str, float]:
+    """Return the p of everything that is known of noise and sampling beforehand."""
+    by_kind: dict[tuple[int, float], list[int]] = {}
+    for batch, population, sample_rate in (size for own in watched for size in own.sizes):
+        by_kind.setdefault((population, sample_rate), []).append(batch)
+    found = {
+        "records": _worst(
+            [checks.binomial_counts(own.counts, own.steps, own.sizes[0][2]) for own in watched]
+        ),
+        "batch sizes": _worst(
+            [checks.batch_sizes(np.array(own), *kind) for kind, own in by_kind.items()]
+        ),
+    }
+    noise = [row for own in watched for row in own.noise]
+    if noise:
+        spread = np.linspace(0, len(noise) - 1, min(COMPARED, len(noise))).astype(int)
+        rows = np.array(noise).reshape(-1, SILENT)[spread]
+        found["noise"] = checks.repeated_noise(rows)
+    residuals = [value for own in watched for value in own.residuals]
+    if residuals:
+        found["counts"] = checks.count_residuals(np.array(residuals))
+    return found
+
+
+def _worst(p: Sequence[float]) -> float:
+    """Return the least of some p, paid for by their number."""
+    return min(1.0, len(p) * min(p))

@@ -1,0 +1,32 @@
+"""Whether a mechanism and a clipping rule go together, by what the mechanism's file declares."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from dpfl import plugins
+
+Parts = dict[str, dict[str, Any]]
+"""Settings of the `mechanism` and of the `clipping`, as a run names them."""
+
+
+def misfits(parts: Parts) -> Iterator[str]:
+    """Tell what does not go together, each as words that follow a method's name."""
+    estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
+    taken = plugins.constant("mechanisms", estimator, "CLIPPING_RULES")
+    if rule not in taken:
+        listed = f"expected {' or '.join(taken)} with {estimator}"
+        because = "; ".join(plugins.constant("clippings", rule, "REASONS"))
+        reason = f"its proof covers no other: {because}" if because else "it takes no other"
+        yield f"clips by rule {rule!r}, {listed}; {reason}"
+    for part, reason in plugins.constant("mechanisms", estimator, "REFUSES"):
+        if part.items() <= parts["mechanism"].items():
+            found = " and ".join(f"{key} {value}" for key, value in part.items())
+            yield f"has {found} with {estimator}: {reason}"
+
+
+def needs_public(mechanism: dict[str, Any]) -> bool:
+    """Tell whether a mechanism, with these settings, uses examples declared public."""
+    needs = plugins.constant("mechanisms", mechanism["estimator"], "NEEDS_PUBLIC")
+    if isinstance(needs, bool):
+        return needs
+    return any(mechanism.get(key) == value for key, value in needs.items())

@@ -1,0 +1,128 @@
+"""Whether a mechanism draws the noise that it promises, measured before anything is released.
+
+A certificate rests on what a mechanism's file says of its noise. Here that is tried: on batches
+without examples, canaries show how far one record moves what is released and how much noise lies
+on it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dpfl import plugins, streams
+from dpfl.audit.audited import Build, audited
+from dpfl.errors import UserError
+from dpfl.noise import Normal, none
+from dpfl.protocols import ClientMechanism, Mechanism
+from dpfl.step import Public, Step
+from dpfl.training.steps import Sources
+
+Release = Callable[[Any, Normal, int], None]
+
+CALLS = 4
+TOLERANCE = 0.06  # five standard errors of the noise that CALLS steps show
+ALIKE = 0.5  # the correlation of two steps' noise: of independent ones within .16, at five errors
+
+
+class _Watch:
+    """Canaries that are in or out for good, half of them each; keeps what a step shows of them."""
+
+    columns, length = 1000, 1.0
+
+    def __init__(self):
+        self.residuals: list[float] = []
+        self.x = np.zeros(self.columns)
+
+    def hits(self) -> np.ndarray:
+        """Return the columns of those that are in."""
+        return np.arange(self.columns // 2)
+
+    def observe(self, x: np.ndarray, noise_multiplier: float) -> None:
+        """Keep what a step showed, in shifts of one canary."""
+        self.x = x
+
+
+def require_noise(
+    name: str,
+    build: Build,
+    release: Release,
+    noise_multiplier: float,
+    sources: Sources,
+) -> None:
+    """Raise UserError unless a record's shift is at most 1/z of the noise on it, drawn anew.
+
+    `release(mechanism, normal, number)` takes a step, or a round, on nobody at noise multiplier z.
+    A mechanism that differentiates by itself cannot be asked.
+    """
+    if plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
+        return
+    watch = _Watch()
+    mechanism = audited(build, watch)
+    release(mechanism, none, 1)
+    still = watch.x
+    shift = float(np.abs(still).max())
+    rows = []
+    for number in range(CALLS):
+        release(mechanism, sources.draws(*sources.noise_key, "probe", number).normal, number + 2)
+        rows.append(watch.x - still)
+    spread = float(np.sqrt(np.mean(np.square(rows))))
+    found = spread / shift if shift else np.inf
+    if found < noise_multiplier * (1 - TOLERANCE):
+        raise UserError(
+            f"mechanism {name}: it promises a noise multiplier of {noise_multiplier:.4g} and draws "
+            f"{found:.4g}; nothing was released"
+        )
+    if np.abs(np.corrcoef(rows) - np.eye(CALLS)).max() > ALIKE:
+        raise UserError(
+            f"mechanism {name}: the noise of two steps is alike, it must be drawn anew in every "
+            "step; nothing was released"
+        )
+
+
+def example_step(
+    model: torch.nn.Module,
+    loss_fn: Callable[[Tensor, Tensor], Tensor],
+    nobody: tuple[Tensor, Tensor],
+    noise_multiplier: float,
+    expected: float,
+    public: Public,
+    sources: Sources,
+) -> Release:
+    """Return what takes a step of a mechanism on a batch without examples, `nobody` its shapes."""
+
+    def release(mechanism: Mechanism, normal: Normal, number: int) -> None:
+        mechanism.estimate(
+            Step(
+                model=model,
+                loss_fn=loss_fn,
+                inputs=nobody[0],
+                targets=nobody[1],
+                noise_multiplier=noise_multiplier,
+                expected_batch=expected,
+                normal=normal,
+                public=public,
+                public_rng=partial(streams.rng, *sources.batch_key, "probe"),
+                number=number,
+            )
+        )
+
+    return release
+
+
+def client_round(like: Tensor, noise_multiplier: float, expected: float) -> Release:
+    """Return what takes a round of a mechanism that no client was sampled for."""
+
+    def release(mechanism: ClientMechanism, normal: Normal, number: int) -> None:
+        mechanism.aggregate(
+            iter(()),
+            like=like,
+            noise_multiplier=noise_multiplier,
+            expected_clients=expected,
+            normal=normal,
+        )
+
+    return release

@@ -1,0 +1,194 @@
+"""The private steps of one holder of examples: every batch sampled, charged, then released.
+
+The one path from examples to gradients: federated training and dpfl.Private both take it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from dpfl import streams
+from dpfl.audit.canaries import Canaries
+from dpfl.errors import UserError
+from dpfl.noise import Draws
+from dpfl.privacy.release import Release, Unproven, of_step, require_covered
+from dpfl.protocols import Mechanism
+from dpfl.step import Public, Step
+
+cross_entropy = partial(functional.cross_entropy, reduction="none")
+
+
+class Ledger(Protocol):
+    """What training asks of the accounts: dpfl.privacy's Ledger and Filter, or Unlimited."""
+
+    def affordable(self, client: int | str, steps: int) -> int: ...
+    def noise_multiplier(self, client: int | str) -> float: ...
+    def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None: ...
+    def observe(self, update: Tensor) -> None: ...
+    def epsilon_spent(self) -> float: ...
+
+
+class Batches(Protocol):
+    """Examples by number: len() of them, and any of them as inputs [L, ...] and targets [L]."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, chosen: Tensor) -> tuple[Tensor, Tensor]: ...
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where a run's secrets come from: the kind of draws, and the keys of batches and noise."""
+
+    draws: type[Draws]
+    batch_key: tuple
+    noise_key: tuple
+
+
+@dataclass(frozen=True)
+class PublicNoise:
+    """What is public about the noise of a step's mean gradient, where it is z C / B everywhere.
+
+    An optimizer that offers `tell_noise(noise)` gets it before every step: see tell_noise.
+    """
+
+    noise_multiplier: float
+    clip_norm: float
+    expected_batch: float
+
+    @property
+    def standard_deviation(self) -> float:
+        """Return z C / B, that of every coordinate."""
+        return self.noise_multiplier * self.clip_norm / self.expected_batch
+
+
+@dataclass(frozen=True)
+class Released:
+    """A step's private gradient, flat [D], and the noise in it, None where it is not z C / B.
+
+    `examples` is the size of the batch, which is not released.
+    """
+
+    gradient: Tensor
+    noise: PublicNoise | None
+    examples: int
+
+
+def tell_noise(optimizer: torch.optim.Optimizer, noise: PublicNoise | None) -> None:
+    """Tell an optimizer that asks for it what is public about the noise of the next step.
+
+    UserError if it asks, and the mechanism's noise is not the same in every coordinate.
+    """
+    if not hasattr(optimizer, "tell_noise"):
+        return
+    if noise is None:
+        name = type(optimizer).__name__
+        raise UserError(
+            f"optimizer {name} asks for the noise of a step, which must be z C in every "
+            "coordinate, as that of dpsgd is"
+        )
+    optimizer.tell_noise(noise)
+
+
+class PrivateSteps:
+    """A holder's mechanism, which may keep a clipping bound, and the number of steps it has taken.
+
+    Draws are keyed by (key, holder, step): equal batches for every method, and nothing to store in
+    a checkpoint but counts and bounds. `canaries` watch the sampler, and the mechanism if it is
+    `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C.
+    """
+
+    def __init__(
+        self,
+        holder: int | str,
+        mechanism: Mechanism,
+        ledger: Ledger,
+        sources: Sources,
+        loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
+        canaries: Canaries | None = None,
+        even_noise: bool = False,
+    ):
+        self.holder, self.mechanism, self.ledger = holder, mechanism, ledger
+        self.sources, self.loss_fn, self.canaries = sources, loss_fn, canaries
+        self.even_noise, self.taken = even_noise, 0
+
+    def release(
+        self,
+        model: torch.nn.Module,
+        examples: Batches,
+        sample_rate: float,
+        noise_multiplier: float,
+        public: Public,
+        number: int,
+    ) -> Released:
+        """Take one step: sample a batch, charge it, release its gradient.
+
+        `number` counts the steps of a round. UserError if the step is not paid, or if the
+        mechanism promises less noise than is charged; nothing is sampled or released then.
+        """
+        expected = sample_rate * len(examples)
+        promised = of_step(self.mechanism, noise_multiplier, expected)
+        require_covered(promised, noise_multiplier)
+        self.ledger.charge(self.holder, 1, noise_multiplier)
+        draws, batch_key, noise_key = vars(self.sources).values()
+        key = (self.holder, self.taken)
+        chosen = self._poisson(draws(*batch_key, *key), len(examples), sample_rate)
+        inputs, targets = examples[torch.from_numpy(chosen)]
+        step = Step(
+            model=model,
+            loss_fn=self.loss_fn,
+            inputs=inputs,
+            targets=targets,
+            noise_multiplier=noise_multiplier,
+            expected_batch=expected,
+            normal=draws(*noise_key, *key).normal,
+            public=public,
+            public_rng=partial(streams.rng, *batch_key, "public", *key),
+            number=number,
+        )
+        self.taken += 1
+        noise = self._public_noise(promised, expected)
+        return Released(self.mechanism.estimate(step), noise, len(chosen))
+
+    def _public_noise(self, promised: Release | Unproven, expected: float) -> PublicNoise | None:
+        """Return the noise of the next step, before the clipping bound moves."""
+        if not (self.even_noise and self.mechanism.clippings and isinstance(promised, Release)):
+            return None
+        clip_norm = self.mechanism.clippings[0].clip_norm
+        return PublicNoise(promised.multipliers[0], clip_norm, expected)
+
+    def end_round(self) -> None:
+        """Forget what the mechanism keeps between the steps of a round."""
+        if hasattr(self.mechanism, "forget"):
+            self.mechanism.forget()
+
+    def _poisson(self, draws: Draws, examples: int, sample_rate: float) -> np.ndarray:
+        """Return the examples of a batch, each in it with the sample rate; so are canaries."""
+        canaries = self.canaries
+        records = canaries.records if canaries else 0
+        drawn = draws.uniform(examples + records) < sample_rate
+        chosen = np.flatnonzero(drawn[:examples])
+        if canaries:
+            canaries.draw(drawn[examples:], len(chosen), examples, sample_rate)
+        return chosen
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {
+            "taken": self.taken,
+            "clippings": [rule.state() for rule in self.mechanism.clippings],
+            "canaries": self.canaries.state() if self.canaries else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from what a checkpoint kept."""
+        self.taken = state["taken"]
+        for rule, bound in zip(self.mechanism.clippings, state["clippings"], strict=True):
+            rule.restore(bound)
+        if self.canaries:
+            self.canaries.restore(state["canaries"])
