@@ -159,3 +159,18 @@ def test_the_bound_converges_to_the_quantile_of_the_norms(target):
 def test_mistakes_are_named_with_their_bound(rule, settings, message):
     with pytest.raises(UserError, match=message):
         plugins.load("clippings", rule).build(**settings)
+
+
+@pytest.mark.parametrize("votes", [-3.5, 0.0, 40.0])
+def test_the_noisy_count_leaves_on_a_grid(votes):
+    """Its last digits could tell which votes the noise was added to."""
+    rule, counts = quantile.build(1.0, 0.5, rate=1.0), []
+    for step in range(20):
+        before = rule.clip_norm
+        rule.after(
+            votes, noise_multiplier=1.0, expected=64.0, normal=noise.Seeded("grid", step).normal
+        )
+        counts.append(64 * math.log(before / rule.clip_norm))
+    points = [count * 2**10 for count in counts]
+    assert points == pytest.approx([round(point) for point in points], abs=1e-6)
+    assert len(set(map(round, points))) == 20
