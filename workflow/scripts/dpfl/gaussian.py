@@ -20,7 +20,7 @@ def noisy_sum(total: Tensor, noise: Tensor, spread: float) -> Tensor:
     Gaussian. And nothing finer than the grid leaves: only z and C determine it, both public. What
     is made of the points later (division, float32) is post-processing.
 
-    This says nothing of the sum itself: in float32 it rounds, by about 1e-6 of C.
+    This says nothing of the sum itself, which rounds in the precision of the gradients.
     """
     noisy = total.double().add(noise.to(total.device), alpha=spread)
     if not spread:
