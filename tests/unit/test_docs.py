@@ -17,6 +17,7 @@ from dpfl.papers import folder, published
 from dpfl.planning import config as configuration
 from dpfl.planning import estimate, plan
 from dpfl.report import typed_numbers
+from dpfl.tables import results
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -220,9 +221,8 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
             **{"method": claim["method"], "variant": "", "epsilon": 8.0, "seed": range(seeds)},
             **{"run": [f"run-{seed}" for seed in range(seeds)], "cell": 0, "diverged": False},
             **{"accuracy": mean + noise, "eps_claimed": 8.0, "eps_certified": 7.9},
-            "eps_audit_lb": np.nan,
         }
-    )
+    ).assign(**{key: [value] * seeds for key, value in results.audit(None).items()})
     study = {"dataset": "mnist", "margin": 1.0, "demonstrates": False}
     evidence = claims.Evidence("doe2024", study, runs, lambda: runs, pd.DataFrame())
     rows = kind.judge(claim, evidence)

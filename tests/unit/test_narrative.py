@@ -32,8 +32,15 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "at_chance": 0,
         "eps_claimed": 2.0,
         "eps_certified": 1.99,
-        "eps_audited": "not audited",
+        "eps_audited": np.nan,
+        "audit_ceiling": np.nan,
+        "audit_level": np.nan,
+        "audit_estimator": "",
+        "audit_status": "not audited",
+        "audit_broken": "",
+        "audit_blind": "",
         "privacy": "consistent",
+        "privacy_reasons": "",
         "reasons": "",
         "unit": "example",
         "adjacency": "add-or-remove-one",
@@ -186,10 +193,9 @@ def test_regimes_tell_prediction_and_measurement() -> None:
 
 def test_privacy_sets_three_epsilons_side_by_side() -> None:
     unproven = {
-        "eps_certified": np.nan,
-        "privacy": "unproven",
-        "reasons": "clips after the noise",
-        "eps_audited": "4.3",
+        **{"eps_certified": np.nan, "privacy": "unproven", "reasons": "clips after the noise"},
+        **{"eps_audited": 1.319, "audit_ceiling": 4.9, "audit_level": 0.05},
+        **{"audit_status": "audited", "audit_estimator": "one run, top calls"},
     }
     free = {"epsilon": INF, "eps_claimed": INF, "eps_certified": INF, "privacy": "no claim"}
     more = unproven | {"epsilon": 8.0, "eps_claimed": 8.0}
@@ -198,9 +204,22 @@ def test_privacy_sets_three_epsilons_side_by_side() -> None:
         "Claimed ε = 2: certified at most 1.99 (pld, add-or-remove-one, unit example); "
         "audit: not audited; consistent in 1 cell."
     )
-    assert "no certificate for sgd; audit: 4.3; unproven in 1 cell" in not_proven
+    assert "no certificate for sgd; audit: ≥ 1.31 (ceiling 4.9) (level 0.05, one" in not_proven
+    assert not_proven.endswith("unproven in 1 cell.")
     assert eight.startswith("Claimed ε = 8: no certificate for sgd;")
     assert why == "No proof of sgd: clips after the noise."
+
+
+def test_privacy_tells_why_a_budget_is_refuted_and_what_no_audit_sees() -> None:
+    usual = {"privacy": "certificate refuted", "audit_status": "audited", "audit_level": 0.01}
+    why = {"privacy_reasons": "audited above what is certified"}
+    cells = [usual | why | {"method": m, "eps_audited": e} for m, e in (("a", 2.5), ("b", 3.5))]
+    blind = {"method": "c", "audit_status": "blind", "audit_blind": "It sees a part only."}
+    refuted, rest, unseen = narrative.privacy(cells_of(*cells, blind))
+    assert "audit: ≥ 3.5 of b, the largest of 2 (level 0.01" in refuted
+    assert refuted.endswith("certificate refuted in 2 cells: audited above what is certified.")
+    assert "audit: blind; consistent in 1 cell." in rest
+    assert unseen == "Not seen by an audit of c: It sees a part only."
 
 
 def test_each_unit_says_whom_it_protects() -> None:

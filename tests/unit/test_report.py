@@ -173,7 +173,8 @@ def test_tables_are_read_back_as_they_were(folder: Path) -> None:
 def row_of(**changes) -> dict:
     numbers = ("printed", "ours", "ours_low", "ours_high", "n", "failed", "difference", "needed_n")
     numbers += ("difference_low", "difference_high", "eps_claimed", "eps_certified", "eps_audited")
-    return dict.fromkeys((*numbers, "lucky_gain", "weak_baseline"), float("nan")) | changes
+    numbers += ("audit_ceiling", "audit_status", "lucky_gain", "weak_baseline")
+    return dict.fromkeys(numbers, float("nan")) | changes
 
 
 def test_what_is_unknown_of_a_claim_is_left_out() -> None:
@@ -187,8 +188,12 @@ def test_what_is_unknown_of_a_claim_is_left_out() -> None:
 
 def test_three_epsilons_stand_in_one_order() -> None:
     assert claims_table.epsilons(row_of(eps_claimed=8.0)) == "8 / none / not audited"
-    whole = row_of(eps_claimed=8.0, eps_certified=7.99912, eps_audited=2.5)
-    assert claims_table.epsilons(whole) == "8 / 8 / 2.5"  # a proof is rounded up
+    whole = row_of(eps_claimed=8.0, eps_certified=7.99912, eps_audited=2.4999)
+    audited = {"audit_status": "audited", "audit_ceiling": 4.0}
+    # A proof is rounded up, a bound down.
+    assert claims_table.epsilons(whole | audited) == "8 / 8 / ≥ 2.49 (ceiling 4)"
+    assert claims_table.epsilons(whole | {"audit_status": "broken"}) == "8 / 8 / broken, ≥ 2.49"
+    assert claims_table.epsilons(row_of(eps_claimed=8.0, audit_status="blind")).endswith("/ blind")
     free = row_of(eps_claimed=float("inf"), eps_certified=float("inf"))
     assert claims_table.epsilons(free) == "∞ / ∞ / not audited"
 

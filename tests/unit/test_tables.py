@@ -59,7 +59,8 @@ def test_a_cell_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     assert own["sd"] == pytest.approx(np.std(sample, ddof=1))
     assert (own["n"], own["eps_claimed"], own["privacy"]) == (5, 8.0, "consistent")
     assert own["eps_certified"] == pytest.approx(7.992)
-    assert own["eps_audited"] == "not audited"
+    assert own["audit_status"] == "not audited"
+    assert pd.isna(own[["eps_audited", "audit_ceiling", "audit_level"]]).all()
 
 
 def test_one_seed_has_no_interval_and_infinity_no_claim(tmp_path: Path) -> None:

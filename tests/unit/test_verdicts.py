@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.errors import UserError
-from dpfl.tables.verdicts import Interval, cell_verdict, family, interval, of_change, privacy
+from dpfl.tables.verdicts import (
+    PRIVACY,
+    Interval,
+    cell_verdict,
+    family,
+    interval,
+    of_change,
+    privacy,
+    worst,
+)
 
 RNG = np.random.default_rng(7)
 values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)
@@ -157,22 +166,73 @@ def test_differences_without_spread() -> None:
     assert (found["b"].p, found["b"].verdict) == (1.0, "not replicated")
 
 
+CERTIFIED, CLAIMED = "audited above what is certified", "audited above what is claimed"
+NOISE = "check broken: noise scale"
+
+
 @pytest.mark.parametrize(
-    ("claimed", "certified", "audited", "verdict"),
+    ("claimed", "certified", "audited", "broken", "verdict", "reasons"),
     [
-        (4.0, 3.99, None, "consistent"),
-        (4.0, 4.0, 3.1, "consistent"),
-        (4.0, None, 3.1, "unproven"),
-        (4.0, 4.2, None, "unproven"),
-        (4.0, None, 4.3, "refuted"),
-        (4.0, 3.99, 4.3, "certificate refuted"),
-        (4.0, 0.77, 2.0, "certificate refuted"),
-        (2.0, 4.2, 3.0, "refuted"),
-        (math.inf, math.inf, None, "no claim"),
+        (4.0, 3.99, None, (), "consistent", ()),
+        (4.0, 3.99, math.nan, (), "consistent", ()),
+        (4.0, 4.0, 3.1, (), "consistent", ()),
+        (4.0, 3.99, 3.99, (), "consistent", ()),
+        (4.0, None, 3.1, (), "unproven", ("no certificate",)),
+        (4.0, math.nan, None, (), "unproven", ("no certificate",)),
+        (4.0, 4.2, None, (), "unproven", ("certified above what is claimed",)),
+        (4.0, None, 4.3, (), "refuted", (CLAIMED,)),
+        (2.0, 4.2, 3.0, (), "refuted", (CLAIMED,)),
+        (4.0, None, 0.1, ("noise scale",), "refuted", (NOISE,)),
+        (4.0, None, 9.0, ("noise scale",), "refuted", (CLAIMED, NOISE)),
+        (4.0, 0.77, 2.0, (), "certificate refuted", (CERTIFIED,)),
+        (4.0, 3.99, 4.3, (), "certificate refuted", (CERTIFIED, CLAIMED)),
+        (4.0, 3.99, None, ("noise scale",), "certificate refuted", (NOISE,)),
+        (4.0, 3.99, 1.0, ("noise scale",), "certificate refuted", (NOISE,)),
+        (2.0, 4.2, 3.0, ("noise scale",), "certificate refuted", (CLAIMED, NOISE)),
+        (math.inf, 2.0, 3.0, (), "certificate refuted", (CERTIFIED,)),
+        (math.inf, math.inf, None, (), "no claim", ()),
+        (math.inf, math.inf, 5.0, ("noise scale",), "no claim", ()),
     ],
 )
-def test_privacy(claimed: float, certified: float, audited: float, verdict: str) -> None:
-    assert privacy(claimed, certified, audited) == verdict
+def test_privacy(
+    claimed: float,
+    certified: float | None,
+    audited: float | None,
+    broken: tuple,
+    verdict: str,
+    reasons: tuple,
+) -> None:
+    found = privacy(claimed, certified, audited, broken)
+    assert (found.verdict, found.reasons) == (verdict, reasons)
+
+
+epsilons = st.floats(0, 1e3) | st.just(math.inf)
+unknown = st.sampled_from([None, math.nan])
+
+
+@given(epsilons, epsilons | unknown, epsilons, st.lists(st.sampled_from("ab"), max_size=2))
+def test_an_audit_above_a_certificate_or_a_claim_is_never_consistent(
+    claimed: float, certified: float | None, audited: float, broken: list[str]
+) -> None:
+    verdict = privacy(claimed, certified, audited, broken).verdict
+    if certified is not None and audited > certified:
+        assert verdict == "certificate refuted"
+    if audited > claimed or (broken and math.isfinite(claimed)):
+        assert verdict in ("certificate refuted", "refuted")
+    assert verdict in PRIVACY
+
+
+def test_the_worst_verdict_counts_with_all_its_reasons() -> None:
+    runs = [
+        privacy(4.0, 3.99, 1.0),
+        privacy(4.0, 3.99, 5.0),
+        privacy(4.0, 3.99, 1.0, ["records"]),
+        privacy(4.0, None, 9.0),
+    ]
+    found = worst(runs)
+    assert found.verdict == "certificate refuted"
+    assert found.reasons == (CERTIFIED, CLAIMED, "check broken: records")
+    assert worst(runs[:1]) == runs[0]
 
 
 @pytest.mark.parametrize(

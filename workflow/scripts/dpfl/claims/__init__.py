@@ -16,11 +16,17 @@ from dpfl.suggestions import nearest
 if TYPE_CHECKING:
     import pandas as pd
 
+PRIVACY = (
+    *("eps_claimed", "eps_certified", "eps_audited", "audit_ceiling", "audit_level"),
+    *("audit_estimator", "audit_status", "privacy", "privacy_reasons"),
+)
+"""What `tables.audits` says of the cell that is worst off."""
+
 COLUMNS = [
     *("paper", "claim", "kind", "part", "about", "study", "epsilon", "printed"),
     *("ours", "ours_low", "ours_high", "n", "failed"),
     *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
-    *("privacy", "eps_claimed", "eps_certified", "eps_audited"),
+    *PRIVACY,
     *("needed_n", "lucky_gain", "weak_baseline", "runs"),
 ]
 """Of `judge`. `about` says what is compared; `failed` counts runs at chance or diverged, which are

@@ -5,7 +5,7 @@ line style differ as well, so that a figure also reads in grey.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
@@ -141,9 +141,21 @@ def delta_text(delta: float) -> str:
     return re.sub(r"e-0", "e-", f"{delta:g}")
 
 
-def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose labels say where nothing certifies a budget."""
-    return table.assign(label=rendering.labels(table))
+def named(table: pd.DataFrame, line: Sequence[str] = ("method", "variant")) -> pd.DataFrame:
+    """Return a table of runs whose labels say where nothing certifies a budget.
+
+    Where some budget is refuted, all finite ones say so of the columns that make a line.
+    """
+    lines = table.groupby(list(line))["refuted"].transform("any")
+    refuted = lines & np.isfinite(table["epsilon"])
+    marks = map(rendering.marks, table["certified"], refuted)
+    return table.assign(label=table["label"] + pd.Series(list(marks), table.index, dtype=str))
+
+
+def label_of(cell: dict, runs: pd.DataFrame) -> str:
+    """Return the label of a cell, which says if a budget of its method is refuted."""
+    refuted = runs.loc[runs["method"] == cell["method"], "refuted"].any()
+    return cell["label"] + rendering.marks(certified=True, refuted=refuted)
 
 
 def series_of(table: pd.DataFrame) -> pd.Series:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import Evidence
+from dpfl.claims import PRIVACY, Evidence
 from dpfl.errors import UserError
 from dpfl.judging import cells, rows
 from dpfl.tables import verdicts
@@ -19,7 +19,7 @@ OURS = frozenset(
     {
         *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
         *("ci_low", "ci_high", "n", "difference", "verdict", "runs", "value"),
-        *("eps_claimed", "eps_certified", "eps_audited"),
+        *PRIVACY,
     }
 )
 """Columns of the table of published numbers that are no coordinates."""

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpfl.claims import PRIVACY
 from dpfl.papers import published
-from dpfl.tables import results, verdicts
+from dpfl.tables import audits, results, verdicts
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
     *("printed", "study", "method", "ours", "ci_low", "ci_high", "n", "difference", "verdict"),
-    *("eps_claimed", "eps_certified", "eps_audited", "runs"),
+    *PRIVACY,
+    "runs",
 )
 NOT_RUN = "not run"
 
@@ -86,9 +88,7 @@ def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> 
         "n": measured.n,
         "difference": measured.mean - number["value"],
         "verdict": "demonstration" if study["demonstrates"] else verdict,
-        "eps_claimed": own["eps_claimed"].max(),
-        "eps_certified": own["eps_certified"].max(skipna=False),
-        "eps_audited": own["eps_audit_lb"].max(),
+        **audits.of_cell(own),
         "runs": " ".join(cell["runs"]),
     }
 

@@ -7,17 +7,16 @@ import numpy as np
 import pandas as pd
 
 from dpfl.claims import COLUMNS, Evidence
-from dpfl.tables import results, verdicts
+from dpfl.tables import audits, results, verdicts
 
 Row = dict[str, Any]
 TEXTS = frozenset(
     {
         *("paper", "claim", "kind", "part", "about", "study", "verdict", "privacy"),
-        *("weak_baseline", "runs"),
+        *("privacy_reasons", "audit_estimator", "audit_status", "weak_baseline", "runs"),
     }
 )
 DIFFERENCE = ("n", "difference", "difference_low", "difference_high")
-WORST_FIRST = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
 
 
 def table(rows: Iterable[Row]) -> pd.DataFrame:
@@ -42,7 +41,7 @@ def blank(claim: dict, evidence: Evidence, part: str = "overall", **values: Any)
 
 
 def of_runs(evidence: Evidence, *sides: pd.DataFrame) -> Row:
-    """Return what some runs have in common: their names, failures, and three epsilons.
+    """Return what some runs have in common: their names, failures, three epsilons and the audit.
 
     The epsilons are those of the cell that is worst off, so that they fit the verdict on privacy.
     """
@@ -73,20 +72,8 @@ def ours(measured: verdicts.Interval) -> Row:
 
 
 def _privacy(runs: pd.DataFrame) -> Row:
-    cells = [_cell_privacy(own) for _, own in runs.groupby("cell", sort=False)]
-    return min(cells, key=lambda c: (WORST_FIRST.index(c["privacy"]), -c["eps_claimed"]))
-
-
-def _cell_privacy(own: pd.DataFrame) -> Row:
-    claimed, audited = own["eps_claimed"].max(), own["eps_audit_lb"].astype(float).max()
-    certified = own["eps_certified"].astype(float).max(skipna=False)
-    known = (None if np.isnan(value) else float(value) for value in (certified, audited))
-    return {
-        "privacy": verdicts.privacy(claimed, *known),
-        "eps_claimed": claimed,
-        "eps_certified": certified,
-        "eps_audited": audited,
-    }
+    cells = [audits.of_cell(own) for _, own in runs.groupby("cell", sort=False)]
+    return min(cells, key=lambda c: (verdicts.PRIVACY.index(c["privacy"]), -c["eps_claimed"]))
 
 
 def _nan(value: float | None) -> float:

@@ -11,15 +11,16 @@ from typing import Any
 import jsonschema
 import pandas as pd
 
+from dpfl.claims import PRIVACY
 from dpfl.errors import UserError
 from dpfl.papers import citation, folder
 
-FORMAT = "judged-claims/1"
+FORMAT = "judged-claims/2"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
 VALUES = (
     *("part", "about", "epsilon", "printed", "ours", "ours_low", "ours_high", "n", "failed"),
-    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict", "privacy"),
-    *("eps_claimed", "eps_certified", "eps_audited", "needed_n", "lucky_gain", "weak_baseline"),
+    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
+    *(*PRIVACY, "needed_n", "lucky_gain", "weak_baseline"),
 )
 COUNTS = ("n", "failed", "needed_n")
 

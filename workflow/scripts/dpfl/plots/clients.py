@@ -57,7 +57,7 @@ def _cells(study: dict, runs: pd.DataFrame) -> pd.DataFrame | None:
         rows.append(
             {
                 "method": cell["method"],
-                "series": ", ".join(filter(None, (cell["label"], others))),
+                "series": ", ".join(filter(None, (style.label_of(cell, runs), others))),
                 "clients": cell["variant"]["clients"],
                 "epsilon": results.number(cell["epsilon"]),
                 "mean": measured.mean,

@@ -25,7 +25,7 @@ TITLE_WIDTH = 34
 
 def draw(study: dict, runs_dir: Path) -> Figure:
     """Draw the figure from the rate runs of a study."""
-    runs = style.named(results.frame(study, runs_dir))
+    runs = style.named(results.frame(study, runs_dir), ["method"])
     rates = _panelled(ranges.classified(study, runs))
     summary = ranges.ranges(study, runs).set_index(ranges.SERIES)
     epsilons = sorted(rates["epsilon"].unique())

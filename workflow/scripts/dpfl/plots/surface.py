@@ -65,11 +65,12 @@ def _cells(study: dict, runs_dir: Path, keys: list[str]) -> pd.DataFrame:
         summaries.setdefault(index, []).append(summary)
     rows = []
     for index, cell in enumerate(study["cells"]):
+        label = style.label_of(cell, runs)
         others = {key: value for key, value in cell["variant"].items() if key not in keys}
         rows.append(
             {key: cell["variant"][key] for key in keys}
             | {
-                "series": ", ".join(filter(None, (cell["label"], results.variant_text(others)))),
+                "series": ", ".join(filter(None, (label, results.variant_text(others)))),
                 "epsilon": results.number(cell["epsilon"]),
                 "accuracy": runs.loc[runs["cell"] == index, "accuracy"].mean(),
                 "n": len(cell["runs"]),

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 
 from dpfl.figures import style
 from dpfl.plots import _frame
-from dpfl.tables import results, verdicts
-from dpfl.tables.rendering import NOT_CERTIFIED
+from dpfl.tables import rendering, results, verdicts
 
 DODGE = 0.6
 LETTER = 0.075  # width in inches of a letter of a tick's name
@@ -58,12 +57,12 @@ def _each(study: dict, variants: list[str]) -> list[dict]:
 
 
 def _tick(runs: pd.DataFrame, variant: dict) -> str:
-    """Name a variant; numbers with their key, and "not certified" if its method may be."""
+    """Name a variant; numbers with their key, and marks that not all of its method have."""
     split = runs.groupby("method")["label"].transform("nunique") > 1
     own = runs[split & (runs["variant"] == results.variant_text(variant))]
-    unproven = len(own) and not own["certified"].any()
     parts = [v if isinstance(v, str) else f"{k}={v}" for k, v in variant.items()]
-    return (", ".join(parts) or "default") + NOT_CERTIFIED * bool(unproven)
+    proven = own["certified"].any() or not len(own)
+    return (", ".join(parts) or "default") + rendering.marks(proven, own["refuted"].any())
 
 
 def _shared(labels: pd.Series) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfl.report import paper, values
 from dpfl.report.paper import Paper
-from dpfl.tables.rendering import known, number, rounded_up
+from dpfl.tables.rendering import audited, known, number, rounded_up
 
 OVERALL, NOT_JUDGED = "overall", "not judged"
 TONES = {
@@ -98,8 +98,7 @@ def epsilons(row: Mapping) -> str:
         return ""
     certified = row["eps_certified"]
     proven = rounded_up(float(certified)) if known(certified) else "none"
-    audited = row["eps_audited"] if known(row["eps_audited"]) else "not audited"
-    return " / ".join((_short(row["eps_claimed"]), proven, _short(audited)))
+    return " / ".join((_short(row["eps_claimed"]), proven, audited(row)))
 
 
 def remarks(row: Mapping) -> str:

@@ -103,7 +103,7 @@ def regimes(cells: pd.DataFrame) -> list[str]:
 def privacy(cells: pd.DataFrame) -> list[str]:
     """Set the claimed, certified and audited epsilon of each privacy setting side by side.
 
-    Why there is no certificate follows, once for all settings.
+    Why there is no certificate follows, once for all settings, and what the audits do not see.
     """
     lines = []
     private = cells[np.isfinite(cells["eps_claimed"])]
@@ -117,14 +117,41 @@ def privacy(cells: pd.DataFrame) -> list[str]:
                 if known(proof)
                 else f"no certificate for {listed(own['method'].unique())}"
             )
-            audited = listed(own["eps_audited"].unique())
             lines.append(
-                f"Claimed ε = {claimed:g}: {certified}; audit: {audited}; "
-                f"{verdict} in {counted(len(own), 'cell')}."
+                f"Claimed ε = {claimed:g}: {certified}; {audit(own)}; "
+                f"{verdict} in {counted(len(own), 'cell')}{_because(own)}."
             )
-    unproven = private[private["eps_certified"].isna()].groupby("reasons", sort=False)
-    return lines + [
-        f"No proof of {listed(own['method'].unique())}: {reasons}." for reasons, own in unproven
+    return [
+        *lines,
+        *_by_text(private[private["eps_certified"].isna()], "reasons", "No proof of"),
+        *_by_text(private[private["audit_blind"] != ""], "audit_blind", "Not seen by an audit of"),
+    ]
+
+
+def audit(cells: pd.DataFrame) -> str:
+    """Say what the audits of some cells found: the largest bound and its level, or their status."""
+    found = cells[cells["eps_audited"].notna()]
+    said = list(cells.loc[cells["eps_audited"].isna(), "audit_status"].unique())
+    if len(found):
+        most = found.loc[found["eps_audited"].idxmax()]
+        of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
+        level = f"level {most['audit_level']:.2g}, {most['audit_estimator']}"
+        said.insert(0, f"{rendering.audited(most)}{of} ({level})")
+    return f"audit: {listed(said)}"
+
+
+def _because(cells: pd.DataFrame) -> str:
+    """Return why budgets are refuted, where they are."""
+    reasons = dict.fromkeys(r for r in cells["privacy_reasons"] if r)
+    refuted = cells["privacy"].str.contains("refuted").all()
+    return f": {'; '.join(reasons)}" if refuted else ""
+
+
+def _by_text(cells: pd.DataFrame, column: str, head: str) -> list[str]:
+    """Tell each text of a column once, with the methods that it is about."""
+    return [
+        f"{head} {listed(own['method'].unique())}: {text.removesuffix('.')}."
+        for text, own in cells.groupby(column, sort=False)
     ]
 
 

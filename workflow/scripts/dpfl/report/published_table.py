@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from dpfl.claims import PRIVACY
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
 from dpfl.tables.rendering import known
 
 FIXED = [
     *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
-    *("ci_low", "ci_high", "n", "difference", "verdict", "eps_claimed", "eps_certified"),
-    *("eps_audited", "runs"),
+    *("ci_low", "ci_high", "n", "difference", "verdict", *PRIVACY, "runs"),
 ]
 """The columns that are no coordinates, of results/claims/{paper}/published.csv."""
 NOT_RUN = "not run"

@@ -11,7 +11,8 @@ from dpfl.tables import rendering, results
 
 NUMBERS = {
     *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
-    *("eps_claimed", "eps_accounted", "eps_certified", "r", "clipped_below", "clipped_above"),
+    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
+    *("audit_level", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
 }

@@ -41,8 +41,11 @@ def rules(margin: float) -> list[str]:
         "study's budgets, tests and intervals at the levels of Holm's procedure over all changes "
         f"of the study; {changes}; else inconclusive; too few seeds below n = "
         f"{verdicts.MIN_SEEDS}.",
-        "Privacy: refuted if an audit finds more than is claimed, certificate refuted if it finds "
-        "more than is certified, consistent if the claim is certified, else unproven.",
+        "Privacy: certificate refuted if an audit finds more than is certified, or if a check of "
+        "noise or sampling fails in a run that has a certificate; refuted if it finds more than is "
+        "claimed, or if a check fails without a certificate; consistent if the claim is certified, "
+        "else unproven. Of a cell it is the worst verdict of its runs, and the largest bound "
+        "of n audited seeds holds at n times the level of one.",
     ]
 
 

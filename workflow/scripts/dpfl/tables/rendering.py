@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpfl import files
 
@@ -126,9 +126,15 @@ def plain(name: str) -> Column:
     return lambda row: str(row[name]) if known(row[name]) else ""
 
 
+def marks(certified: bool, refuted: bool = False) -> str:
+    """Return what is said of a budget after a name: not certified, refuted, or nothing."""
+    words = ["not certified"] * (not certified) + ["refuted"] * bool(refuted)
+    return f" ({', '.join(words)})" if words else ""
+
+
 def label(row: "pd.Series") -> str:
     """Return the name of a row's method, which says where nothing certifies its budget."""
-    return row["label"] + NOT_CERTIFIED * (not row["certified"])
+    return row["label"] + marks(row["certified"])
 
 
 def not_certified(row: "pd.Series") -> list[str]:
@@ -189,12 +195,41 @@ def certified(row: "pd.Series") -> str:
     return rounded_up(row["eps_certified"]) if known(row["eps_certified"]) else "none"
 
 
+def audited(row: Mapping[str, Any]) -> str:
+    """Return an audited epsilon, `≥ 4.86 (ceiling 4.86)`, or the status of the audit without one.
+
+    A status other than `audited` stands before the bound, such as `broken, ≥ 0.5`.
+    """
+    status = row["audit_status"] if known(row["audit_status"]) else "not audited"
+    if not known(row["eps_audited"]):
+        return status
+    said = "" if status == "audited" else f"{status}, "
+    most = row["audit_ceiling"]
+    ceiling = f" (ceiling {rounded_down(most)})" if known(most) else ""
+    return f"{said}≥ {rounded_down(row['eps_audited'])}{ceiling}"
+
+
+def privacy(row: "pd.Series") -> str:
+    """Return the verdict on a claimed epsilon, with its reasons where it is refuted."""
+    reasons = row["privacy_reasons"] if "refuted" in row["privacy"] else ""
+    return f"{row['privacy']}: {reasons}" if reasons else row["privacy"]
+
+
 def rounded_up(epsilon: float) -> str:
     """Return four digits of a proven bound, rounded up: rounded to nearest it might not hold."""
+    return _digits(epsilon, 4, lambda value: math.ceil(value - 1e-9))
+
+
+def rounded_down(epsilon: float) -> str:
+    """Return three digits of an audited bound, rounded down: rounded up it might not hold."""
+    return _digits(epsilon, 3, lambda value: math.floor(value + 1e-9))
+
+
+def _digits(epsilon: float, digits: int, cut: Callable[[float], int]) -> str:
     if not math.isfinite(epsilon) or epsilon == 0:
         return number(epsilon)
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 3)
-    return f"{math.ceil(epsilon / unit - 1e-9) * unit:.4g}"
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - digits + 1)
+    return f"{cut(epsilon / unit) * unit:.{digits}g}"
 
 
 def width(row: "pd.Series") -> str:
@@ -214,7 +249,10 @@ CELLS: dict[str, Column] = {
     "ε claimed": claimed,
     "ε certified": certified,
     "certified by": lambda row: row["accountant"] * known(row["eps_certified"]),
-    "ε audited": plain("eps_audited"),
+    "ε audited": audited,
+    "audit level": rounded("audit_level"),
+    "audit estimator": plain("audit_estimator"),
+    "privacy": privacy,
     "rate": plain("rate"),
     "r": rounded("r"),
     "regime": plain("regime"),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files, plugins
+from dpfl.tables import audits
 
 Study = dict[str, Any]
 CHANCE = 1.5
@@ -98,8 +99,9 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
     A run without a finite accuracy counts as guessing: to leave it out would flatter its method.
-    `certified` holds for a cell if every run has a certificate, or no budget to certify. Every
-    setting that the study varies has a column, None where a cell does not have it.
+    `certified` holds for a cell if every run has a certificate, or no budget to certify, `refuted`
+    if an audit refutes the certificate or the claim of any run. Every setting that the study varies
+    has a column, None where a cell does not have it.
     """
     rows = [
         _cell_columns(cell)
@@ -116,21 +118,36 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
         for key in ("accuracy", "train_accuracy")
     }
     certified = ~unproven.groupby(table["cell"]).transform("any")
-    return table.assign(**finite, certified=certified)
+    return table.assign(**finite, certified=certified, refuted=audits.refuted(table))
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
     """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
-    certified = frame(study, runs_dir).groupby("cell")["certified"].first()
+    proofs = frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
     tables = [
         pd.read_csv(path / f"{name}.csv").assign(
             **_cell_columns(cell)
-            | {"cell": index, "run": run, "seed": seed, "certified": certified[index]}
+            | {"cell": index, "run": run, "seed": seed}
+            | proofs.loc[index].to_dict()
         )
         for index, cell, run, seed, path in _runs(study, runs_dir)
     ]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)
+
+
+def audit(found: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what one run's audit says, the block `audit` of its summary; older ones have none."""
+    known = found or {"status": audits.NOT_AUDITED}
+    return {
+        "eps_audit_lb": number(known.get("epsilon")),
+        "audit_ceiling": number(known.get("ceiling")),
+        "audit_level": number(known.get("level")),
+        "audit_estimator": known.get("estimator") or "",
+        "audit_status": known["status"],
+        "audit_broken": tuple(known.get("broken", ())),
+        "audit_blind": tuple(known.get("blind", ())),
+    }
 
 
 def summaries(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -175,8 +192,7 @@ def _outcome(path: Path) -> dict[str, Any]:
         "eps_certified": number(summary["eps_certified"]),
         "eps_accounted": number(summary["epsilon_spent"]),
         "reasons": "; ".join(summary.get("eps_certified_reasons") or []),
-        "eps_audit_lb": number(summary["eps_audit_lb"]),
-        "audit_status": summary["audit_status"],
+        **audit(summary.get("audit")),
         "adjacency": summary["adjacency"] or "",
         "accountant": summary["accountant"] or "",
         "noise": summary["noise"] or "",

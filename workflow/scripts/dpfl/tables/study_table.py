@@ -2,8 +2,11 @@
 
 Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
 epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
-proof, the largest over seeds; empty without a proof) and `eps_audited` (a lower bound from an
-attack, or the audit's status). `certified` holds if all runs have a proof. `eps_accounted` is what
+proof, the largest over seeds; empty without a proof) and `eps_audited` (the largest lower bound
+from an attack; empty without one). That bound holds at `audit_level`; `audit_ceiling` is the most
+that the audit could have shown, `audit_broken` names checks of noise and sampling that failed,
+`audit_blind` says what it does not see, and `privacy_reasons` what the verdict `privacy` is due to.
+`certified` holds if all runs have a proof, `reasons` say why there is none. `eps_accounted` is what
 an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
 without a proof it proves nothing.
 
@@ -15,10 +18,9 @@ is for reading, every setting that the study varies has a column.
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dpfl.tables import comparisons, results, verdicts
+from dpfl.tables import audits, comparisons, results, verdicts
 
 COLUMNS = [
     *(
@@ -34,7 +36,9 @@ COLUMNS = [
         "n",
     ),
     *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
-    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "privacy", "reasons"),
+    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
+    *("audit_level", "audit_estimator", "audit_status", "audit_broken", "audit_blind"),
+    *("privacy", "privacy_reasons", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
     *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
 ]
@@ -63,7 +67,10 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 **_accuracy(measured),
                 "diverged": int(own["diverged"].sum()),
                 "at_chance": int((own["accuracy"] <= level).sum()),
-                **_privacy(own),
+                **audits.of_cell(own),
+                **audits.remarks(own),
+                "eps_accounted": own["eps_accounted"].max(),
+                "reasons": _joined(own["reasons"]),
                 "unit": cell["unit"],
                 **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
                 "rate": _joined(own["rate_key"] + "=" + own["rate"].map("{:g}".format)),
@@ -97,23 +104,6 @@ def _accuracy(measured: verdicts.Interval) -> dict[str, Any]:
         "ci_low": measured.low,
         "ci_high": measured.high,
         "sd": measured.sd,
-    }
-
-
-def _privacy(own: pd.DataFrame) -> dict[str, Any]:
-    """Return the three epsilons of a cell and what they say together."""
-    claimed = own["eps_claimed"].max()
-    certified = own["eps_certified"].max(skipna=False)
-    audited = own["eps_audit_lb"].max()
-    verdict = verdicts.privacy(claimed, _none_if_nan(certified), _none_if_nan(audited))
-    status = _joined(own["audit_status"])
-    return {
-        "eps_claimed": claimed,
-        "eps_accounted": own["eps_accounted"].max(),
-        "eps_certified": certified,
-        "eps_audited": status if np.isnan(audited) else f"{audited:g}",
-        "privacy": verdict,
-        "reasons": _joined(own["reasons"]),
     }
 
 
@@ -161,7 +151,3 @@ def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame)
 def _joined(values: pd.Series) -> str:
     """Return the distinct values of a cell's runs, in order."""
     return "; ".join(str(value) for value in dict.fromkeys(values) if value != "")
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

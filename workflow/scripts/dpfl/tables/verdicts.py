@@ -5,7 +5,7 @@ an interval is Student's over seeds, accuracies and margins are percentage point
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from dpfl.errors import UserError
 LEVEL = 0.95
 MIN_SEEDS = 5
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
+PRIVACY = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
+"""Verdicts on a claimed epsilon, the worst first."""
+REFUTED = PRIVACY[:2]
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,14 @@ class Comparison:
     p: float | None
     p_holm: float | None
     verdict: str
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """A verdict on a claimed epsilon, one of PRIVACY, and its reasons."""
+
+    verdict: str
+    reasons: tuple[str, ...] = ()
 
 
 def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
@@ -151,16 +162,48 @@ def p_above(values: Sequence[float]) -> float | None:
     return float(stats.t.sf(t, measured.n - 1))
 
 
-def privacy(claimed: float, certified: float | None, audited: float | None) -> str:
-    """Judge a claimed epsilon: `refuted` by an audit, `unproven`, else `consistent`.
+def privacy(
+    claimed: float,
+    certified: float | None,
+    audited: float | None,
+    broken: Sequence[str] = (),
+) -> Privacy:
+    """Judge the epsilon that one run claims, by its certificate and its audit.
 
-    A certificate counts only up to the claim; one below an audit's bound is wrong, so that it is
-    the `certificate refuted`. An infinite epsilon is no claim.
+    `audited` is the lower bound that an audit found, `broken` names its checks of noise and
+    sampling that failed; None or nan is what is not known. A certificate below the bound, or one
+    whose run fails a check, is refuted whatever is claimed: its proof is of other noise or other
+    batches. Below the claim a certificate makes it `consistent`. An infinite epsilon is no claim.
     """
+    proof, bound = _known(certified), _known(audited)
+    limits = {"certified": proof, "claimed": claimed}
+    beaten = [word for word, limit in limits.items() if _above(bound, limit)]
+    reasons = [f"audited above what is {word}" for word in beaten]
+    reasons += [f"check broken: {name}" for name in broken]
+    if "certified" in beaten or (broken and proof is not None and math.isfinite(proof)):
+        return Privacy("certificate refuted", tuple(reasons))
     if math.isinf(claimed):
-        return "no claim"
-    if audited is not None and certified is not None and audited > certified:
-        return "certificate refuted"
-    if audited is not None and audited > claimed:
-        return "refuted"
-    return "consistent" if certified is not None and certified <= claimed else "unproven"
+        return Privacy("no claim")
+    if reasons:
+        return Privacy("refuted", tuple(reasons))
+    if proof is None:
+        return Privacy("unproven", ("no certificate",))
+    if proof > claimed:
+        return Privacy("unproven", ("certified above what is claimed",))
+    return Privacy("consistent")
+
+
+def worst(judged: Iterable[Privacy]) -> Privacy:
+    """Return the worst of some verdicts on privacy, with all reasons that were given for it."""
+    found = list(judged)
+    verdict = min((one.verdict for one in found), key=PRIVACY.index)
+    reasons = (reason for one in found if one.verdict == verdict for reason in one.reasons)
+    return Privacy(verdict, tuple(dict.fromkeys(reasons)))
+
+
+def _above(bound: float | None, limit: float | None) -> bool:
+    return bound is not None and limit is not None and bound > limit
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,149 @@
+"""Audits in tables, claims and labels: the largest bound of a cell, its level and its verdict."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import synthetic
+from synthetic import audit, cell, study
+
+from dpfl.claims import Evidence
+from dpfl.figures import style
+from dpfl.judging import rows
+from dpfl.report import reader
+from dpfl.tables import audits, comparisons, rendering, results, study_table
+
+
+def runs_of(tmp_path: Path, outcome, *cells: dict) -> pd.DataFrame:
+    synthetic.write(tmp_path, list(cells), outcome)
+    return results.frame(study(list(cells)), tmp_path)
+
+
+def test_the_largest_bound_of_a_cell_holds_at_the_level_of_all_its_seeds(tmp_path: Path) -> None:
+    bounds = [1.2, 1.9, 1.1, 1.5, 1.4]
+    own = runs_of(tmp_path, lambda c, s: {"audit": audit(bounds[s], 3.0 + s)}, cell("sgd", 2.0, 5))
+    found = audits.of_cell(own)
+    assert (found["eps_audited"], found["audit_ceiling"]) == (1.9, 7.0)
+    assert found["audit_level"] == pytest.approx(0.05)
+    assert found["audit_estimator"] == "per-step Clopper-Pearson"
+    assert (found["audit_status"], found["privacy"]) == ("audited", "consistent")
+
+
+def test_only_audited_seeds_count_for_the_level(tmp_path: Path) -> None:
+    outcomes = [{"audit": audit(1.0)}, {}, {"audit": audit(None, status="not audited")}]
+    own = runs_of(tmp_path, lambda c, s: outcomes[s], cell("sgd", 2.0, 3))
+    found = audits.of_cell(own)
+    assert found["audit_level"] == pytest.approx(0.01)
+    assert found["audit_status"] == "audited; not audited"
+    twice = pd.concat([own, own])  # a run that stands on both sides of a comparison is one run
+    assert audits.of_cell(twice)["audit_level"] == pytest.approx(0.01)
+
+
+def test_an_older_summary_is_not_audited(tmp_path: Path) -> None:
+    found = audits.of_cell(runs_of(tmp_path, lambda c, s: {}, cell("sgd", 2.0, 2)))
+    assert found["audit_status"] == "not audited" and found["privacy"] == "consistent"
+    assert math.isnan(found["eps_audited"]) and math.isnan(found["audit_level"])
+
+
+def test_a_refuted_certificate_does_not_hide_behind_that_of_another_seed(tmp_path: Path) -> None:
+    outcomes = [
+        {"eps_certified": 0.77, "audit": audit(2.0)},
+        {"eps_certified": 3.9, "audit": audit(1.0)},
+    ]
+    own = runs_of(tmp_path, lambda c, s: outcomes[s], cell("sgd", 4.0, 2))
+    found = audits.of_cell(own)
+    assert found["eps_audited"] < found["eps_certified"] < found["eps_claimed"]
+    assert found["privacy"] == "certificate refuted"
+    assert found["privacy_reasons"] == "audited above what is certified"
+
+
+def test_a_broken_check_refutes_a_certificate_whatever_the_bound(tmp_path: Path) -> None:
+    broken = audit(0.1, status="broken", broken=["repeated noise", "counts"])
+    outcomes = [{"audit": broken}, {"audit": audit(0.1)}]
+    own = runs_of(tmp_path, lambda c, s: outcomes[s], cell("sgd", 4.0, 2))
+    found = audits.of_cell(own)
+    assert found["privacy"] == "certificate refuted"
+    assert found["privacy_reasons"] == "check broken: repeated noise; check broken: counts"
+    assert found["audit_status"] == "broken; audited"
+    assert audits.remarks(own) == {"audit_broken": "repeated noise; counts", "audit_blind": ""}
+
+
+BLIND = "The basis is released; appended coordinates do not see it."
+SEEN = {
+    "sgd": {"audit": audit(1.9, 6.0)},
+    "quiet": {"audit": audit(7.5, 7.9)},
+    "fsdp": {"eps_certified": None, "audit": audit(4.86, 4.86, estimator="one run, top calls")},
+    "part": {"audit": audit(None, status="blind", blind=[BLIND])},
+}
+
+
+def table_of(tmp_path: Path) -> tuple[dict, pd.DataFrame, pd.DataFrame]:
+    cells = [cell(method, 4.0, 5) for method in SEEN]
+    runs = runs_of(tmp_path, lambda c, s: SEEN[c["method"]], *cells)
+    made = study(cells)
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    return made, runs, table
+
+
+def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
+    _, _, table = table_of(tmp_path)
+    table = table.set_index("method")
+    assert table["eps_audited"].tolist()[:3] == [1.9, 7.5, 4.86]
+    assert table["audit_ceiling"].tolist()[:3] == [6.0, 7.9, 4.86]
+    assert table["audit_level"].tolist()[:3] == pytest.approx([0.05] * 3)
+    assert table["audit_estimator"]["fsdp"] == "one run, top calls"
+    assert table["audit_status"].tolist() == ["audited", "audited", "audited", "blind"]
+    assert table["audit_blind"]["part"] == BLIND
+    assert table["privacy"].tolist() == [
+        *("consistent", "certificate refuted", "refuted", "consistent")
+    ]
+
+
+def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
+    _, _, table = table_of(tmp_path)
+    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    back = reader.table(tmp_path / "main.csv").set_index("method")
+    assert back["eps_audited"]["fsdp"] == 4.86 and math.isnan(back["eps_audited"]["part"])
+    heads, *lines = rendering.readable(table, rendering.CELLS)
+    shown = {line[0]: dict(zip(heads, line, strict=True)) for line in lines[0]}
+    assert shown["fsdp (not certified)"]["ε audited"] == "≥ 4.86 (ceiling 4.86)"
+    assert shown["fsdp (not certified)"]["audit level"] == "0.05"
+    assert shown["fsdp (not certified)"]["privacy"] == "refuted: audited above what is claimed"
+    assert shown["part"]["ε audited"] == "blind" and shown["part"]["privacy"] == "consistent"
+    assert r"$\geq$ 4.86 (ceiling 4.86)" in (tmp_path / "main.tex").read_text()
+    assert "≥ 4.86 (ceiling 4.86)" in (tmp_path / "main.md").read_text()
+
+
+def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> None:
+    made, runs, _ = table_of(tmp_path)
+    evidence = Evidence("paper", made, runs, pd.DataFrame, pd.DataFrame())
+    sides = [runs[runs["method"] == name] for name in ("sgd", "quiet", "fsdp")]
+    found = rows.of_runs(evidence, *sides)
+    assert (found["privacy"], found["eps_audited"]) == ("certificate refuted", 7.5)
+    assert found["audit_level"] == pytest.approx(0.05)
+    assert found["privacy_reasons"].startswith("audited above what is certified")
+
+
+def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> None:
+    cells = [cell(m, e, 2) for m in ("sgd", "fsdp") for e in (2.0, 8.0, math.inf)]
+
+    def outcome(own: dict, seed: int) -> dict:
+        if own["method"] == "sgd" or own["epsilon"] == "inf":
+            return {}
+        return {"eps_certified": None, "audit": audit(4.86)}
+
+    runs = style.named(runs_of(tmp_path, outcome, *cells))
+    labels = runs.groupby("cell")["label"].first().tolist()
+    assert labels[:3] == ["sgd"] * 3
+    assert labels[3:] == ["fsdp (not certified, refuted)"] * 2 + ["fsdp"]
+    assert runs.groupby("cell")["refuted"].first().tolist() == [False] * 3 + [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [(4.869, "4.86"), (0.0, "0"), (0.29, "0.29"), (27.72, "27.7"), (123.9, "123"), (2.0, "2")],
+)
+def test_a_bound_is_rounded_down(bound: float, text: str) -> None:
+    assert rendering.rounded_down(bound) == text
+    assert float(text) <= bound
