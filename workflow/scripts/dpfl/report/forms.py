@@ -80,5 +80,5 @@ def compared(row: Mapping[str, Any]) -> str:
 FILTERS = {
     form.__name__: form
     for form in (listed, counted, points, setting, fixed, signed, short, span, slashed)
-} | {"brief": brief, "accuracy": accuracy, "compared": compared}
+} | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": rendering.audited}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

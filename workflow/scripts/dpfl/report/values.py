@@ -13,6 +13,7 @@ import pandas as pd
 from dpfl.errors import UserError
 from dpfl.report import forms
 from dpfl.suggestions import nearest
+from dpfl.tables.rendering import known
 from dpfl.tables.results import variant_text
 
 Row = dict[str, Any]
@@ -51,6 +52,10 @@ class Values:
     def cell(self, table: str, **where: Any) -> Row:
         """Return the one row that agrees with `where`; UserError for none or several."""
         return one(self.table(table), table, where)
+
+    def audited(self, study: str, **where: Any) -> list[Row]:
+        """Return those of some cells that have an audited bound of epsilon."""
+        return [row for row in self.rows(study, **where) if known(row["eps_audited"])]
 
     def mean(self, study: str, **where: Any) -> float:
         """Return a cell's mean test accuracy, percent."""
