@@ -204,7 +204,7 @@ def test_privacy_sets_three_epsilons_side_by_side() -> None:
         "Claimed ε = 2: certified at most 1.99 (pld, add-or-remove-one, unit example); "
         "audit: not audited; consistent in 1 cell."
     )
-    assert "no certificate for sgd; audit: ≥ 1.31 (ceiling 4.9) (level 0.05, one" in not_proven
+    assert "no certificate for sgd; audit: ≥ 1.31 (ceiling 4.9), level 0.05, one" in not_proven
     assert not_proven.endswith("unproven in 1 cell.")
     assert eight.startswith("Claimed ε = 8: no certificate for sgd;")
     assert why == "No proof of sgd: clips after the noise."
@@ -216,7 +216,7 @@ def test_privacy_tells_why_a_budget_is_refuted_and_what_no_audit_sees() -> None:
     cells = [usual | why | {"method": m, "eps_audited": e} for m, e in (("a", 2.5), ("b", 3.5))]
     blind = {"method": "c", "audit_status": "blind", "audit_blind": "It sees a part only."}
     refuted, rest, unseen = narrative.privacy(cells_of(*cells, blind))
-    assert "audit: ≥ 3.5 of b, the largest of 2 (level 0.01" in refuted
+    assert "audit: ≥ 3.5 of b, the largest of 2, level 0.01" in refuted
     assert refuted.endswith("certificate refuted in 2 cells: audited above what is certified.")
     assert "audit: blind; consistent in 1 cell." in rest
     assert unseen == "Not seen by an audit of c: It sees a part only."

@@ -2,8 +2,8 @@
 
 A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling, the most that the
 audit could have shown. Marks of one claim stand side by side in its column; the shaded area begins
-at the claim, and what lies in it is refuted. A cross is an audit whose check of noise or sampling
-failed. Bounds too small for the frame stand at its lower edge.
+at the claim, and what lies in it is refuted; the dotted line is the diagonal. A cross is an audit
+whose check of noise or sampling failed. Bounds too small for the frame stand at its lower edge.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ WIDTH = 0.84
 """Share of a claim's column over which its marks are spread."""
 ALONE = 2.0
 """Width of the column, as a ratio, of a claim that is the only one."""
-ACROSS = 570
-"""Width of the axes in points, about."""
+CLOSE = 0.035
+"""Share of the axes between two marks of one column, at most: they belong to one claim."""
 LEAST = 10.0
 """The frame reaches down to the lowest claim divided by this."""
 SHADE = "#F6DDD8"
@@ -73,13 +73,11 @@ def _placed(runs: pd.DataFrame, claims: Sequence[float], methods: list[str]) -> 
     """Return runs with where they stand: every line has a place of its own in each column."""
     order = runs.assign(rank=runs["method"].map(methods.index)).sort_values("rank", kind="stable")
     lines = list(dict.fromkeys(order["series"]))
-    place = (runs["series"].map(lines.index) + 0.5) / len(lines) - 0.5
-    least = min(claims) / LEAST
-    slot = ACROSS * WIDTH / (len(claims) * len(lines))
+    place = (runs["series"].map(lines.index) + 0.5) - 0.5 * len(lines)
+    slot = min(_gaps(claims).min() * WIDTH / len(lines), CLOSE * np.ptp(np.log(_edges(claims))))
     return runs.assign(
-        dash=min(0.8 * slot, 15),
-        x=runs["eps_claimed"] * np.exp(_gaps(claims).min() * WIDTH * place),
-        y=runs["eps_audit_lb"].fillna(0).clip(lower=least),
+        x=runs["eps_claimed"] * np.exp(slot * place),
+        y=runs["eps_audit_lb"].fillna(0).clip(lower=min(claims) / LEAST),
     )
 
 
@@ -146,7 +144,7 @@ def _marks(ax: Axes, runs: pd.DataFrame, look: style.Look, series: str) -> None:
     dash = {
         "color": colour,
         "marker": "_",
-        "markersize": runs["dash"].iloc[0],
+        "markersize": 11,
         "markeredgewidth": 2,
     }
     ax.plot(known["x"], known["audit_ceiling"], label=f"_ceiling of {series}", **dash | POINTS)

@@ -136,7 +136,7 @@ def audit(cells: pd.DataFrame) -> str:
         most = found.loc[found["eps_audited"].idxmax()]
         of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
         level = f"level {most['audit_level']:.2g}, {most['audit_estimator']}"
-        said.insert(0, f"{rendering.audited(most)}{of} ({level})")
+        said.insert(0, f"{rendering.audited(most)}{of}, {level}")
     return f"audit: {listed(said)}"
 
 
