@@ -9,6 +9,11 @@ from dpfl.planning import sources
 
 SCRIPTS = "workflow/scripts"
 TABLES = ["", "_comparisons", "_ranges"]
+FIGURES_WITH_TABLE = [
+    name
+    for name in plugins.names("plots")
+    if plugins.constant("plots", name, "TABLE", False)
+]
 # What notebooks import, with all that it imports: sources_of follows it.
 NOTEBOOK_MODULES = [("report", name) for name in plugins.names("report")]
 
@@ -47,6 +52,18 @@ def runs_of_study(wildcards):
     """The finished runs of a study."""
     names = plan.runs_of([PLAN.studies[wildcards.study]])
     return [f"results/runs/{run}/summary.json" for run in names]
+
+
+def models_of(wildcards):
+    """The networks of a study's runs, in their order."""
+    names = plan.runs_of([PLAN.studies[wildcards.study]])
+    return [PLAN.runs[run]["settings"]["model"] for run in names]
+
+
+def files_of_figure(wildcards):
+    """What a figure of a study reads beside its runs."""
+    read = plugins.constant("plots", wildcards.figure, "READS_STUDY", ())
+    return [path.format(study=wildcards.study) for path in read]
 
 
 def partition_of(wildcards):
@@ -126,6 +143,16 @@ def figures_of(names):
     ]
 
 
+def tables_of_figures(names):
+    """The tables of some studies' figures, as paths without their endings."""
+    return [
+        f"results/tables/{name}_{figure}"
+        for name in names
+        for figure in PLAN.studies[name].get("figures", [])
+        if figure in FIGURES_WITH_TABLE
+    ]
+
+
 def paper_files(key):
     """The files of a paper's folder that its page reads."""
     paths = [folder.HOME / key / name for name in folder.FILES]
@@ -152,5 +179,10 @@ def tables_and_figures(key):
             form=["csv", "md", "tex"],
         ),
         *expand("results/figures/{figure}.png", figure=figures_of(studies)),
+        *expand(
+            "{table}.{form}",
+            table=tables_of_figures(studies),
+            form=["csv", "md", "tex"],
+        ),
         *analysis_files(trainless),
     ]

@@ -9,6 +9,7 @@ rule plot:
         sources=lambda w: sources_of("plot", ("plots", w.figure)),
         study="results/studies/{study}.json",
         runs=runs_of_study,
+        files=files_of_figure,
     output:
         png=report(
             "results/figures/{study}/{figure}.png",

@@ -16,6 +16,7 @@ def mismatches(config: dict) -> Iterator[str]:
     """Find components that do not fit together: clipping rules, units, numbers that none takes."""
     for name, study in config["studies"].items():
         where, units = f"config: studies.{name}", {}
+        yield from _figure_errors(where, study)
         for method in study["methods"]:
             for variant in variants(study, method):
                 try:
@@ -53,6 +54,23 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
             if parts["federation"][key] != needed:
                 found = parts["federation"][key]
                 yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
+
+
+def _figure_errors(where: str, study: dict) -> Iterator[str]:
+    """Compare a study with what its figures declare that they need: seeds, examples held out."""
+    seeds = {"seeds": study["seeds"]}
+    seeds |= {k: study[k] for k in ("nonprivate_seeds",) if k in study}
+    seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
+    for figure in study.get("figures", []):
+        least = plugins.constant("plots", figure, "LEAST_SEEDS", 1)
+        for key, given in seeds.items():
+            if len(given) < least:
+                yield f"{where}.{key} has {len(given)}, expected at least {least}: figure {figure}"
+        if plugins.constant("plots", figure, "HOLDS_OUT", False):
+            if not study.get("validation_fraction"):
+                yield f"{where}.validation_fraction, expected more than 0: figure {figure}"
+            if study.get("public_examples"):
+                yield f"{where}.public_examples, expected none: figure {figure}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,155 @@
+"""What attacks may see of trained models: confidences, and exactly who was a member."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import tiny
+import torch
+from torch import nn
+from torch.nn import functional
+
+from dpfl import data, plugins
+from dpfl.attacks import observed, query, roc
+from dpfl.attacks.membership import ATTACKS, comparable
+from dpfl.errors import UserError
+from dpfl.training import run, summary
+
+
+def test_confidences_are_the_logits_of_the_true_labels_probability():
+    logits = torch.randn(200, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    targets = torch.arange(200) % 5
+    p = logits.softmax(1)[torch.arange(200), targets]
+    found = query.logit_scaled(logits, targets)
+    torch.testing.assert_close(found, (p / (1 - p)).log(), rtol=1e-12, atol=1e-12)
+
+
+def test_confidences_keep_what_probabilities_would_round_away():
+    logits = torch.tensor([[90.0, 0.0, 0.0], [0.0, 90.0, 0.0]])
+    found = query.logit_scaled(logits, torch.tensor([0, 0]))
+    assert found.tolist() == pytest.approx([90 - np.log(2), -90])
+    assert found.dtype == torch.float64
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_a_model_that_diverged_counts_as_guessing(value):
+    logits = torch.tensor([[value, 0.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
+    found = query.logit_scaled(logits, torch.tensor([0, 0]))
+    assert found.tolist() == pytest.approx([np.log(1 / 3), 3 - np.log(3)])
+
+
+@pytest.mark.parametrize("examples", [7, 10_000, 10_001, 60_000])
+def test_the_scored_examples_are_spread_evenly(examples):
+    found = observed.spread(examples)
+    assert len(found) == min(examples, 10_000) == len(set(found))
+    assert found[0] == 0 and found[-1] == examples - 1
+    assert np.ptp(np.diff(found)) <= 1
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Two tiny runs of unlike seeds, and what the driver wrote of them."""
+    home = tmp_path_factory.mktemp("runs")
+    path = tiny.write_data(home)
+    weights, assignments = [], []
+    for seed in (0, 1):
+        folder = home / f"run-{seed}"
+        folder.mkdir()
+        partition = tiny.settings()["partition"] | {"validation_fraction": 0.5}
+        settings = tiny.settings(epsilon="inf", seed=seed, partition=partition)
+        settings["mechanism"] = {"estimator": "nonprivate"}
+        inputs = tiny.inputs_of(settings, folder, path)
+        result = run.train(settings, inputs, folder, lambda _: None)
+        summary.write(folder.name, settings, inputs, result, folder)
+        weights.append(folder / "model.safetensors")
+        assignments.append(folder / "assignment.npy")
+    return home, path, weights, assignments, driver(home, path, weights, assignments)
+
+
+def driver(home, path, weights, assignments):
+    script = plugins.ROOT.parent / "score_examples.py"
+    return subprocess.run(
+        [
+            *(sys.executable, script, "--data", path, "--output", home / "seen.safetensors"),
+            *("--models", *["digits-cnn"] * len(weights)),
+            *("--weights", *weights),
+            *("--assignments", *assignments),
+        ],
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_members_are_the_training_examples_of_any_client(scored):
+    home, _, _, assignments, done = scored
+    assert done.returncode == 0, done.stderr
+    found = observed.read(home / "seen.safetensors", ["run-1", "run-0"])
+    clients = [np.load(assignments[1]), np.load(assignments[0])]
+    assert found.members.tolist() == [[c in (0, 1, 2) for c in client] for client in clients]
+    assert found.members.sum(1).tolist() == [tiny.EXAMPLES / 2] * 2
+    assert (found.members[0] != found.members[1]).any()
+    assert found.population.shape == (2, 50)
+
+
+def test_what_is_written_is_the_loss_of_the_runs_model(scored):
+    home, path, weights, assignments, _ = scored
+    found = observed.read(home / "seen.safetensors", ["run-0"])
+    model, dataset = query.trained("digits-cnn", weights[0], (1, 8, 8), 10), data.load(path)
+    held_out = np.load(assignments[0]) < 0
+    with torch.no_grad():
+        logits = model(dataset.train_inputs[held_out])
+    loss = functional.cross_entropy(logits.double(), dataset.train_targets[held_out])
+    recorded = pd.read_csv(home / "run-0" / "metrics.csv")["validation_loss"].iloc[-1]
+    mean = np.logaddexp(0, -found.confidences[0, held_out]).mean()
+    assert mean == pytest.approx(float(loss), rel=1e-6)
+    assert mean == pytest.approx(recorded, rel=1e-4)
+
+
+def test_public_examples_are_refused_in_one_line(scored):
+    home, path, weights, assignments, _ = scored
+    public = np.load(assignments[0])
+    public[3] = -2
+    np.save(home / "public.npy", public)
+    done = driver(home, path, weights[:1], [home / "public.npy"])
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert "public examples are neither members nor held out" in done.stderr
+
+
+def test_a_damaged_file_is_one_line(tmp_path):
+    (tmp_path / "seen.safetensors").write_bytes(b"half")
+    with pytest.raises(UserError, match=r"not a whole file .*; delete it and run again"):
+        observed.read(tmp_path / "seen.safetensors", ["a"])
+
+
+def overfitted(inputs: torch.Tensor, targets: torch.Tensor) -> nn.Module:
+    """A network that learned its examples by heart."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(inputs.shape[1], 64), nn.ReLU(), nn.Linear(64, 3))
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    for _ in range(150):
+        optimizer.zero_grad()
+        functional.cross_entropy(model(inputs), targets).backward()
+        optimizer.step()
+    return model
+
+
+def test_networks_trained_on_fifty_examples_give_them_away():
+    rng = np.random.default_rng(0)
+    inputs = torch.from_numpy(rng.normal(size=(160, 10)).astype(np.float32))
+    targets = torch.from_numpy(rng.integers(0, 3, 160))
+    members = np.zeros((8, 100), dtype=bool)
+    for row in members:
+        row[rng.permutation(100)[:50]] = True
+    models = [overfitted(inputs[:100][row], targets[:100][row]) for row in members]
+    seen = observed.Observed(
+        np.stack([query.confidences(m, inputs[:100], targets[:100]) for m in models]),
+        members,
+        np.stack([query.confidences(m, inputs[100:], targets[100:]) for m in models]),
+    )
+    where = comparable(members)
+    for attack in ATTACKS.values():
+        scores = np.where(where, attack(seen), np.nan)
+        areas = [roc.area(own, row) for own, row in zip(scores, members, strict=True)]
+        assert np.mean(areas) > 0.8 and min(areas) > 0.65

@@ -1,0 +1,59 @@
+# Attacks on final models: what the models say of examples, and figures that have a table. A figure
+# names what it reads beside runs in READS_STUDY; nothing else asks for it.
+
+
+rule score_examples:
+    input:
+        driver=f"{SCRIPTS}/score_examples.py",
+        sources=lambda w: sources_of(
+            "score_examples", *(("models", model) for model in set(models_of(w)))
+        ),
+        data=lambda w: f"results/data/{PLAN.studies[w.study]['dataset']}.safetensors",
+        weights=lambda w: expand(
+            "results/runs/{run}/model.safetensors",
+            run=plan.runs_of([PLAN.studies[w.study]]),
+        ),
+        assignments=lambda w: [
+            f"results/partitions/{PLAN.runs[run]['partition']}/assignment.npy"
+            for run in plan.runs_of([PLAN.studies[w.study]])
+        ],
+    output:
+        "results/membership/{study}.safetensors",
+    log:
+        "results/logs/score_examples/{study}.log",
+    conda:
+        "../../envs/dpfl.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        models=models_of,
+    shell:
+        "python {input.driver} --data {input.data} --models {params.models}"
+        " --weights {input.weights} --assignments {input.assignments} --output {output}"
+        " 2>&1 | tee {log}"
+
+
+rule tabulate_figure:
+    input:
+        driver=f"{SCRIPTS}/tabulate_figure.py",
+        sources=lambda w: sources_of("tabulate_figure", ("plots", w.figure)),
+        study="results/studies/{study}.json",
+        runs=runs_of_study,
+        files=files_of_figure,
+    output:
+        multiext("results/tables/{study}_{figure}", ".csv", ".md", ".tex"),
+    log:
+        "results/logs/tabulate_figure/{study}-{figure}.log",
+    wildcard_constraints:
+        figure=one_of(FIGURES_WITH_TABLE),
+    conda:
+        "../../envs/dpfl.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    shell:
+        "python {input.driver} --study {input.study} --figure {wildcards.figure}"
+        " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"
+        " 2>&1 | tee {log}"

@@ -1,0 +1,54 @@
+"""Asks all models of a study about examples: what attacks that infer membership may see."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from dpfl import cli, data
+from dpfl.assignment import PUBLIC
+from dpfl.attacks import observed, query
+from dpfl.errors import UserError
+
+
+def main() -> None:
+    """Write every model's confidences, whom it was trained on, and the test set as population."""
+    args = _arguments()
+    dataset = data.load(args.data)
+    told = [
+        _of_model(dataset, *run)
+        for run in zip(args.models, args.weights, args.assignments, strict=True)
+    ]
+    seen = observed.Observed(*(np.stack(arrays) for arrays in zip(*told, strict=True)))
+    observed.write(args.output, [path.parent.name for path in args.weights], seen)
+
+
+def _of_model(
+    dataset: data.Dataset, name: str, weights: Path, assignment: Path
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return confidences [examples], members [examples] and confidences [population]."""
+    client = np.load(assignment)
+    if (client == PUBLIC).any():
+        raise UserError(f"{assignment}: public examples are neither members nor held out")
+    model = query.trained(name, weights, tuple(dataset.test_inputs.shape[1:]), dataset.classes)
+    inside, outside = observed.spread(len(client)), observed.spread(len(dataset.test_targets))
+    return (
+        query.confidences(model, dataset.train_inputs[inside], dataset.train_targets[inside]),
+        client[inside] >= 0,
+        query.confidences(model, dataset.test_inputs[outside], dataset.test_targets[outside]),
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="arrays of the data set")
+    several = {"nargs": "+", "required": True}
+    parser.add_argument("--models", **several, help="files of dpfl/models, one a run")
+    parser.add_argument("--weights", type=Path, **several, help="{run}/model.safetensors")
+    parser.add_argument("--assignments", type=Path, **several, help="client of every example")
+    parser.add_argument("--output", type=Path, required=True, help="a .safetensors file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    cli.main(main)
