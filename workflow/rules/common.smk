@@ -107,6 +107,30 @@ def package_of(analysis):
     return analyses.package_of(paper, PLAN.analyses[analysis]["uses"])
 
 
+def data_of(analysis):
+    """The prepared data set of a study without training, if it reads one."""
+    names = analyses.inputs_of(PLAN.analyses[analysis])
+    return expand("results/data/{dataset}.safetensors", dataset=names)
+
+
+def dataset_arguments(analysis):
+    """The same for the driver, with its name."""
+    names = analyses.inputs_of(PLAN.analyses[analysis])
+    return [
+        f"--dataset {name} --data {path}"
+        for name, path in zip(names, data_of(analysis))
+    ]
+
+
+def named_by(analysis):
+    """The data set and the networks that a study without training names, as plug-ins."""
+    entry = PLAN.analyses[analysis]
+    return [
+        *(("data", name) for name in analyses.inputs_of(entry)),
+        *(("models", name) for name in analyses.models_of(entry)),
+    ]
+
+
 def tables_of(analysis):
     """The tables of a study without training, as its plug-in declares them."""
     plugin = PLAN.analyses[analysis]["uses"]

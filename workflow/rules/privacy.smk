@@ -39,11 +39,13 @@ for analysis in PLAN.analyses:
             sources=sources_of(
                 "analyse",
                 (package_of(analysis), PLAN.analyses[analysis]["uses"]),
+                *named_by(analysis),
                 *(
                     ("privacy/accountants", a)
                     for a in plugins.names("privacy/accountants")
                 ),
             ),
+            data=data_of(analysis),
         output:
             tables=[
                 *analysis_outputs([analysis], "csv"),
@@ -73,7 +75,8 @@ for analysis in PLAN.analyses:
             name=analysis,
             plugin=PLAN.analyses[analysis]["uses"],
             settings=json.dumps(PLAN.analyses[analysis]["settings"]),
+            data=dataset_arguments(analysis),
         shell:
             "python {input.driver} --name {params.name} --analysis {params.plugin}"
-            " --settings {params.settings:q} --tables results/tables --figures results/figures"
+            " --settings {params.settings:q} {params.data} --tables results/tables --figures results/figures"
             " 2>&1 | tee {log}"

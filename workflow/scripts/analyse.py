@@ -17,13 +17,16 @@ def main() -> None:
         "--analysis", required=True, help="a file of the paper's or of dpfl/analyses"
     )
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--dataset", help="the name of a file in dpfl/data, if it reads one")
+    parser.add_argument("--data", type=Path, help="the same data set, prepared")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--figures", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
 
     analysis = analyses.load(arguments.name.split("/")[0], arguments.analysis)
-    analysis.check(arguments.settings)
-    found, columns = analysis.tables(arguments.settings), analysis.columns()
+    given = [arguments.dataset, arguments.data] if arguments.dataset else []
+    analysis.check(arguments.settings, *given[:1])
+    found, columns = analysis.tables(arguments.settings, *given), analysis.columns()
     for suffix in analysis.TABLES:
         stem = f"{arguments.name}_{suffix}" if suffix else arguments.name
         rendering.write(arguments.tables / stem, found[suffix], columns[suffix])

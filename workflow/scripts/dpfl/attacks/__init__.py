@@ -1,1 +1,4 @@
-"""Black-box attacks on final models: what they achieve, never a bound on what could be."""
+"""Attacks on what a run lets others see, an update or the final model, and how near they come.
+
+They are not proofs: one that fails says nothing, one that succeeds only that at least so much leaks.
+"""

@@ -35,15 +35,26 @@ def plugin_errors(config: dict) -> Iterator[str]:
         for name, entry in config[section].items():
             yield from _setting_errors(section, name, entry)
     for name, analysis in config["analyses"].items():
-        try:
-            analyses.load(config["paper"], analysis["uses"]).check(analysis["settings"])
-        except UserError as error:
-            yield f"config: analyses.{name}.settings: {error}"
+        yield from _analysis_errors(config["paper"], name, analysis)
     for name, optimizer in config["optimizers"].items():
         yield from _optimizer_errors(config, name, optimizer)
     for section in ("partitions", "mechanisms", "clippings", "budgets"):
         for name, entry in config[section].items():
             yield from _bound_errors(section, name, entry, entry)
+
+
+def _analysis_errors(paper: str, name: str, entry: dict) -> Iterator[str]:
+    """Check that an analysis has a data set exactly if it reads one, and its settings."""
+    uses, given = entry["uses"], analyses.inputs_of(entry)
+    needed = plugins.constant(analyses.package_of(paper, uses), uses, "NEEDS_DATASET", False)
+    if needed != bool(given):
+        found = f"missing, {uses} needs one" if needed else f"{given[0]}, {uses} reads none"
+        yield f"config: analyses.{name}.dataset is {found}"
+        return
+    try:
+        analyses.load(paper, uses).check(entry["settings"], *given)
+    except UserError as error:
+        yield f"config: analyses.{name}.settings: {error}"
 
 
 def _file_errors(config: dict) -> Iterator[str]:
@@ -87,6 +98,11 @@ def _named(config: dict) -> dict[tuple[str, str], str]:
         *(
             (analyses.package_of(config["paper"], a["uses"]), a["uses"], f"analyses.{n}")
             for n, a in config["analyses"].items()
+        ),
+        *(
+            ("models", m, f"analyses.{n}.settings.models")
+            for n, a in config["analyses"].items()
+            for m in analyses.models_of(a)
         ),
         *(
             ("plots", f, f"studies.{n}")

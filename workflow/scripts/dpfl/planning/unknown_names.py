@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dpfl import analyses
 from dpfl.papers import published
 from dpfl.planning.methods import COMPONENTS, SHORT, trials_for, values_of, variants
 from dpfl.suggestions import nearest
@@ -27,6 +28,8 @@ def unknown_names(config: dict) -> Iterator[str]:
             yield from expect([method[part]], kind, f"methods.{name}.{part}")
     for name, federation in config["federations"].items():
         yield from expect([federation["partition"]], "partitions", f"federations.{name}.partition")
+    for name, analysis in config["analyses"].items():
+        yield from expect(analyses.inputs_of(analysis), "models", f"analyses.{name}.dataset")
     for name, study in config["studies"].items():
         where = f"studies.{name}"
         yield from expect([study["dataset"]], "models", f"{where}.dataset")

@@ -1,0 +1,71 @@
+"""The picture of the analysis `inversion`: originals, and beneath them what was found."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpfl.analyses._inversion_columns import released
+from dpfl.figures import style
+
+SHOWN = 6
+"""Pictures in a panel, the first ones."""
+ACROSS, DOWN = 1.12, 1.42  # of a picture's side: its column, its row with two numbers beneath
+
+
+def draw(cases: pd.DataFrame, drawn: pd.DataFrame) -> Figure:
+    """Draw a panel per attack and batch size: a column per picture, a row per release."""
+    attacked = drawn[drawn["batch_size"].notna()]
+    panels = list(attacked.groupby(["attack", "batch_size"], sort=False))
+    columns = min(2, len(panels))
+    lines = 1 + attacked.groupby(["update", "epsilon"]).ngroups
+    size = (1.0 + 0.78 * ACROSS * SHOWN, 0.3 + 0.78 * DOWN * lines)
+    figure, axes = style.canvas(-(-len(panels) // columns), columns, panel=size)
+    for ax in axes.flat[len(panels) :]:
+        ax.remove()
+    for ax, ((attack, batch), own) in zip(axes.flat, panels, strict=False):
+        _panel(ax, own)
+        ax.set_title(f"{attack}, {own['model'].iloc[0]}, batch of {batch:g}", loc="left")
+    first = cases.iloc[0]
+    style.title(
+        figure,
+        "An attack, not a proof: a failed one proves nothing, a successful one is a lower bound."
+        f"\nPSNR in dB and SSIM; noise for ε over {first['steps']} steps at rate"
+        f" {first['sample_rate']:.3g}, δ = {style.delta_text(first['delta'])}",
+    )
+    return figure
+
+
+def _panel(ax: Axes, own: pd.DataFrame) -> None:
+    """Draw the originals, and the same examples as every release gives them away."""
+    names = ["original"]
+    ax.set_aspect("equal")
+    for _, found in own.groupby(["update", "epsilon"], sort=False):
+        for column, row in enumerate(found.head(SHOWN).to_dict("records")):
+            _picture(ax, column, 0, row["original"])
+            _picture(ax, column, len(names), row["pixels"])
+            _likeness(ax, column, len(names), f"{row['psnr']:.0f}  {row['ssim']:z.2f}")
+        told = released(found.iloc[0])
+        names.append(told if "=" in told else told.replace(" ", "\n", 1))
+    ax.set_xlim(0, ACROSS * SHOWN)
+    ax.set_ylim(DOWN * len(names), 0)
+    ax.set_xticks([])
+    ax.set_yticks([DOWN * row + 0.5 for row in range(len(names))], names)
+    ax.tick_params(length=0)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _picture(ax: Axes, column: int, row: int, pixels: np.ndarray) -> None:
+    """Draw one picture [C, H, W] of side 1; one channel is grey."""
+    left, top = ACROSS * column, DOWN * row
+    shown = np.moveaxis(pixels, 0, -1)
+    shown = shown[..., 0] if shown.shape[-1] == 1 else shown
+    extent = (left, left + 1, top + 1, top)
+    ax.imshow(shown, cmap="gray", vmin=0, vmax=1, extent=extent, interpolation="nearest")
+
+
+def _likeness(ax: Axes, column: int, row: int, text: str) -> None:
+    where = (ACROSS * column + 0.5, DOWN * row + 1.04)
+    ax.text(*where, text, ha="center", va="top", fontsize=7.5, color="0.25")
