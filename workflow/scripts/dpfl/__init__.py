@@ -1,1 +1,14 @@
 """Differentially private federated learning: estimators, optimizers, training, verdicts."""
+
+from typing import Any
+
+__all__ = ["Private"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import Private when it is asked for: most jobs need no torch, which takes seconds."""
+    if name != "Private":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from dpfl.private import Private
+
+    return Private

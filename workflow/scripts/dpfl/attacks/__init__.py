@@ -1,4 +1,4 @@
 """Attacks on what a run lets others see, an update or the final model, and how near they come.
 
-They are not proofs: one that fails says nothing, one that succeeds only that at least so much leaks.
+They are no proofs: one that fails says nothing, one that succeeds that at least so much leaks.
 """

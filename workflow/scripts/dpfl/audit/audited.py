@@ -16,7 +16,7 @@ from dpfl.audit.canaries import Canaries
 from dpfl.audit.unheard import Crowd, Unheard
 from dpfl.gradients.dirac import Dirac
 from dpfl.noise import Normal
-from dpfl.privacy.release import Release, Unproven, of_step
+from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
 from dpfl.protocols import ClientMechanism, ClippingRule, Mechanism
 from dpfl.step import Gradients, Step
 
@@ -55,18 +55,17 @@ class Audited:
     def estimate(self, step: Step) -> Tensor:
         """Return the mechanism's estimate, flat [D]; note what it shows at the canaries' columns.
 
-        A canary shifts its column by C where the step is proven, else by its own length.
+        A canary shifts its column by C where every step is a Gaussian, else by its own length.
         """
-        proven = isinstance(
-            of_step(self._mechanism, step.noise_multiplier, step.expected_batch), Release
-        )
+        promised = of_step(self._mechanism, step.noise_multiplier, step.expected_batch)
+        gaussian = is_gaussian(promised)
         clip_norm = self.clippings[-1].clip_norm
         shift = [clip_norm]
         hits = torch.from_numpy(self._canaries.hits()).to(step.targets.device)
 
         def differentiate(*batch: Any) -> tuple[Gradients, Tensor]:
             gradients, norms = step.differentiate(*batch)
-            if proven:
+            if gaussian:
                 length = SATURATED * clip_norm
             else:
                 length = self._canaries.length * (float(norms.mean()) if len(norms) else clip_norm)
@@ -79,15 +78,26 @@ class Audited:
         released = self._mechanism.estimate(
             dataclasses.replace(step, differentiate=differentiate, appended=columns)
         )
-        own, appended = released.split([len(released) - columns, columns])
+        own, appended = released.split([released.shape[-1] - columns, columns], dim=-1)
         x = appended.double().cpu().numpy() * (step.expected_batch / shift[0])
-        self._canaries.observe(x, step.noise_multiplier)
+        self._canaries.observe(_combined(x, promised), step.noise_multiplier)
         return own
 
     def forget(self) -> None:
         """Let the mechanism forget what must not outlive a round."""
         if hasattr(self._mechanism, "forget"):
             self._mechanism.forget()
+
+
+def _combined(x: np.ndarray, promised: Release | Unproven) -> np.ndarray:
+    """Return the likelihood ratio's mean of several releases x [J, m] of one sum, or the only one.
+
+    Each weighs 1/z_j^2.
+    """
+    if x.ndim == 1:
+        return x
+    weights = np.array(promised.multipliers[: len(x)]) ** -2.0
+    return weights @ x / weights.sum()
 
 
 class AuditedClients:

@@ -22,8 +22,8 @@ SILENT = 64
 class Canaries:
     """Coins of `records` and `tossed` canaries from the stream of a key, and notes on all steps.
 
-    `length` is that of a canary's gradient where nothing is proven, as a multiple of the batch's
-    mean norm; where there is a proof, canaries are so long that clipping leaves them C.
+    `length` is that of a canary's gradient, as a multiple of the batch's mean norm; where every
+    step is known to be a Gaussian, canaries are so long that clipping leaves them C.
     Whether the mechanism lets canaries be appended is `seen`; the sampler is watched in any case.
     """
 

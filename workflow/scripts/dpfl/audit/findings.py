@@ -1,7 +1,7 @@
 """What the canaries of a run found: a lower bound on epsilon, and checks of noise and sampling.
 
 The estimator is fixed by the mechanism, the level by the configuration, both before the run: the
-per-step bound where each step is proven to be a Gaussian, else the one-run bound.
+per-step bound where every step is known to be a Gaussian, else the one-run bound.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,10 +23,11 @@ NOT_AUDITED = {"status": "not audited", "epsilon": None, "ceiling": None, "estim
 class Terms:
     """What an audit is told before the run.
 
-    `proven` chooses the estimator; `blind` is what canaries cannot see of the mechanism.
+    `gaussian`, whether every step is one, chooses the estimator; `blind` is what canaries cannot
+    see of the mechanism.
     """
 
-    proven: bool
+    gaussian: bool
     delta: float
     level: float
     blind: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, 
     seen = [own for own in watched if own.seen]
     p = _checks(watched)
     broken = [name for name, value in p.items() if value < checks.BROKEN_BELOW]
-    bound = (_per_step if terms.proven else _one_run)(seen, terms) if seen else {}
+    bound = (_per_step if terms.gaussian else _one_run)(seen, terms) if seen else {}
     return {
         **NOT_AUDITED,
         "status": "broken" if broken else "audited" if seen else "blind",

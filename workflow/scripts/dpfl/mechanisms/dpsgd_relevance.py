@@ -30,7 +30,7 @@ class RelevanceDPSGD:
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Unproven:
         """Return why there is no proof: a gradient may lie in the most relevant layer alone."""
-        return Unproven(noise_scale.UNPROVEN)
+        return Unproven(noise_scale.UNPROVEN, gaussian=True)
 
     def estimate(self, step: Step) -> torch.Tensor:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""

@@ -31,16 +31,14 @@ NEEDS_PUBLIC = True
 
 
 @dataclass(frozen=True)
-class CandidateDPSGD:
-    """(sum_i g_i min(1, C / |g_i|) + N(0, (c_j s C)^2 I)) / B for every j, one of them returned.
+class Candidates:
+    """(sum_i g_i min(1, C / |g_i|) + N(0, (c_j s C)^2 I)) / B for every j, all of them released.
 
     Every candidate is a release of the same sum, so that all are charged: 1/z^2 = sum 1/(c_j s)^2.
-    Choosing by public examples is post-processing then.
     """
 
     clipping: ClippingRule
     candidates: tuple[float, ...]
-    trial_rate: float
 
     @property
     def clippings(self) -> tuple[ClippingRule, ...]:
@@ -53,7 +51,7 @@ class CandidateDPSGD:
         return Release((*self._multipliers(noise_multiplier, count), count))
 
     def estimate(self, step: Step) -> torch.Tensor:
-        """Return the best candidate's noisy mean gradient, flat [D]."""
+        """Return every candidate's noisy mean gradient [J, D]."""
         z, expected = step.noise_multiplier, step.expected_batch
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
@@ -66,19 +64,41 @@ class CandidateDPSGD:
         ]
         votes = float((norms <= clip_norm).sum()) - len(norms) / 2
         self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
-        return min(noisy, key=lambda gradient: self._public_loss(step, gradient))
+        return torch.stack(noisy)
 
     def _multipliers(self, noise_multiplier: float, count: float) -> list[float]:
         base = remaining(noise_multiplier, [count]) / joint(self.candidates)
         return [c * base for c in self.candidates]
+
+
+@dataclass(frozen=True)
+class CandidateDPSGD:
+    """The one of several candidates that does best on public examples: post-processing."""
+
+    inner: Candidates
+    trial_rate: float
+
+    @property
+    def clippings(self) -> tuple[ClippingRule, ...]:
+        """Return the rules whose states a checkpoint keeps."""
+        return self.inner.clippings
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
+        """Return what all candidates release."""
+        return self.inner.release(noise_multiplier, expected_batch)
+
+    def estimate(self, step: Step) -> torch.Tensor:
+        """Return the best candidate's noisy mean gradient, flat [D]."""
+        noisy = self.inner.estimate(step)
+        return min(noisy.unbind(), key=lambda gradient: self._public_loss(step, gradient))
 
     @torch.no_grad()
     def _public_loss(self, step: Step, gradient: torch.Tensor) -> float:
         """Return the mean loss of the public examples after a trial step, which is taken back."""
         parameters = list(step.model.parameters())
         before = [p.clone() for p in parameters]
-        parts = gradient.split([*(p.numel() for p in parameters), step.appended])
-        for p, part in zip(parameters, parts[:-1], strict=True):
+        parts = gradient.split([p.numel() for p in parameters])
+        for p, part in zip(parameters, parts, strict=True):
             p.sub_(part.view_as(p), alpha=self.trial_rate)
         loss = float(step.loss_fn(step.model(step.public.inputs), step.public.targets).mean())
         for p, value in zip(parameters, before, strict=True):
@@ -91,4 +111,5 @@ def build(
     clipping: dict, candidates: Sequence[float] = (1.0, 1.2, 1.5), trial_rate: float = 0.1
 ) -> CandidateDPSGD:
     """Build the estimator; UserError for a candidate or a trial rate that is not above 0."""
-    return CandidateDPSGD(clippings.build(clipping), tuple(map(float, candidates)), trial_rate)
+    tried = Candidates(clippings.build(clipping), tuple(map(float, candidates)))
+    return CandidateDPSGD(tried, trial_rate)

@@ -29,9 +29,13 @@ class Release:
 
 @dataclass(frozen=True)
 class Unproven:
-    """A release that no accountant can price: the conditions it violates, each by name."""
+    """A release that no accountant can price: the conditions it violates, each by name.
+
+    `gaussian` says that every step is one Gaussian all the same, of less noise than is charged.
+    """
 
     reasons: tuple[str, ...]
+    gaussian: bool = False
 
 
 def of_step(
@@ -44,6 +48,11 @@ def of_step(
     own = mechanism.release(noise_multiplier, expected)
     rules = dict.fromkeys(reason for rule in mechanism.clippings for reason in rule.unproven)
     return Unproven((*getattr(own, "reasons", ()), *rules)) if rules else own
+
+
+def is_gaussian(released: Release | Unproven) -> bool:
+    """Tell whether every step is known to be one Gaussian, of whatever noise."""
+    return isinstance(released, Release) or released.gaussian
 
 
 def joint(multipliers: Iterable[float]) -> float:

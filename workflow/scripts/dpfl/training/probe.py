@@ -21,7 +21,8 @@ from dpfl.protocols import ClientMechanism, Mechanism
 from dpfl.step import Public, Step
 from dpfl.training.steps import Sources
 
-Release = Callable[[Any, Normal, int], None]
+OnNobody = Callable[[Any, Normal, int], None]
+"""Takes a step, or a round, of a mechanism, with this noise and number, without any examples."""
 
 CALLS = 4
 TOLERANCE = 0.06  # five standard errors of the noise that CALLS steps show
@@ -49,14 +50,14 @@ class _Watch:
 def require_noise(
     name: str,
     build: Build,
-    release: Release,
+    release: OnNobody,
     noise_multiplier: float,
     sources: Sources,
 ) -> None:
     """Raise UserError unless a record's shift is at most 1/z of the noise on it, drawn anew.
 
-    `release(mechanism, normal, number)` takes a step, or a round, on nobody at noise multiplier z.
-    A mechanism that differentiates by itself cannot be asked.
+    `release` is on nobody, at noise multiplier z. A mechanism that differentiates by itself cannot
+    be asked.
     """
     if plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
         return
@@ -91,7 +92,7 @@ def example_step(
     expected: float,
     public: Public,
     sources: Sources,
-) -> Release:
+) -> OnNobody:
     """Return what takes a step of a mechanism on a batch without examples, `nobody` its shapes."""
 
     def release(mechanism: Mechanism, normal: Normal, number: int) -> None:
@@ -113,7 +114,7 @@ def example_step(
     return release
 
 
-def client_round(like: Tensor, noise_multiplier: float, expected: float) -> Release:
+def client_round(like: Tensor, noise_multiplier: float, expected: float) -> OnNobody:
     """Return what takes a round of a mechanism that no client was sampled for."""
 
     def release(mechanism: ClientMechanism, normal: Normal, number: int) -> None:

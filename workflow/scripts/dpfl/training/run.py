@@ -18,6 +18,7 @@ from dpfl.example_wise import require_example_wise
 from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
 from dpfl.planning import participation
+from dpfl.privacy.release import is_gaussian
 from dpfl.training import trainers
 from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.evaluation import Score, score
@@ -163,7 +164,8 @@ class _Run:
         if not canaries:
             return NOT_AUDITED
         blind = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
-        terms = Terms(self.parts.is_proven, settings["delta"], settings["audit"]["level"], blind)
+        gaussian = is_gaussian(self.parts.released)
+        terms = Terms(gaussian, settings["delta"], settings["audit"]["level"], blind)
         return findings(canaries, terms)
 
     def _participants(self) -> list[np.ndarray]:

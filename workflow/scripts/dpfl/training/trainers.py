@@ -13,13 +13,12 @@ from dpfl.audit.canaries import Canaries
 from dpfl.data import Dataset
 from dpfl.flat import FlatModel
 from dpfl.planning import participation
-from dpfl.privacy import release
+from dpfl.privacy.release import Release, Unproven, is_gaussian
 from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism, Mechanism
 from dpfl.step import Public
-from dpfl.training import client_level, federated
+from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
-from dpfl.training.probe import Release, client_round, example_step, require_noise
 from dpfl.training.states import STATES
 from dpfl.training.steps import PrivateSteps, Sources
 
@@ -57,7 +56,7 @@ class Parts:
         if not self.records or not audit["canaries"]:
             return self.mechanism(), None
         records = -(-audit["canaries"] // holders)
-        tossed = audit["canaries"] if self.is_proven else 0
+        tossed = audit["canaries"] if is_gaussian(self.released) else 0
         key = (*self.sources.noise_key, "audit", holder)
         canaries = Canaries(records, tossed, key, audit["length"])
         if plugins.constant("mechanisms", self.estimator, "OWN_GRADIENTS"):
@@ -70,10 +69,9 @@ class Parts:
         return [z for record in self.records.values() for z in record["noise_multipliers"]]
 
     @property
-    def is_proven(self) -> bool:
-        """Tell whether what a step releases is proven."""
-        released = mechanisms.released(self.settings, min(self.noise_multipliers))
-        return isinstance(released, release.Release)
+    def released(self) -> Release | Unproven:
+        """Return what a step releases where noise is least."""
+        return mechanisms.released(self.settings, min(self.noise_multipliers))
 
     @property
     def estimator(self) -> str:
@@ -96,15 +94,15 @@ def build(parts: Parts) -> Any:
     """
     parts.mechanism()  # a mistake in its settings ends the run here
     trainer, probed = UNITS[parts.settings["unit"]]
-    if parts.records and parts.is_proven:
+    if parts.records and isinstance(parts.released, Release):
         z = min(parts.noise_multipliers)
-        probe = probed(parts, z)
-        require_noise(parts.estimator, parts.mechanism, probe, z, parts.sources)
+        release = probed(parts, z)
+        probe.require_noise(parts.estimator, parts.mechanism, release, z, parts.sources)
     return trainer(parts)
 
 
-def _probed_step(parts: Parts, z: float) -> Release:
-    return example_step(
+def _probed_step(parts: Parts, z: float) -> probe.OnNobody:
+    return probe.example_step(
         parts.flat.model,
         federated.loss_fn,
         parts.examples(torch.empty(0, dtype=torch.long)),
@@ -115,9 +113,9 @@ def _probed_step(parts: Parts, z: float) -> Release:
     )
 
 
-def _probed_round(parts: Parts, z: float) -> Release:
+def _probed_round(parts: Parts, z: float) -> probe.OnNobody:
     cohort = parts.settings["federation"]["clients_per_round"] or len(parts.members)
-    return client_round(parts.flat.get(), z, cohort)
+    return probe.client_round(parts.flat.get(), z, cohort)
 
 
 def _example_level(parts: Parts) -> federated.Trainer:

@@ -1,0 +1,165 @@
+"""Private training of somebody's own network, against the workflow's path and the accountants."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import TensorDataset
+
+import dpfl
+from dpfl import noise
+from dpfl.clippings import fixed
+from dpfl.errors import UserError
+from dpfl.mechanisms import dpsgd
+from dpfl.privacy.accounting import epsilon
+from dpfl.privacy.release import Unproven
+from dpfl.step import Public, Step
+from dpfl.training.steps import cross_entropy
+
+N, BATCH, EPOCHS = 200, 20, 3
+BUDGET = {"epsilon": 4.0, "delta": 1e-4, "batch_size": BATCH, "epochs": EPOCHS}
+
+
+def examples(n=N):
+    generator = torch.Generator().manual_seed(3)
+    inputs = torch.randn(n, 5, generator=generator)
+    return inputs, (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0).long()
+
+
+def network():
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+def private(model=None, data=None, rate=0.5, **changed):
+    model = model or network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    given = {"examples": data or examples(), "seed": 0, **BUDGET, **changed}
+    return dpfl.Private(model, optimizer, **given)
+
+
+def flat(model):
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def trained(**changed):
+    made = private(**changed)
+    while made.step():
+        pass
+    return made
+
+
+def test_it_spends_the_budget_and_stops():
+    made = trained()
+    assert made.taken == made.steps == EPOCHS * (N // BATCH)
+    z = made.plan["noise_multipliers"][0]
+    assert made.epsilon() == pytest.approx(epsilon(BATCH / N, z, made.steps, 1e-4), rel=1e-3)
+    assert 0.99 * 4 < made.epsilon() <= 4
+    before = flat(made.model)
+    assert made.step() is False and torch.equal(before, flat(made.model))
+
+
+def test_epsilon_is_spent_epoch_by_epoch():
+    made = private()
+    assert made.epsilon() == 0
+    for _ in range(N // BATCH):
+        made.step()
+    z = made.plan["noise_multipliers"][0]
+    assert made.epsilon() == pytest.approx(epsilon(BATCH / N, z, N // BATCH, 1e-4), rel=1e-3)
+
+
+def test_it_is_the_mechanism_on_poisson_batches_from_the_streams():
+    """A plain loop over the same draws ends at the same bits."""
+    made, model = trained(clipping=0.7), network()
+    inputs, targets = examples()
+    mechanism = dpsgd.DPSGD(fixed.build(0.7))
+    z = made.plan["noise_multipliers"][0]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for step in range(made.steps):
+        chosen = noise.Seeded(0, "batch", 0, step).uniform(N) < BATCH / N
+        gradient = mechanism.estimate(
+            Step(
+                model=model,
+                loss_fn=cross_entropy,
+                inputs=inputs[torch.from_numpy(np.flatnonzero(chosen))],
+                targets=targets[torch.from_numpy(np.flatnonzero(chosen))],
+                noise_multiplier=z,
+                expected_batch=BATCH,
+                normal=noise.Seeded(0, "noise", 0, step).normal,
+                public=Public(inputs[:0], targets[:0]),
+                public_rng=lambda: None,
+            )
+        )
+        parts = gradient.split([p.numel() for p in model.parameters()])
+        for p, part in zip(model.parameters(), parts, strict=True):
+            p.grad = part.view_as(p)
+        optimizer.step()
+    assert torch.equal(flat(model), flat(made.model))
+
+
+def test_a_dataset_gives_the_bits_of_its_tensors():
+    pairs = TensorDataset(*examples())
+    assert torch.equal(flat(trained(data=pairs).model), flat(trained().model))
+
+
+def test_a_seed_repeats_and_no_seed_does_not():
+    assert torch.equal(flat(trained().model), flat(trained().model))
+    assert not torch.equal(flat(trained(seed=None).model), flat(trained(seed=None).model))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"mechanism": {"uses": "p3sgd", "candidates": [1.0, 1.5]}, "public": examples(20)},
+        {"mechanism": {"uses": "fsdp-certified", "rank": 2, "basis_examples": 10}},
+        {"clipping": {"uses": "quantile", "clip_norm": 1.0, "quantile": 0.8}},
+        {"budget": {"uses": "decay", "ratio": 2.0, "shape": "geometric"}},
+        {"budget": {"uses": "adaptive", "save": 0.5, "spend": 1.5, "agreement": 0.0}},
+    ],
+)
+def test_any_mechanism_clipping_and_budget(changed):
+    before = flat(network())
+    made = trained(**changed)
+    assert 0 < made.epsilon() <= 4 and not torch.equal(before, flat(made.model))
+
+
+def test_without_a_proof_there_are_reasons_and_no_epsilon():
+    made = trained(mechanism={"uses": "fsdp-central", "rank": 2})
+    assert isinstance(made.epsilon(), Unproven) and made.epsilon().reasons
+
+
+def test_an_audit_is_one_argument_and_changes_nothing():
+    plain, watched = trained(), trained(audit=True)
+    assert torch.equal(flat(plain.model), flat(watched.model))
+    found = watched.audit()
+    assert found["status"] == "audited" and 0 < found["epsilon"] <= watched.epsilon()
+    assert found["epsilon"] > 0.7 * watched.epsilon()
+    assert plain.audit()["status"] == "not audited"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"epsilon": -1}, "epsilon"),
+        ({"delta": 0.1}, r"delta is 0.1, must be < 1/200"),
+        ({"batch_size": 500}, r"batch_size is 500, must be in \[1, 200\]"),
+        ({"mechanism": "dpsdg"}, "did you mean 'dpsgd'"),
+        ({"mechanism": "dp-fedavg"}, "protects clients"),
+        ({"mechanism": "p3sgd"}, "uses public examples"),
+        ({"clipping": -1.0}, "clip_norm"),
+        ({"clipping": {"uses": "nearest", "clip_norm": 1.0}}, "clippings"),
+        ({"mechanism": "dpsgd-opacus", "clipping": {"uses": "quantile"}}, "clips by rule"),
+        ({"budget": "unifrom"}, "did you mean 'uniform'"),
+        ({"model": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))}, "no running statistics"),
+    ],
+)
+def test_mistakes_are_one_line(changed, told):
+    with pytest.raises(UserError, match=told) as raised:
+        private(**changed)
+    assert "\n" not in str(raised.value)
+
+
+def test_inputs_and_targets_of_two_lengths_are_refused():
+    inputs, targets = examples()
+    with pytest.raises(UserError, match="200 inputs, but 199 targets"):
+        private(data=(inputs, targets[1:]))
