@@ -8,9 +8,11 @@ import pytest
 import synthetic
 from synthetic import audit, cell, study
 
+from dpfl import claims
 from dpfl.claims import Evidence
 from dpfl.figures import style
 from dpfl.judging import rows
+from dpfl.papers import folder, records
 from dpfl.report import reader
 from dpfl.tables import audits, comparisons, rendering, results, study_table
 
@@ -123,6 +125,21 @@ def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> 
     assert (found["privacy"], found["eps_audited"]) == ("certificate refuted", 7.5)
     assert found["audit_level"] == pytest.approx(0.05)
     assert found["privacy_reasons"].startswith("audited above what is certified")
+
+
+def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
+    found = audits.of_cell(table_of(tmp_path / "runs")[1].query("method == 'fsdp'"))
+    head = {"paper": "audit", "part": "overall", "verdict": "not judged", "runs": "a b"}
+    told = folder.load("audit").about["claims"]
+    judged = [head | found | {"claim": claim["id"]} for claim in told]
+    pd.DataFrame(judged, columns=claims.COLUMNS).to_csv(tmp_path / "c.csv", index=False)
+    (tmp_path / "config.json").write_text('{"scale": "small"}')
+    made = records.document(["audit"], pd.read_csv(tmp_path / "c.csv"), tmp_path)
+    part = made["records"][0]["parts"][0]
+    assert (part["eps_audited"], part["audit_ceiling"], part["audit_level"]) == (4.86, 4.86, 0.05)
+    assert part["audit_estimator"] == "one run, top calls"
+    assert (part["audit_status"], part["eps_certified"]) == ("audited", None)
+    assert part["privacy_reasons"] == "audited above what is claimed"
 
 
 def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> None:
