@@ -34,7 +34,7 @@ def of_cell(runs: pd.DataFrame) -> dict[str, Any]:
         "audit_ceiling": own["audit_ceiling"].max(),
         "audit_level": len(levels) * levels.max(),
         "audit_estimator": "; ".join(_distinct(filter(None, own["audit_estimator"]))),
-        "audit_status": "; ".join(s for s in STATUSES if s in set(own["audit_status"])),
+        "audit_status": "; ".join(sorted(set(own["audit_status"]), key=STATUSES.index)),
         "privacy": judged.verdict,
         "privacy_reasons": "; ".join(judged.reasons),
     }
