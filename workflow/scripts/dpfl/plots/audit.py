@@ -1,7 +1,7 @@
 """Audited lower bound of epsilon against the claimed one, a mark per method: hollow if unproven.
 
-A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling, the most that the
-audit could have shown. Marks of one claim stand side by side in its column; the shaded area begins
+A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling, what the
+audit gives at its best. Marks of one claim stand side by side in its column; the shaded area begins
 at the claim, and what lies in it is refuted; the dotted line is the diagonal. A cross is an audit
 whose check of noise or sampling failed. Bounds too small for the frame stand at its lower edge.
 """
@@ -58,7 +58,7 @@ def _title(study: dict, runs: pd.DataFrame, silent: set[str]) -> str:
     return (
         f"{study['title']}\n{study['dataset']}, δ = {style.delta_text(study['delta'])}; "
         f"{style.seeds_text(runs.groupby('cell').size())}. Mark: the largest bound over seeds,\n"
-        "filled if certified; dots: seeds; dash: ceiling, the most that the audit could show"
+        "filled if certified; dots: seeds; dash: ceiling, the audit at its best"
         f"{missing}"
     )
 

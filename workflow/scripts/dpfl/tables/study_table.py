@@ -3,8 +3,8 @@
 Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
 epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
 proof, the largest over seeds; empty without a proof) and `eps_audited` (the largest lower bound
-from an attack; empty without one). That bound holds at `audit_level`; `audit_ceiling` is the most
-that the audit could have shown, `audit_broken` names checks of noise and sampling that failed,
+from an attack; empty without one). That bound holds at `audit_level`; `audit_ceiling` is what
+the audit gives at its best, `audit_broken` names checks of noise and sampling that failed,
 `audit_blind` says what it does not see, and `privacy_reasons` what the verdict `privacy` is due to.
 `certified` holds if all runs have a proof, `reasons` say why there is none. `eps_accounted` is what
 an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
