@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpfl import analyses
+from dpfl import analyses, data, plugins
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.report import prose, typed_numbers
@@ -30,18 +30,28 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("results")
     for key in KEYS:
         for name, own in folder.load(key).content.get("analyses", {}).items():
-            write(made / "tables" / key / name, key, own["uses"], settings_of(name, own))
+            given = [(each, prepared(each, made)) for each in analyses.inputs_of(own)]
+            settings = settings_of(name, own)
+            write(made / "tables" / key / name, key, own["uses"], settings, *given)
     return made
+
+
+def prepared(dataset: str, home: Path) -> Path:
+    """Write a data set that needs no download as its job does."""
+    source, path = plugins.load("data", dataset), home / f"{dataset}.safetensors"
+    data.write(path, data.read(dataset, home), source.SCALE, source.MEAN, source.STD)
+    return path
 
 
 def settings_of(name: str, own: dict) -> dict:
     return own["settings"] | SMALLER.get(name, {})
 
 
-def write(stem: Path, key: str, uses: str, settings: dict) -> None:
+def write(stem: Path, key: str, uses: str, settings: dict, *given: tuple[str, Path]) -> None:
     """Write an analysis' tables beside each other, as its job does."""
     analysis = analyses.load(key, uses)
-    found, columns = analysis.tables(settings), analysis.columns()
+    read = [part for pair in given for part in pair]
+    found, columns = analysis.tables(settings, *read), analysis.columns()
     for suffix in analysis.TABLES:
         path = stem.with_name(f"{stem.name}_{suffix}" if suffix else stem.name)
         rendering.write(path, found[suffix], columns[suffix])
@@ -141,6 +151,18 @@ def test_cadabelief_has_its_kept_accuracies_and_differences(
     own = kept(reference, "cadabelief", method="cadabelief", epsilon="2.0")
     step = 1 / (0.001 * (float(own["r"]) / 0.1 - 1))
     assert f"falls below r at step {step:.0f} and" in text
+
+
+def test_reconstructions_are_told_from_their_table(results: Path, reference: Path) -> None:
+    text = page("meng2023", results, reference)
+    with (results / "tables" / "meng2023" / "inversion.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["update"] == "plain"]
+    assert len(rows) == 3
+    for row in rows:
+        mean, high = float(row["psnr_mean"]), float(row["psnr_ci_high"])
+        start = f"| {row['attack']}, `{row['model']}` | {float(row['batch_size']):.0f} |"
+        [line] = lines_of(text, start)
+        assert line.startswith(f"{start} {mean:.1f} ± {high - mean:.1f} |")
 
 
 def test_strategies_have_their_kept_differences(tmp_path: Path, reference: Path) -> None:

@@ -1,0 +1,199 @@
+"""The analysis `inversion`: its rows, its figure, and mistakes in its settings."""
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from dpfl import analyses, data, plugins
+from dpfl.analyses import inversion
+from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.planning import config as configuration
+from dpfl.tables import rendering
+
+ENTRY = folder.load("meng2023").content["analyses"]["inversion"]
+SETTINGS = ENTRY["settings"] | {
+    "pictures": 4,
+    "batch_sizes": [1, 2],
+    "epsilons": [1],
+    "search": {"restarts": 2, "iterations": 5, "rate": 0.2, "total_variation": 1e-3},
+}
+
+
+@pytest.fixture(scope="session")
+def digits(tmp_path_factory) -> Path:
+    source = plugins.load("data", "digits")
+    path = tmp_path_factory.mktemp("data") / "digits.safetensors"
+    arrays = data.read("digits", Path())
+    data.write(path, arrays, source.SCALE, source.MEAN, source.STD)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tables(digits) -> dict[str, pd.DataFrame]:
+    return inversion.tables(SETTINGS, "digits", digits)
+
+
+def row(tables, **where) -> pd.Series:
+    found = tables[""]
+    for name, value in where.items():
+        found = found[found[name] == value]
+    [(_, one)] = found.iterrows()
+    return one
+
+
+def test_every_attack_meets_every_release(tables):
+    cases = tables[""]
+    attacked = cases[cases["batch_size"].notna()]
+    tried = [("closed form", 1), ("gradient matching", 1), ("gradient matching", 2)]
+    updates = ("plain", "clipped", "private")
+    found = attacked[["attack", "batch_size", "update"]].itertuples(index=False, name=None)
+    assert list(found) == [(*case, update) for case in tried for update in updates]
+    assert len(cases) == len(attacked) + 2
+    assert (cases["n"] == 4).all()
+    assert len(tables["pictures"]) == 4 * len(cases)
+
+
+def test_the_closed_form_reads_pixels_off_unless_there_is_noise(tables):
+    for update in ("plain", "clipped"):
+        found = row(tables, attack="closed form", update=update)
+        assert found["psnr_mean"] > 90 and found["closer"] == found["labels_right"] == 4
+    blurred = row(tables, attack="closed form", update="private")
+    assert blurred["psnr_mean"] < row(tables, attack="none: mean picture")["psnr_mean"]
+    assert blurred["noise_multiplier"] > 1 and blurred["epsilon"] == 1
+
+
+def test_means_of_the_public_test_set_are_what_is_had_without_an_update(tables, digits):
+    everything, source = data.load(digits), plugins.load("data", "digits")
+    seen, public = (
+        inputs.double() * source.STD[0] + source.MEAN[0]
+        for inputs in (everything.train_inputs, everything.test_inputs)
+    )
+    own = tables["pictures"][tables["pictures"]["attack"] == "none: mean of the class"]
+    for _, found in own.iterrows():
+        mean = public[everything.test_targets == found["label"]].mean(0)
+        error = float(((seen[found["example"]] - mean) ** 2).mean())
+        assert 10 ** (-found["psnr"] / 10) == pytest.approx(error, rel=1e-5)
+
+
+def test_the_same_settings_give_the_same_bits(tables, digits):
+    again = inversion.tables(SETTINGS, "digits", digits)
+    pd.testing.assert_frame_equal(again["pictures"], tables["pictures"], check_exact=True)
+    other = inversion.tables(SETTINGS | {"seed": 2}, "digits", digits)
+    assert set(other["pictures"]["example"]) != set(tables["pictures"]["example"])
+
+
+def test_tables_read_the_same_from_their_files(tables, tmp_path):
+    for suffix in inversion.TABLES:
+        shown = inversion.columns()[suffix]
+        rendering.write(tmp_path / f"t{suffix}", tables[suffix], shown)
+        read = pd.read_csv(tmp_path / f"t{suffix}.csv")
+        assert rendering.readable(read, shown) == rendering.readable(tables[suffix], shown)
+
+
+def test_the_figure_shows_originals_over_what_was_found(tables):
+    figure = inversion.draw(tables)
+    assert "An attack, not a proof" in figure.get_suptitle()
+    panels = figure.axes
+    assert len(panels) == 3
+    for panel in panels:
+        rows = [text.get_text() for text in panel.get_yticklabels()]
+        assert rows == ["original", "plain\ngradient", "clipped,\nno noise", "ε = 1"]
+        assert len(panel.images) == 2 * 3 * 4
+        assert len(panel.texts) == 3 * 4
+    assert panels[0].texts[0].get_text() == "100  1.00"
+
+
+def changed(path: str, value: object) -> dict:
+    settings = copy.deepcopy(SETTINGS)
+    *parents, last = path.split(".")
+    place = settings
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("picture", 1, "unknown key 'picture'; did you mean 'pictures'"),
+        ("pictures", 0, "settings.pictures is 0, must be a whole number >= 1"),
+        ("pictures", 1000, "settings.pictures is 1000, must be at most the 479 examples"),
+        ("batch_sizes", [3], "settings.batch_sizes.0 is 3, must be a divisor of the 4 pictures"),
+        ("epsilons", [8, 1], r"settings.epsilons is \[8, 1\], must increase"),
+        ("models", {"matching": "mlp"}, "settings.models lacks the key 'closed-form'"),
+        ("federation.batch_size", 500, "federation.batch_size is 500, must be at most the 479"),
+        ("search.rate", 0, "settings.search.rate is 0, must be a number > 0"),
+        ("search.restarts", 1.5, "settings.search.restarts is 1.5, must be a whole number"),
+    ],
+)
+def test_wrong_settings_are_told_in_one_line(path, value, message):
+    with pytest.raises(UserError, match=message) as caught:
+        inversion.check(changed(path, value), "digits")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dataset", ["breast-cancer", "mnist-scatter"])
+def test_only_pictures_can_be_attacked(dataset):
+    with pytest.raises(UserError, match=f"{dataset} holds no pictures"):
+        inversion.check(SETTINGS, dataset)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "change", "message"),
+    [
+        ("meng2023", "inversion", {"dataset": "digts"}, "no 'digts' in models, named at analyses"),
+        (
+            "meng2023",
+            "inversion",
+            {"settings": {"models": {"matching": "digit-cnn"}}},
+            "analyses.inversion.settings.models: no 'digit-cnn' in models: did you mean",
+        ),
+        (
+            "meng2023",
+            "other",
+            {"title": "t", "uses": "inversion", "settings": {}},
+            "analyses.other.dataset is missing, inversion needs one",
+        ),
+        (
+            "composition-text",
+            "epsilon-surface",
+            {"dataset": "digits"},
+            "analyses.epsilon-surface.dataset is digits, epsilon-surface reads none",
+        ),
+    ],
+)
+def test_a_mistake_in_an_entry_is_one_line_before_any_job(root, paper, name, change, message):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    config |= {"papers": [paper], "analyses": {f"{paper}/{name}": change}}
+    with pytest.raises(UserError) as caught:
+        configuration.composed(config)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_an_entry_names_is_found():
+    assert analyses.inputs_of(ENTRY) == ["digits"]
+    assert analyses.models_of(ENTRY) == ["mlp", "digits-cnn"]
+    assert analyses.inputs_of({"settings": {}}) == analyses.models_of({"settings": {}}) == []
+
+
+def test_settings_are_checked_without_loading_what_computes(root):
+    code = (
+        "import sys; from dpfl.analyses import inversion; "
+        f"inversion.check({SETTINGS}, 'digits'); "
+        "print(*{'numpy', 'pandas', 'torch', 'matplotlib'}.intersection(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root / "workflow" / "scripts",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == []
