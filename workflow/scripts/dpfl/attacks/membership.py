@@ -144,7 +144,7 @@ def _offline(observed: Observed, target: int, references: np.ndarray, a: float) 
         log_p, out = log_probability(confidences), ~members[references]
         used = out & (np.cumsum(out, axis=0) <= OFFLINE_REFERENCES)
         mean = np.exp(_log_mean(log_p[references], used))
-        with np.errstate(divide="ignore"):  # a mean of 0 is the logarithm's business
+        with np.errstate(divide="ignore"):  # a = 1, and no reference gives it a chance
             ratios.append(log_p[target] - np.log(((1 + a) * mean + 1 - a) / 2))
     return _dominated(*ratios)
 

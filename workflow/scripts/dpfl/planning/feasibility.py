@@ -58,8 +58,7 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
 
 def _figure_errors(where: str, study: dict) -> Iterator[str]:
     """Compare a study with what its figures declare that they need: seeds, examples held out."""
-    seeds = {"seeds": study["seeds"]}
-    seeds |= {k: study[k] for k in ("nonprivate_seeds",) if k in study}
+    seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
     seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
     for figure in study.get("figures", []):
         least = plugins.constant("plots", figure, "LEAST_SEEDS", 1)

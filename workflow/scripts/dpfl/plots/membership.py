@@ -71,7 +71,7 @@ def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, looks: dict[str, style
         prop={"family": "monospace", "size": "small"},
         alignment="right",
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.17),
+        bbox_to_anchor=(0.5, -0.19),
         frameon=False,
     )
 
