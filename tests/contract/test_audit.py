@@ -1,0 +1,72 @@
+"""Every plug-in with a proof, attacked by canaries: no lower bound lies above its certificate."""
+
+import functools
+
+import pytest
+import torch
+from replay import Batch, Clients, Examples, drawn
+from test_replay import CLIPPINGS, UNITS, variants
+
+from dpfl import noise, plugins, streams
+from dpfl.audit.audited import audited
+from dpfl.audit.canaries import Canaries
+from dpfl.audit.findings import Terms, findings
+from dpfl.privacy.accounting import epsilon
+from dpfl.privacy.release import Release, of_step
+
+STEPS, CANARIES, RATE, DELTA, Z, EXPECTED = 300, 100, 0.1, 1e-5, 1.3, 10.0
+CERTIFICATE = epsilon(RATE, Z, STEPS, DELTA)
+TERMS = Terms(gaussian=True, delta=DELTA, level=1e-3)
+BATCH = drawn([0.05, 0.5, 5.0], "audited")
+
+
+def build_of(name, rule, own, around=None):
+    clipping = CLIPPINGS[rule] | ({"around": around} if around else {})
+    return plugins.load("mechanisms", name).build(clipping, **own)
+
+
+def watched():
+    """Return what builds whatever has a proof and lets coordinates be appended, and its unit."""
+    found = {}
+    for label, name, own in variants():
+        unit = UNITS[plugins.constant("mechanisms", name, "UNIT")]
+        for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES"):
+            build = functools.partial(build_of, name, rule, own)
+            proven = isinstance(of_step(build(), Z, EXPECTED), Release)
+            if proven and not plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
+                found[f"{label}, {rule}"] = (build, unit(Z, EXPECTED))
+    return found
+
+
+WATCHED = watched()
+
+
+def attacked(build, unit: Examples | Clients, batch: Batch = BATCH, part=1.0):
+    """Return what canaries find in many steps, whose noise is a `part` of what is drawn."""
+    canaries = Canaries(CANARIES, CANARIES, ("contract", "canaries"))
+    mechanism = audited(build, canaries)
+    for step in range(STEPS):
+        sampled = streams.rng("contract", step).random(CANARIES) < RATE
+        canaries.draw(sampled, len(batch.targets), 30, RATE)
+        draws = noise.Seeded("contract", "noise", step)
+        normal = lambda size, draws=draws: draws.normal(size) * part  # noqa: E731
+        unit.take(mechanism, batch, normal, step, 0)
+    return findings({0: canaries}, TERMS)
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_no_lower_bound_lies_above_the_certificate(name):
+    found = attacked(*WATCHED[name])
+    assert 0.3 * CERTIFICATE < found["epsilon"] <= CERTIFICATE
+    assert found["checks"]["noise"] > 1e-6 and found["checks"].get("counts", 1) > 1e-6
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_half_of_the_noise_is_found(name):
+    assert attacked(*WATCHED[name], part=0.5)["epsilon"] > CERTIFICATE
+
+
+def test_a_batch_without_examples_is_attacked_as_any_other():
+    none = Batch(torch.zeros(0, BATCH.inputs.shape[1]).double(), torch.zeros(0, dtype=torch.long))
+    for build, unit in list(WATCHED.values())[:1]:
+        assert 0.3 * CERTIFICATE < attacked(build, unit, none)["epsilon"] <= CERTIFICATE
