@@ -13,7 +13,7 @@ from dpfl.audit.findings import ONE_RUN, PER_STEP, Terms, findings
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.dirac import Dirac
-from dpfl.mechanisms import dpsgd, fsdp_certified
+from dpfl.mechanisms import dpsgd
 from dpfl.privacy.release import Release
 from dpfl.training import run
 from dpfl.training.federated import loss_fn
@@ -274,5 +274,23 @@ def test_two_budgets_of_a_seed_share_batches_and_no_noise(tmp_path):
         assert streams.noise_key(two) == streams.noise_key({**two, **watched})
 
 
-def test_the_certified_basis_leaves_canaries_alone():
-    assert fsdp_certified.BLIND
+def test_a_secure_run_that_is_killed_releases_nothing_twice(tmp_path, monkeypatch):
+    """The round is repeated with the same draws; another run of the settings has others."""
+    released, real = [], dpsgd.DPSGD.estimate
+
+    def noted(self, step):
+        found = real(self, step)
+        if not step.appended:  # those are trials before the run
+            released.append(found.clone())
+            if len(released) == 7:
+                raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(dpsgd.DPSGD, "estimate", noted)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "killed", 0, noise="secure")
+    trained(tmp_path / "killed", 0, noise="secure")
+    assert all(map(torch.equal, released[4:7], released[7:10]))  # a round has four steps
+    before = len(released)
+    trained(tmp_path / "other", 0, noise="secure")
+    assert not any(torch.equal(a, b) for a in released[:before] for b in released[before:])
