@@ -12,7 +12,6 @@ from dpfl.errors import UserError
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
 FILES = [(package, name) for package in protocols.FILES for name in plugins.names(package)]
-CLIPPING = {"rule": "fixed", "clip_norm": 1.0}
 
 
 def settings_of(package, name):
@@ -46,7 +45,9 @@ def test_defaults_are_of_the_types_that_are_declared(package):
 def test_a_mechanism_does_what_its_unit_asks(name):
     unit = {"example": protocols.Mechanism, "client": protocols.ClientMechanism}
     needed = declared.required("mechanisms", name)
-    built = plugins.load("mechanisms", name).build(CLIPPING, **needed)
+    rule = plugins.constant("mechanisms", name, "CLIPPING_RULES")[0]
+    clipping = {**declared.required("clippings", rule), "rule": rule, "clip_norm": 1.0}
+    built = plugins.load("mechanisms", name).build(clipping, **needed)
     assert isinstance(built, unit[plugins.constant("mechanisms", name, "UNIT")])
 
 

@@ -1,5 +1,6 @@
 """Noise and batches of whole runs are drawn anew in every step; what repeats is caught."""
 
+import functools
 import math
 
 import numpy as np
@@ -15,11 +16,21 @@ ROUNDS = {"example": 6, "client": 30}
 CLIENTS, STEPS = 3, 4  # of a round, at the level of examples; a round of clients is one step
 
 
-@pytest.fixture(scope="module", params=ROUNDS)
-def world(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    """The files of a run by its unit, written when first asked for."""
+
+    @functools.cache
+    def written(unit):
+        return streams_of_runs.world(tmp_path_factory.mktemp(unit), unit, ROUNDS[unit])
+
+    return written
+
+
+@pytest.fixture(params=ROUNDS)
+def world(request, worlds):
     """The files of a run at the level of examples, and at that of clients."""
-    folder = tmp_path_factory.mktemp(request.param)
-    return streams_of_runs.world(folder, request.param, ROUNDS[request.param])
+    return worlds(request.param)
 
 
 @pytest.fixture
