@@ -158,7 +158,7 @@ def test_a_mechanism_without_noise_or_with_a_little_less_is_stopped(tmp_path, mo
 
 
 def without_probe(monkeypatch):
-    monkeypatch.setattr("dpfl.training.trainers.require_noise", lambda *_: None)
+    monkeypatch.setattr("dpfl.training.probe.require_noise", lambda *_: None)
 
 
 def test_half_the_noise_refutes_the_certificate(tmp_path, monkeypatch):
