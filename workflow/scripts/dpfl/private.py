@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.data import Dataset, default_collate
 
-from dpfl import mechanisms, plugins
+from dpfl import bounds, fitness, mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import NOT_AUDITED, Terms, findings
 from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined
+from dpfl.given_examples import Given, batches
+from dpfl.gradients.layout import channels_last
 from dpfl.noise import SOURCES
 from dpfl.planning.fitting import Parts, misfits, needs_public
-from dpfl.planning.methods import named
+from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
@@ -42,23 +43,33 @@ CANARIES, LEVEL = 1000, 0.05
 Part = str | Mapping[str, Any]
 """A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
 
+BOUNDS = {
+    "epsilon": "number > 0",
+    "delta": "number in (0, 1)",
+    "batch_size": "whole >= 1",
+    "epochs": "whole >= 1",
+    "seed": "null or whole >= 0",
+}
+
 
 class Private:
     """Trains a network by private steps on the examples of one holder, within a budget.
 
     `examples` are inputs [n, ...] and targets [n], or a Dataset of such pairs; add or remove one of
-    them is what (epsilon, delta) protects. Steps are `epochs` times n // batch_size, each on a
-    Poisson batch of `batch_size` expected examples: nothing else may look at the examples. The
-    `mechanism`, the `clipping` (a number stands for the rule `fixed` at that norm) and the `budget`
-    are those of dpfl.mechanisms, dpfl.clippings and dpfl.privacy.budgets. `loss_fn(outputs,
-    targets)` gives one loss per example [L]. `public` are examples that need no protection, for
-    mechanisms that ask for some. With a `seed` runs repeat, and nothing is protected from whoever
-    knows it; without one secrets come from the system's entropy. `audit` puts canaries into the
-    batches: see `audit()`.
+    them is what (epsilon, delta) protects. Batches go to the model's device. Steps are `epochs`
+    times n // batch_size, each on a Poisson batch of `batch_size` expected examples: nothing else
+    may look at the examples. The `mechanism`, the `clipping` (a number stands for the rule `fixed`
+    at that norm) and the `budget` are those of dpfl.mechanisms, dpfl.clippings and
+    dpfl.privacy.budgets. `loss_fn(outputs, targets)` gives one loss per example [L], or a scalar,
+    which is slower: it is taken of every example alone. `public` are examples that need no
+    protection, for mechanisms that ask for some. With a `seed` runs repeat, and nothing is
+    protected from whoever knows it; without one secrets come from the system's entropy. `audit`
+    puts canaries into the batches: see `audit()`.
 
-    The optimizer's parameters must be the model's. UserError for settings that are out of bounds or
-    do not go together, for a network that mixes the examples of a batch, and for a mechanism
-    that draws less noise than it promises.
+    The optimizer holds the model's parameters, all of them and no others, and its step() needs no
+    closure. UserError otherwise, for settings that are out of bounds or do not go together, for a
+    network or a loss that mixes the examples of a batch, and for a mechanism that draws less noise
+    than it promises.
     """
 
     def __init__(
@@ -66,22 +77,26 @@ class Private:
         model: nn.Module,
         optimizer: torch.optim.Optimizer,
         *,
-        examples: tuple[Tensor, Tensor] | Dataset,
+        examples: Given,
         epsilon: float,
         delta: float,
         batch_size: int,
         epochs: int,
         mechanism: Part = "dpsgd",
-        clipping: float | Mapping[str, Any] = 1.0,
+        clipping: float | Part = 1.0,
         budget: Part = "uniform",
         accountant: str = "pld",
         loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
-        public: tuple[Tensor, Tensor] | None = None,
+        public: Given | None = None,
         seed: int | None = None,
         audit: bool = False,
     ):
+        given = {"epsilon": epsilon, "delta": delta, "batch_size": batch_size}
+        bounds.check("Private", BOUNDS, {**given, "epochs": epochs, "seed": seed})
+        fitness.require_trains(model, optimizer)
         self.model, self.optimizer = model, optimizer
-        self._examples = _batches(examples)
+        device = next(model.parameters()).device
+        self._examples = batches(examples, device, "examples")
         self._parts = _parts(mechanism, clipping, public)
         self._delta = delta
         settings = Settings.read(
@@ -89,7 +104,7 @@ class Private:
                 "epsilon": epsilon,
                 "delta": delta,
                 "accountant": accountant,
-                "budget": named("budget", _entry(budget)),
+                "budget": _checked("budget", _entry("budget", budget), "schedule"),
                 "federation": {"batch_size": batch_size, "rounds": epochs, "local_epochs": 1},
                 "participation_key": ["private"],
             }
@@ -98,9 +113,9 @@ class Private:
         self.plan = content["clients"][HOLDER]
         """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch."""
         self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
-        self._public = _public(public, self._examples)
+        self._public = _public(public, self._examples, device)
         self._expected = self.plan["sample_rate"] * len(self._examples)
-        require_example_wise(model, self._examples[torch.arange(2)][0], type(model).__name__)
+        _require_own(model, loss_fn, *self._examples[torch.arange(2)])
         self._steps = self._build(loss_fn, _sources(seed), audit)
         self._before = self._weights()
 
@@ -137,8 +152,8 @@ class Private:
         return self._steps.taken
 
     def step(self) -> bool:
-        """Take one private step of the optimizer; False, with nothing done, if none is paid."""
-        if not self._ledger.affordable(HOLDER, 1):
+        """Take one private step of the optimizer; False, with nothing done, if none is left."""
+        if self.taken >= self.steps or not self._ledger.affordable(HOLDER, 1):
             return False
         each = self.plan["steps_per_round"]
         released = self._steps.release(
@@ -185,52 +200,41 @@ class Private:
         return findings({HOLDER: self._steps.canaries}, terms)
 
 
-class _Tensors:
-    """Inputs [n, ...] and targets [n] as batches."""
-
-    def __init__(self, inputs: Tensor, targets: Tensor):
-        if len(inputs) != len(targets):
-            raise UserError(f"examples: {len(inputs)} inputs, but {len(targets)} targets")
-        self._inputs, self._targets = inputs, targets
-
-    def __len__(self) -> int:
-        return len(self._targets)
-
-    def __getitem__(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        chosen = chosen.to(self._targets.device)
-        return self._inputs[chosen], self._targets[chosen]
+def _require_own(
+    model: nn.Module, loss_fn: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
+) -> None:
+    """UserError unless outputs and losses of some examples are those of each one alone."""
+    name = type(model).__name__
+    with fitness.told_of(f"model {name} on inputs {fitness.kind(inputs)}"), torch.no_grad():
+        require_example_wise(model, inputs, name)
+        outputs = model(channels_last(inputs))
+    fitness.require_own_losses(loss_fn, outputs, targets)
 
 
-class _Fetched:
-    """A Dataset of (input, target) pairs as batches, each example fetched anew."""
-
-    def __init__(self, dataset: Dataset):
-        self._dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __getitem__(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        numbers = chosen.tolist() or [0]  # for the shapes of an empty batch
-        inputs, targets = default_collate([self._dataset[number] for number in numbers])
-        return inputs[: len(chosen)], targets[: len(chosen)]
+def _entry(kind: str, part: Part) -> dict[str, Any]:
+    """Return a plug-in with its settings as a run names them."""
+    entry = {"uses": part} if isinstance(part, str) else part
+    if not (isinstance(entry, Mapping) and "uses" in entry):
+        raise UserError(f'{kind}: found {part!r}, expected a name or {{"uses": name, ...}}')
+    return named(kind, dict(entry))
 
 
-def _batches(examples: tuple[Tensor, Tensor] | Dataset) -> _Tensors | _Fetched:
-    return _Tensors(*examples) if isinstance(examples, tuple) else _Fetched(examples)
+def _checked(kind: str, entry: dict[str, Any], function: str) -> dict[str, Any]:
+    """Return a plug-in's settings; UserError for one that its file does not take, or lacks."""
+    package, key = PLUG_INS[kind]
+    file = plugins.load(package, entry[key])
+    own = {name: value for name, value in entry.items() if name != key}
+    fitness.require_settings(f"{kind} {entry[key]}", getattr(file, function), own)
+    return entry
 
 
-def _entry(part: Part) -> dict[str, Any]:
-    return {"uses": part} if isinstance(part, str) else dict(part)
-
-
-def _parts(mechanism: Part, clipping: float | Mapping[str, Any], public: Any) -> Parts:
+def _parts(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
     """Return the settings of mechanism and clipping; UserError if they do not go together."""
-    fixed = isinstance(clipping, int | float)
-    rule = {"uses": "fixed", "clip_norm": float(clipping)} if fixed else dict(clipping)
+    fixed = isinstance(clipping, int | float) and not isinstance(clipping, bool)
+    rule = {"uses": "fixed", "clip_norm": float(clipping)} if fixed else clipping
     parts = {
-        "mechanism": named("mechanism", _entry(mechanism)),
-        "clipping": named("clipping", rule),
+        "mechanism": _entry("mechanism", mechanism),
+        "clipping": _entry("clipping", rule),
     }
     estimator = parts["mechanism"]["estimator"]
     if plugins.constant("mechanisms", estimator, "UNIT") != "example":
@@ -239,11 +243,13 @@ def _parts(mechanism: Part, clipping: float | Mapping[str, Any], public: Any) ->
         raise UserError(f"mechanism: {estimator} {found}")
     if needs_public(parts["mechanism"]) and public is None:
         raise UserError(f"public: {estimator} uses public examples; expected inputs and targets")
-    return parts
+    return {kind: _checked(kind, own, "build") for kind, own in parts.items()}
 
 
-def _public(public: tuple[Tensor, Tensor] | None, examples: Batches) -> Public:
-    return Public(*(public or examples[torch.empty(0, dtype=torch.long)]))
+def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:
+    """Return all of the public examples; none of the examples if there are none."""
+    known = examples if public is None else batches(public, device, "public")
+    return Public(*known[torch.arange(0 if public is None else len(known))])
 
 
 def _sources(seed: int | None) -> Sources:
