@@ -90,6 +90,7 @@ def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_
     assert_equal(flat(gradients.weighted_sum(weights)), weights.double() @ rows, tolerance)
     weights = torch.stack([weights, weights.square()])
     assert_equal(gradients.combinations(weights), weights.double() @ rows, tolerance)
+    check_by_parameter(gradients, rows, tolerance)
     found = gradients.gram()
     assert_equal(found, rows @ rows.t(), tolerance)
     assert torch.equal(found, found.t())
@@ -100,6 +101,23 @@ def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_
     difference = gradients.inner(vectors).double() - expected  # random vectors: the terms cancel
     assert difference.norm() <= tolerance * rows.norm() * vectors.norm()
     assert difference.abs().max() <= tolerance * norms.max() * vectors.norm(dim=1).max()
+
+
+def check_by_parameter(gradients, rows, tolerance):
+    """Norms by parameter and a sum with one bound for each, against the naive rows' columns."""
+    sums = gradients.weighted_sum(gradients.norms().new_zeros(len(rows)))
+    parts = rows.split([total.numel() for total in sums], dim=1)
+    expected = torch.stack([part.norm(dim=1) for part in parts])
+    found = gradients.parameter_norms()
+    assert found is gradients.parameter_norms() and gradients.parameter_count == len(parts)
+    above = (found.double() - expected) / expected.max()
+    assert above.min() >= -tolerance and above.max() <= 10 * tolerance  # with what rounding may add
+    assert torch.equal(torch.linalg.vector_norm(found, dim=0), gradients.norms())
+    bounds = [float(norms.median()) + 1e-3 * float(expected.max()) for norms in expected]
+    sums = gradients.clipped_sum_by_parameter(bounds)
+    for total, part, norms, c in zip(sums, parts, found.double(), bounds, strict=True):
+        clipped = (c / norms).clamp(max=1) @ part
+        assert (total.flatten().double() - clipped).norm() <= tolerance * len(rows) * c
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -244,6 +262,9 @@ def test_an_empty_batch_gives_zeros(name):
     assert [t.shape for t in total] == [p.shape for p in model.parameters()]
     assert not flat(total).any()
     gradients, norms = finite(model, each_cross_entropy, inputs, targets)
+    layers = len(total)
+    assert gradients.parameter_norms().shape == (layers, 0)
+    assert not flat(gradients.clipped_sum_by_parameter([1.0] * layers)).any()
     size = flat(total).numel()
     assert gradients.gram().shape == (0, 0)
     assert gradients.inner(torch.ones(2, size, dtype=inputs.dtype)).shape == (0, 2)

@@ -5,7 +5,7 @@ made of then gives their norms, inner products and any weighted sum of them (Goo
 1510.01799, for Linear; routes for Conv2d in dpfl.gradients.layer_gradients).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import torch
@@ -58,13 +58,29 @@ class PerExampleGradients:
         self._nothing = nothing
         self._shapes = [p.shape for p in model.parameters()]
 
+    @property
+    def parameter_count(self) -> int:
+        """Return P, how many tensors model.parameters() has."""
+        return len(self._shapes)
+
     def norms(self) -> Tensor:
         """Return |g_i| [L], over all parameters together; always the same tensor."""
         return self._norms
 
+    def parameter_norms(self) -> Tensor:
+        """Return the norm of every parameter's part of g_i [P, L]; always the same tensor.
+
+        In the order of model.parameters(). The root of the sum of a column's squares is |g_i|.
+        """
+        return self._parameter_norms
+
+    @cached_property
+    def _parameter_norms(self) -> Tensor:
+        return torch.stack([piece.norms() for piece in self._pieces])
+
     @cached_property
     def _norms(self) -> Tensor:
-        return torch.linalg.vector_norm(torch.stack([p.norms() for p in self._pieces]), dim=0)
+        return torch.linalg.vector_norm(self._parameter_norms, dim=0)
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return sum_i w_i g_i for weights [L], shaped like model.parameters()."""
@@ -76,6 +92,16 @@ class PerExampleGradients:
         One example moves it by at most C (Abadi et al. 2016, algorithm 1) if all norms are finite.
         """
         return self.weighted_sum((clip_norm / self.norms()).clamp_(max=1))
+
+    def clipped_sum_by_parameter(self, bounds: Sequence[float]) -> list[Tensor]:
+        """Return the sum where every parameter's part of g_i is clipped to a bound of its own [P].
+
+        Bounds are above 0; the sum is shaped like model.parameters(). One example moves it by at
+        most the root of the sum of the bounds' squares (McMahan et al. 2018, arXiv 1710.06963,
+        per-layer clipping).
+        """
+        parts = zip(self._pieces, bounds, self.parameter_norms(), strict=True)
+        return [piece.weighted_sum((c / norms).clamp_(max=1)) for piece, c, norms in parts]
 
     def combinations(self, weights: Tensor) -> Tensor:
         """Return the weighted sums [k, D] of weights [k, L], flat in the order of parameters()."""

@@ -1,5 +1,8 @@
 """Per-example gradients, and those of canaries, each of which is one appended coordinate."""
 
+import math
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -21,9 +24,23 @@ class Dirac:
         self._norms = torch.cat([own, own.new_full((len(hits),), length)])
         self._examples = len(own)
 
+    @property
+    def parameter_count(self) -> int:
+        """Return P; the appended columns are no parameter."""
+        return self._gradients.parameter_count
+
     def norms(self) -> Tensor:
         """Return the norms [L + h]; always the same tensor."""
         return self._norms
+
+    def parameter_norms(self) -> Tensor:
+        """Return the norms by parameter [P + 1, L + h]; the last row is of the appended columns.
+
+        There examples have 0, and canaries have nothing else.
+        """
+        own = self._gradients.parameter_norms()
+        canaries = own.new_full((1, len(self._hits)), self._length)
+        return torch.block_diag(own, canaries)
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return the sum with weights [L + h], shaped like model.parameters() and a vector [m]."""
@@ -33,6 +50,18 @@ class Dirac:
     def clipped_sum(self, clip_norm: float) -> list[Tensor]:
         """Return the sum of rows clipped to C, in the same shapes."""
         return self.weighted_sum((clip_norm / self._norms).clamp(max=1))
+
+    def clipped_sum_by_parameter(self, bounds: Sequence[float]) -> list[Tensor]:
+        """Return the sum of rows clipped by parameter, in the same shapes.
+
+        A canary has no part in any parameter. It is clipped as a whole, to as much as an example
+        can move the sum by: the root of the sum of the bounds' squares.
+        """
+        whole = self._norms.new_full((len(self._hits),), math.hypot(*bounds) / self._length)
+        return [
+            *self._gradients.clipped_sum_by_parameter(bounds),
+            self._spread(whole.clamp_(max=1)),
+        ]
 
     def combinations(self, weights: Tensor) -> Tensor:
         """Return the weighted sums [k, D + m] of weights [k, L + h]."""
