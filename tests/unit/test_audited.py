@@ -1,6 +1,7 @@
 """Canaries in real runs: they change nothing, see what is there, and stop what is not."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -44,6 +45,8 @@ def weights(result):
         ({"estimator": "dpsgd"}, FIXED),
         ({"estimator": "dpsgd"}, QUANTILE),
         ({"estimator": "dpsgd-opacus"}, FIXED),
+        ({"estimator": "dpsgd-layerwise"}, FIXED),
+        ({"estimator": "dpsgd-layerwise"}, QUANTILE),
         ({"estimator": "p3sgd"}, QUANTILE),
         ({"estimator": "pdpsgd", "rank": 5}, QUANTILE),
         (CERTIFIED, FIXED),
@@ -67,6 +70,7 @@ def test_weights_are_the_same_bits_with_and_without_canaries(tmp_path, mechanism
         ({}, PER_STEP, "audited"),
         ({"clipping": QUANTILE}, PER_STEP, "audited"),
         ({"mechanism": CERTIFIED}, PER_STEP, "audited"),
+        ({"mechanism": {"estimator": "dpsgd-layerwise"}}, PER_STEP, "audited"),
         ({"clipping": BATCH_MEAN}, ONE_RUN, "audited"),
         ({"mechanism": {"estimator": "fsdp-central", "rank": 5}}, ONE_RUN, "audited"),
         ({"mechanism": {"estimator": "dpsgd-opacus"}}, None, "blind"),
@@ -239,6 +243,19 @@ def test_canaries_are_rows_of_the_matrix_that_they_stand_for():
     clipped = torch.cat([part.flatten() for part in found.clipped_sum(0.7)])
     factors = (0.7 / written.norm(dim=1)).clamp(max=1)
     torch.testing.assert_close(clipped, factors @ written)
+
+    sizes = [*(p.numel() for p in model.parameters()), 7]
+    parts = written.split(sizes, dim=1)
+    norms = torch.stack([part.norm(dim=1) for part in parts])
+    torch.testing.assert_close(found.parameter_norms(), norms)
+    bounds = [0.1, 0.2, 0.3, 0.4]
+    whole = math.hypot(*bounds)  # a canary is clipped to what an example can move the sum by
+    expected = [
+        (c / n).clamp(max=1) @ part
+        for c, n, part in zip([*bounds, whole], norms, parts, strict=True)
+    ]
+    clipped = torch.cat([part.flatten() for part in found.clipped_sum_by_parameter(bounds)])
+    torch.testing.assert_close(clipped, torch.cat(expected))
 
 
 def test_coins_are_fair_and_follow_their_key():

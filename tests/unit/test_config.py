@@ -140,6 +140,12 @@ MISTAKES = [
         "expected fixed with dpsgd-opacus; it takes no other",
     ),
     (
+        "optimizers/sgd-slow",
+        {"uses": "dp-adambc", "rate_key": "lr", "rate": 0.01, "settings": {}},
+        "fsdp-certified has optimizer dp-adambc, which asks for the noise of a step: that of "
+        "fsdp-certified is not z C in every coordinate, expected one like dpsgd",
+    ),
+    (
         "methods/fsdp-certified/clipping",
         "batch-mean",
         "fsdp-certified clips by rule 'fsdp-adaptive', expected fixed or quantile with "

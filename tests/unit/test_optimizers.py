@@ -19,6 +19,7 @@ from dpfl.optimizers.adabound import AdaBound
 from dpfl.optimizers.adam import build as adam
 from dpfl.optimizers.cadabelief import CAdaBelief
 from dpfl.optimizers.cadabelief_scalar import CAdaBeliefScalar
+from dpfl.optimizers.dp_adambc import build as dp_adambc
 from dpfl.optimizers.sgd_ema import SGDEMA
 
 NAMES = plugins.names("optimizers")
@@ -290,6 +291,27 @@ def test_adam_and_sgd_are_what_their_files_say():
     torch.testing.assert_close(got, torch.stack(expected))
 
 
+def test_adamw_decays_the_weights_and_adam_moves_them():
+    """Loshchilov and Hutter, algorithm 2, written out; the decay goes with lr, as in torch."""
+    grads, lr, decay = gradients(), 0.05, 0.2
+    start = torch.linspace(-1, 1, 50, dtype=torch.float64)
+    theta, m, v = start.clone(), torch.zeros(50), torch.zeros(50)
+    expected = []
+    for t, grad in enumerate(grads, start=1):
+        m, v = 0.7 * m + 0.3 * grad, 0.9 * v + 0.1 * grad**2
+        step = (m / (1 - 0.7**t)) / ((v / (1 - 0.9**t)).sqrt() + 1e-8)
+        theta = theta - lr * (step + decay * theta)
+        expected.append(theta)
+    ours = parameter(start)
+    optimizer = build("dp-adamw", [ours], lr, betas=(0.7, 0.9), weight_decay=decay)
+    torch.testing.assert_close(follow(optimizer, ours, grads), torch.stack(expected))
+    settings = {"lr": lr, "betas": (0.7, 0.9)}
+    torch.testing.assert_close(
+        trace(lambda params: build("dp-adamw", params, weight_decay=0.0, **settings), grads),
+        trace(lambda params: build("adam", params, **settings), grads),
+    )
+
+
 # --- cadabelief ---------------------------------------------------------------------------------
 
 
@@ -412,6 +434,8 @@ def test_reported_rates_are_the_ones_that_move_the_parameters():
     for make, unbiased, clipped in (
         (AdaBelief, True, False),
         (adam, True, False),
+        (lambda params: build("dp-adamw", params, weight_decay=0.0), True, False),
+        (dp_adambc, True, False),
         (CAdaBelief, True, True),
         (AdaBound, False, True),
         (lambda params: CAdaBeliefScalar(params, 1e-9), True, True),

@@ -25,7 +25,7 @@ from dpfl.flat import joined
 from dpfl.given_examples import Given, batches
 from dpfl.gradients.layout import channels_last
 from dpfl.noise import SOURCES
-from dpfl.planning.fitting import Parts, misfits, needs_public
+from dpfl.planning.fitting import Parts, misfits, needs_public, unknown_noise
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
@@ -98,6 +98,7 @@ class Private:
         device = next(model.parameters()).device
         self._examples = batches(examples, device, "examples")
         self._parts = _parts(mechanism, clipping, public)
+        _require_known_noise(self._parts, optimizer)
         self._delta = delta
         settings = Settings.read(
             {
@@ -244,6 +245,13 @@ def _parts(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
     if needs_public(parts["mechanism"]) and public is None:
         raise UserError(f"public: {estimator} uses public examples; expected inputs and targets")
     return {kind: _checked(kind, own, "build") for kind, own in parts.items()}
+
+
+def _require_known_noise(parts: Parts, optimizer: torch.optim.Optimizer) -> None:
+    """Refuse an optimizer that asks for the noise of a step where nobody can tell it."""
+    if hasattr(optimizer, "tell_noise"):
+        for found in unknown_noise(parts, type(optimizer).__name__):
+            raise UserError(f"mechanism: {parts['mechanism']['estimator']} {found}")
 
 
 def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:

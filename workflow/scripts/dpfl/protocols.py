@@ -112,6 +112,11 @@ class Optimizer(Protocol):
     One that also offers `coordinate_rates() -> (rates [D], low, high)` has them recorded round by
     round; with `noise_scale()` as well, sqrt of its second moment where gradients are white noise
     of unit variance, its rates are predicted.
+
+    One that offers `tell_noise(noise)` is told before every step what is public about the noise of
+    its gradient (dpfl.training.steps.PublicNoise: z, C and B of that very step), and declares
+    NEEDS_NOISE. It holds for a step whose noise is z C in every coordinate, with a C that owes
+    nothing to the step's batch; without privacy z is 0.
     """
 
     param_groups: list[dict[str, Any]]
@@ -170,6 +175,8 @@ class OptimizerFile(Protocol):
     """A file in optimizers/."""
 
     SETTINGS: ClassVar[Settings] = {}
+    NEEDS_NOISE: ClassVar[bool] = False
+    """It must be told the noise of every step: only methods where that is z C may use it."""
 
     build: Callable[..., Optimizer]
     """build(params, lr: float, **settings)"""

@@ -90,7 +90,7 @@ def second_moment(state: State, deviation: Tensor, group: Group) -> None:
         state["second_moment"] = torch.zeros_like(deviation)
     beta2 = group["betas"][1]
     state["second_moment"].mul_(beta2).addcmul_(deviation, deviation, value=1 - beta2)
-    if group["eps_in_second_moment"]:
+    if group.get("eps_in_second_moment"):
         state["second_moment"].add_(group["eps"])
 
 

@@ -1,18 +1,24 @@
 """DP-SGD: clip every example's gradient, add Gaussian noise to the sum (Abadi et al. 2016)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
+from torch import Tensor
 
 from dpfl import clippings
 from dpfl.flat import joined
 from dpfl.gaussian import noisy_sum
 from dpfl.privacy.release import Release, remaining
 from dpfl.protocols import ClippingRule
-from dpfl.step import Step
+from dpfl.step import Gradients, Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 NOISE_IS_Z_C = True
+
+
+def as_a_whole(gradients: Gradients, clip_norm: float) -> list[Tensor]:
+    """Return sum_i g_i min(1, C / |g_i|)."""
+    return gradients.clipped_sum(clip_norm)
 
 
 @dataclass(frozen=True)
@@ -21,10 +27,12 @@ class DPSGD:
 
     Adding or removing one example moves the sum by at most C, so that a step is one
     Poisson-subsampled Gaussian of multiplier z (Abadi et al. 2016, algorithm 1); z_sum is z, or a
-    little more where the clipping rule releases a count as well.
+    little more where the clipping rule releases a count as well. Another `clipped_sum(gradients,
+    C)` may take the place of the sum, if one example moves it by at most C.
     """
 
     clipping: ClippingRule
+    clipped_sum: Callable[[Gradients, float], list[Tensor]] = as_a_whole
 
     @property
     def clippings(self) -> tuple[ClippingRule, ...]:
@@ -36,12 +44,12 @@ class DPSGD:
         count = self.clipping.count_multiplier(noise_multiplier, expected_batch)
         return Release((remaining(noise_multiplier, [count]), count))
 
-    def estimate(self, step: Step) -> torch.Tensor:
+    def estimate(self, step: Step) -> Tensor:
         """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
         z, expected = step.noise_multiplier, step.expected_batch
         gradients, norms = step.gradients()
         clip_norm = self.clipping.bound(norms, norms)
-        total = joined(gradients.clipped_sum(clip_norm))
+        total = joined(self.clipped_sum(gradients, clip_norm))
         count = self.clipping.count_multiplier(z, expected)
         noisy = noisy_sum(total, step.normal(len(total)), remaining(z, [count]) * clip_norm)
         votes = float((norms <= clip_norm).sum()) - len(norms) / 2

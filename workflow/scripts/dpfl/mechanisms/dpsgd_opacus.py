@@ -11,7 +11,7 @@ import torch
 from opacus import GradSampleModule
 from opacus.optimizers import DPOptimizer
 
-from dpfl.clippings import fixed
+from dpfl import clippings
 from dpfl.errors import UserError
 from dpfl.flat import joined
 from dpfl.gaussian import noisy_sum
@@ -43,9 +43,13 @@ class _Streamed(DPOptimizer):
 class OpacusDPSGD:
     """DP-SGD through Opacus, in a copy of the model that its hooks stay in."""
 
-    clip_norm: float
-    clippings: tuple[ClippingRule, ...] = ()
+    clipping: ClippingRule
     _copy: GradSampleModule | None = field(default=None, repr=False)
+
+    @property
+    def clippings(self) -> tuple[ClippingRule, ...]:
+        """Return the rule, whose bound never moves."""
+        return (self.clipping,)
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Release:
         """Return the one Gaussian that a step releases."""
@@ -67,7 +71,7 @@ class OpacusDPSGD:
         optimizer = _Streamed(
             torch.optim.SGD(self._copy.parameters(), lr=0.0),
             noise_multiplier=step.noise_multiplier,
-            max_grad_norm=self.clip_norm,
+            max_grad_norm=self.clipping.clip_norm,
             expected_batch_size=None,
             loss_reduction="sum",
         )
@@ -91,4 +95,4 @@ def build(clipping: dict) -> OpacusDPSGD:
     """Build the estimator; UserError unless its bound is fixed."""
     if clipping["rule"] != "fixed":
         raise UserError(f"mechanism: dpsgd-opacus clips by {clipping['rule']!r}; it must be fixed")
-    return OpacusDPSGD(fixed.build(clipping["clip_norm"]).clip_norm)
+    return OpacusDPSGD(clippings.build(clipping))

@@ -15,8 +15,8 @@ SETTINGS = {
 }
 
 
-class Adam(torch.optim.Adam):
-    """torch's Adam, which also tells its rates."""
+class TellsRates:
+    """What torch's Adam and AdamW tell of their rates, which are the same."""
 
     def noise_scale(self) -> float:
         """Return sqrt(vhat) of a coordinate whose gradient is white noise of unit variance."""
@@ -33,6 +33,10 @@ class Adam(torch.optim.Adam):
 def _rates(state: dict, lr: float, betas: tuple[float, float], eps: float, **_) -> Tensor:
     corrected = state["exp_avg_sq"] / (1 - betas[1] ** state["step"].item())
     return lr / (corrected.sqrt() + eps)
+
+
+class Adam(TellsRates, torch.optim.Adam):
+    """torch's Adam, which also tells its rates."""
 
 
 @bounded(SETTINGS)

@@ -6,7 +6,7 @@ from typing import Any
 from dpfl import plugins
 
 Parts = dict[str, dict[str, Any]]
-"""Settings of the `mechanism` and of the `clipping`, as a run names them."""
+"""Settings of the `mechanism`, the `clipping` and any `optimizer`, as a run names them."""
 
 
 def misfits(parts: Parts) -> Iterator[str]:
@@ -22,6 +22,20 @@ def misfits(parts: Parts) -> Iterator[str]:
         if part.items() <= parts["mechanism"].items():
             found = " and ".join(f"{key} {value}" for key, value in part.items())
             yield f"has {found} with {estimator}: {reason}"
+    algorithm = parts.get("optimizer", {}).get("algorithm")
+    if algorithm and plugins.constant("optimizers", algorithm, "NEEDS_NOISE"):
+        yield from unknown_noise(parts, algorithm)
+
+
+def unknown_noise(parts: Parts, optimizer: str) -> Iterator[str]:
+    """Tell why nobody could tell an optimizer that needs it the noise of a step, if so."""
+    estimator, rule = parts["mechanism"]["estimator"], parts["clipping"]["rule"]
+    asks = f"has optimizer {optimizer}, which asks for the noise of a step"
+    if not plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C"):
+        yield f"{asks}: that of {estimator} is not z C in every coordinate, expected one like dpsgd"
+    because = "; ".join(plugins.constant("clippings", rule, "REASONS"))
+    if because:
+        yield f"{asks}: with clipping rule {rule} it is not public, {because}"
 
 
 def needs_public(mechanism: dict[str, Any]) -> bool:

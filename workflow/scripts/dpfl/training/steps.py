@@ -3,6 +3,7 @@
 The one path from examples to gradients: federated training and dpfl.Private both take it.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +55,8 @@ class Sources:
 class PublicNoise:
     """What is public about the noise of a step's mean gradient, where it is z C / B everywhere.
 
-    An optimizer that offers `tell_noise(noise)` gets it before every step: see tell_noise.
+    Without privacy z is 0 and C infinite. An optimizer that offers `tell_noise(noise)` gets it
+    before every step: see tell_noise.
     """
 
     noise_multiplier: float
@@ -64,7 +66,8 @@ class PublicNoise:
     @property
     def standard_deviation(self) -> float:
         """Return z C / B, that of every coordinate."""
-        return self.noise_multiplier * self.clip_norm / self.expected_batch
+        z = self.noise_multiplier
+        return z * self.clip_norm / self.expected_batch if z else 0.0
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,8 @@ class PrivateSteps:
 
     Draws are keyed by (key, holder, step): equal batches for every method, and nothing to store in
     a checkpoint but counts and bounds. `canaries` watch the sampler, and the mechanism if it is
-    `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C.
+    `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C, or that there is
+    no privacy and no noise.
     """
 
     def __init__(
@@ -152,11 +156,15 @@ class PrivateSteps:
             number=number,
         )
         self.taken += 1
-        noise = self._public_noise(promised, expected)
+        noise = self._public_noise(promised, noise_multiplier, expected)
         return Released(self.mechanism.estimate(step), noise, len(chosen))
 
-    def _public_noise(self, promised: Release | Unproven, expected: float) -> PublicNoise | None:
+    def _public_noise(
+        self, promised: Release | Unproven, noise_multiplier: float, expected: float
+    ) -> PublicNoise | None:
         """Return the noise of the next step, before the clipping bound moves."""
+        if self.even_noise and not noise_multiplier:
+            return PublicNoise(0.0, math.inf, expected)
         if not (self.even_noise and self.mechanism.clippings and isinstance(promised, Release)):
             return None
         clip_norm = self.mechanism.clippings[0].clip_norm

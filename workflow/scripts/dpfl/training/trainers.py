@@ -128,7 +128,8 @@ def _example_level(parts: Parts) -> federated.Trainer:
         planned = parts.records.get(number) or _unpriced(federation, number, len(targets))
         return Client(number, inputs, targets, planned["sample_rate"], planned["steps_per_round"])
 
-    even_noise = plugins.constant("mechanisms", parts.estimator, "NOISE_IS_Z_C")
+    declared = plugins.constant("mechanisms", parts.estimator, "NOISE_IS_Z_C")
+    even_noise = declared or not parts.records  # without privacy there is none anywhere
 
     def holder(number: int) -> PrivateSteps:
         """Return a client's steps, with its part of the canaries."""
