@@ -1,0 +1,199 @@
+"""The notebook and the guide on private training: they run, say what is true, and agree."""
+
+import ast
+import inspect
+import json
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+from dp_accounting import dp_event
+from dp_accounting.pld import PLDAccountant
+from nbclient import NotebookClient
+from torch import nn
+from torch.nn import functional
+
+import dpfl
+from dpfl.errors import UserError
+from dpfl.report import typed_numbers
+
+LINES = 12  # that somebody has to write
+FACTS = """
+import json
+
+n = len(labels)
+print(json.dumps({
+    "n": n, "budget": budget, "plan": private.plan, "taken": private.taken,
+    "epsilon": private.epsilon(), "accuracy": accuracy(model), "guessing": guessing,
+    "stopped": [stopped.epsilon(), stopped.taken, stopped.steps, halves.get_last_lr()[0]],
+    "same": all(torch.equal(a, b) for a, b in zip(
+        from_tensors.model.parameters(), from_dataset.model.parameters(), strict=True)),
+    "other": [other.epsilon(), accuracy(other.model)],
+    "reasons": unproven.epsilon().reasons, "found": found, "certified": audited.epsilon(),
+    "blind": watched.audit()["blind"],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def notebook(root: Path) -> nbformat.NotebookNode:
+    return nbformat.read(root / "notebooks" / "private_training.ipynb", as_version=4)
+
+
+@pytest.fixture(scope="module")
+def guide(root: Path) -> str:
+    return (root / "docs" / "private-training.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def facts(
+    root: Path, notebook: nbformat.NotebookNode, tmp_path_factory: pytest.TempPathFactory
+) -> dict:
+    """What the notebook's variables hold in the end; it runs away from the repository."""
+    made = nbformat.from_dict(notebook)
+    made.cells = [*notebook.cells, nbformat.v4.new_code_cell(FACTS)]
+    folder = str(tmp_path_factory.mktemp("elsewhere"))
+    resources = {"metadata": {"path": folder}}
+    paths = os.environ | {"PYTHONPATH": str(root / "workflow" / "scripts"), "OMP_NUM_THREADS": "1"}
+    NotebookClient(made, kernel_name="python3", resources=resources).execute(env=paths)
+    return json.loads(made.cells[-1].outputs[0].text)
+
+
+def cells(notebook: nbformat.NotebookNode, kind: str) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == kind]
+
+
+def private_cell(notebook: nbformat.NotebookNode) -> str:
+    [found] = [cell for cell in notebook.cells if "private" in cell.metadata.get("tags", [])]
+    return found.source
+
+
+def table(text: str, head: str) -> list[list[str]]:
+    """The rows of the table whose first cell of the head is `head`."""
+    [body] = re.findall(rf"^\| {head} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [[cell.strip() for cell in row.strip("|").split(" |")] for row in body.splitlines()]
+
+
+def test_the_notebook_is_a_clean_template(notebook: nbformat.NotebookNode) -> None:
+    nbformat.validate(notebook)
+    code = [c for c in notebook.cells if c.cell_type == "code"]
+    assert all(not c.outputs and c.execution_count is None for c in code)
+    assert notebook.metadata["kernelspec"]["name"] == "python3"
+
+
+def test_private_training_takes_few_lines(notebook: nbformat.NotebookNode) -> None:
+    source = private_cell(notebook)
+    assert len(source.splitlines()) <= LINES
+    assert "import dpfl" in source and ".step()" in source
+
+
+def test_it_imports_the_package_by_its_name_alone(notebook: nbformat.NotebookNode) -> None:
+    trees = [ast.walk(ast.parse(source)) for source in cells(notebook, "code")]
+    nodes = [node for tree in trees for node in tree]
+    plain = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+    assert "dpfl" in plain and not any(name.startswith("dpfl.") for name in plain)
+    sources = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert not any(name.startswith("dpfl") for name in sources)
+
+
+def test_no_number_is_typed_by_hand(
+    notebook: nbformat.NotebookNode, guide: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    for text in ("\n\n".join(cells(notebook, "markdown")), guide.replace("{", "(")):
+        page.write_text(re.sub(r"Python 3[^:]*:|^    .*$", "", text, flags=re.MULTILINE))
+        assert typed_numbers.in_page(page) == []
+
+
+def test_epsilon_is_that_of_the_steps_and_within_the_budget(facts: dict) -> None:
+    """Priced anew by dp-accounting from the size of the data and the noise alone."""
+    budget, n = facts["budget"], facts["n"]
+    assert facts["taken"] == budget["epochs"] * (n // budget["batch_size"])
+    noise = facts["plan"]["noise_multipliers"]
+    assert len(set(noise)) == 1
+    step = dp_event.GaussianDpEvent(noise[0])
+    sampled = dp_event.PoissonSampledDpEvent(budget["batch_size"] / n, step)
+    priced = PLDAccountant().compose(sampled, facts["taken"]).get_epsilon(budget["delta"])
+    assert facts["epsilon"] == pytest.approx(priced, rel=1e-3)
+    assert 0.99 * budget["epsilon"] < facts["epsilon"] <= budget["epsilon"]
+
+
+def test_networks_learn_far_more_than_guessing(facts: dict) -> None:
+    assert facts["guessing"] < 0.2
+    assert facts["accuracy"] > 0.8 and facts["other"][1] > 0.8
+
+
+def test_a_run_that_is_stopped_has_spent_less(facts: dict) -> None:
+    epsilon, taken, steps, rate = facts["stopped"]
+    assert taken == steps // 2 and 0 < epsilon < 0.8 * facts["epsilon"]
+    assert rate < 0.01  # the schedule has lowered it
+
+
+def test_a_dataset_and_another_mechanism_keep_their_word(facts: dict) -> None:
+    assert facts["same"] is True
+    assert 0 < facts["other"][0] <= facts["budget"]["epsilon"]
+    assert facts["reasons"] and all(isinstance(reason, str) for reason in facts["reasons"])
+
+
+def test_the_audit_finds_much_and_no_more_than_is_certified(facts: dict) -> None:
+    found = facts["found"]
+    assert found["status"] == "audited" and found["broken"] == found["blind"] == []
+    assert 0.7 * facts["certified"] < found["epsilon"] <= facts["certified"]
+    assert facts["blind"] != []
+
+
+def test_the_guide_shows_the_cell_of_the_notebook(
+    guide: str, notebook: nbformat.NotebookNode
+) -> None:
+    [example] = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
+    assert example.strip() == private_cell(notebook).strip()
+
+
+def test_the_guide_lists_every_argument_with_its_default(guide: str) -> None:
+    listed = {}
+    for row in table(guide, "argument"):
+        listed |= dict.fromkeys(re.findall(r"`(\w+)`", row[0]), row[1].strip("`"))
+    taken = inspect.signature(dpfl.Private).parameters
+    assert list(listed) == list(taken)
+    for name, parameter in taken.items():
+        default = parameter.default
+        if default is parameter.empty:
+            assert listed[name] == "", name
+        elif name != "loss_fn":
+            assert ast.literal_eval(listed[name]) == default, name
+
+
+def test_the_guide_lists_all_that_private_offers(guide: str, facts: dict) -> None:
+    offered = {name for name in vars(dpfl.Private) if not name.startswith("_")} | {"plan"}
+    rows = {row[0].strip("`").removesuffix("()"): row[1] for row in table(guide, "name")}
+    assert set(rows) == offered
+    assert set(re.findall(r"`(\w+)`", rows["plan"])) <= set(facts["plan"])
+    keys = {key for row in table(guide, "key") for key in re.findall(r"`(\w+)`", row[0])}
+    assert keys == set(facts["found"]) - {"length", "tallies"}
+
+
+def mistake(**changed: Any) -> str:
+    """Return what is said of one mistake."""
+    parts = [nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)) for _ in range(2)]
+    given = {"trained": "own", "examples": (torch.zeros(60, 5), torch.arange(60) % 2)}
+    given |= {"epsilon": 4.0, "delta": 1e-3, "batch_size": 20, "epochs": 1, **changed}
+    trained = parts[1] if given.pop("trained") == "another" else parts[0]
+    with pytest.raises(UserError) as raised:
+        dpfl.Private(parts[0], torch.optim.SGD(trained.parameters(), lr=0.1), **given)
+    return str(raised.value)
+
+
+def test_the_errors_of_the_guide_are_those_that_are_raised(guide: str) -> None:
+    shown = re.findall(r"^    (\S.*)$", guide.partition("## Errors")[2], re.MULTILINE)
+    assert shown == [
+        mistake(trained="another"),
+        mistake(epsilon=math.inf),
+        mistake(mechanism="dpsdg"),
+        mistake(clipping={"uses": "quantile", "quantile": 0.8}),
+        mistake(loss_fn=lambda o, t: functional.cross_entropy(o, t, reduction="none") / len(o)),
+    ]
