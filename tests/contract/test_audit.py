@@ -10,7 +10,8 @@ from test_replay import CLIPPINGS, UNITS, variants
 from dpfl import noise, plugins, streams
 from dpfl.audit.audited import audited
 from dpfl.audit.canaries import Canaries
-from dpfl.audit.findings import Terms, findings
+from dpfl.audit.findings import findings
+from dpfl.audit.terms import Terms
 from dpfl.privacy.accounting import epsilon
 from dpfl.privacy.release import Release, of_step
 

@@ -243,7 +243,7 @@ def test_coordinates_may_be_appended_to_the_gradients(name, rule, examples):
     assert found.isfinite().all() and not found.requires_grad
 
 
-@pytest.mark.parametrize("name", ["dpsgd", "p3sgd", *(n for n in VARIANTS if "fsdp-c" in n)])
+@pytest.mark.parametrize("name", ["dpsgd", *(n for n in VARIANTS if "fsdp-c" in n)])
 def test_appended_coordinates_are_summed_as_all_others_are(name):
     model, inputs, targets = setting(6)
     canaries = with_canaries(3, 0, length=20.0)

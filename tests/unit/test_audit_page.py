@@ -43,7 +43,7 @@ def test_the_page_tells_what_is_refuted_and_what_is_not(tmp_path: Path) -> None:
     assert "claims 2 and loses at least 4.86: refuted." in text
     assert "claims 8 and" not in text
     assert "In 1 cell without a certificate the attack shows no more than is claimed" in text
-    assert "At their ceiling: 2 of 4 bounds." in text
+    assert "At their ceiling: 2 of 2 bounds without a certificate." in text
     assert "hold at the level 0.05 or better" in text
     assert (
         "| `fsdp-central`, not certified | ≥ 4.86 (ceiling 4.86), refuted "

@@ -135,7 +135,7 @@ def test_the_ceiling_ignores_what_was_seen():
     expected = round(4000 * ndtr(-0.5)), round(3900 * ndtr(-0.5))
     exact = tally(4000, expected[0], 3900, expected[1])
     found = [ceiling([one], 0.2, DELTA, LEVEL) for one in seen]
-    assert found == [lower_bound([exact], 0.2, DELTA, LEVEL, draft=True)] * 2
+    assert found == [lower_bound([exact], 0.2, DELTA, LEVEL)] * 2
 
 
 @pytest.mark.parametrize(

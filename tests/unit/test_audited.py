@@ -10,7 +10,8 @@ import torch
 
 from dpfl import noise, streams
 from dpfl.audit.canaries import Canaries
-from dpfl.audit.findings import ONE_RUN, PER_STEP, Terms, findings
+from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
+from dpfl.audit.terms import Terms
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.dirac import Dirac

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from dpfl import bounds, fitness, mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
-from dpfl.audit.findings import NOT_AUDITED, Terms, findings
+from dpfl.audit.findings import findings
+from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined

@@ -5,32 +5,17 @@ per-step bound where every step is known to be a Gaussian, else the one-run boun
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpfl.audit import checks, one_run, per_step
 from dpfl.audit.canaries import SILENT, Canaries
+from dpfl.audit.terms import NOT_AUDITED, Terms
 
 CALLED = 0.4  # of the records, those with the highest scores, are called in
 PER_STEP, ONE_RUN = "per-step Clopper-Pearson", "one run, top calls"
 COMPARED = 20_000  # steps whose noise is compared pairwise, evenly spread over the run
-NOT_AUDITED = {"status": "not audited", "epsilon": None, "ceiling": None, "estimator": None}
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What an audit is told before the run.
-
-    `gaussian`, whether every step is one, chooses the estimator; `blind` is what canaries cannot
-    see of the mechanism.
-    """
-
-    gaussian: bool
-    delta: float
-    level: float
-    blind: tuple[str, ...] = ()
 
 
 def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, Any]:

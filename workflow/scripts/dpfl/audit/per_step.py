@@ -17,6 +17,9 @@ from dpfl.privacy import events
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.events import require
 
+FEW = 500
+"""Steps whose epsilon on the coarser grid of drafts is within 1e-4 of that of a certificate."""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -41,15 +44,13 @@ class Tally:
         require("false_alarms", self.false_alarms, within, f"in [0, {self.outs}]")
 
 
-def lower_bound(
-    tallies: Sequence[Tally], sample_rate: float, delta: float, level: float, draft: bool = False
-) -> float:
+def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
     """Return the PLD epsilon at delta that the steps cost at least, but with chance `level`.
 
-    Each tally's level is `level` over their number. Add or remove one example. It rounds as the
-    certificate does, so that it exceeds one only where a `least_shift` exceeds the stated
-    1 / noise_multiplier; a draft, on a coarser grid, is up to .2 % higher. Raises UserError for an
-    argument out of range.
+    Each tally's level is `level` over their number. Add or remove one example. It rounds as a
+    certificate does, up to FEW steps as its draft, so that it exceeds one only where a
+    `least_shift` exceeds the stated 1 / noise_multiplier. Raises UserError for an argument out of
+    range.
     """
     require("level", level, 0 < level < 1, "in (0, 1)")
     shifts = [(least_shift(tally, level / len(tallies)), tally.steps) for tally in tallies]
@@ -57,16 +58,16 @@ def lower_bound(
     if not segments:
         return 0.0
     events.require("sample_rate", sample_rate, 0 < sample_rate <= 1, "in (0, 1]")
-    return pld.epsilon(events.varying(sample_rate, segments), delta, draft)
+    few = sum(steps for _, steps in segments) <= FEW
+    return pld.epsilon(events.varying(sample_rate, segments), delta, draft=few)
 
 
 def ceiling(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
     """Return the bound on exact Gaussians of the stated noise with as many coins.
 
-    The errors are the expected ones, rounded; it is a draft. Raises UserError as `lower_bound`
-    does.
+    The errors are the expected ones, rounded. Raises UserError as `lower_bound` does.
     """
-    return lower_bound(list(map(_expected, tallies)), sample_rate, delta, level, draft=True)
+    return lower_bound(list(map(_expected, tallies)), sample_rate, delta, level)
 
 
 def least_shift(tally: Tally, level: float) -> float:

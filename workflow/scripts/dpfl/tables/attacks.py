@@ -24,9 +24,9 @@ def measured(study: results.Study, runs_dir: Path, rates: np.ndarray) -> pd.Data
     `tpr` are true positive rates at the false positive rates `rates`; `strangers` is the least
     number of non-members of a target. Cells that share all their runs are one, named by all.
     """
-    certified = results.frame(study, runs_dir).groupby("cell")["certified"].first()
+    runs = results.frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
     rows = [
-        _about(study, group) | {"certified": certified[group[0]], **row}
+        _about(study, group) | runs.loc[group[0]].to_dict() | row
         for group in results.same_runs(study)
         for row in _attacked(_observed(study, group[0], runs_dir), rates)
     ]

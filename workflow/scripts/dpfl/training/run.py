@@ -12,7 +12,7 @@ import torch
 
 from dpfl import data, mechanisms, models, plugins, streams
 from dpfl.assignment import clients_of, public_of, validation_of
-from dpfl.audit.findings import NOT_AUDITED, Terms, findings
+from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import FlatModel
@@ -163,6 +163,8 @@ class _Run:
         settings, canaries = self.settings, self.trainer.canaries()
         if not canaries:
             return NOT_AUDITED
+        from dpfl.audit.findings import findings  # an accountant, which takes a second to import
+
         blind = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
         gaussian = is_gaussian(self.parts.released)
         terms = Terms(gaussian, settings["delta"], settings["audit"]["level"], blind)
