@@ -139,9 +139,9 @@ class PrivateSteps:
         promised = of_step(self.mechanism, noise_multiplier, expected)
         require_covered(promised, noise_multiplier)
         self.ledger.charge(self.holder, 1, noise_multiplier)
-        draws, batch_key, noise_key = vars(self.sources).values()
-        key = (self.holder, self.taken)
-        chosen = self._poisson(draws(*batch_key, *key), len(examples), sample_rate)
+        batch_key = (*self.sources.batch_key, self.holder, self.taken)
+        noise_key = (*self.sources.noise_key, self.holder, self.taken)
+        chosen = self._poisson(self.sources.draws(*batch_key), len(examples), sample_rate)
         inputs, targets = examples[torch.from_numpy(chosen)]
         step = Step(
             model=model,
@@ -150,9 +150,9 @@ class PrivateSteps:
             targets=targets,
             noise_multiplier=noise_multiplier,
             expected_batch=expected,
-            normal=draws(*noise_key, *key).normal,
+            normal=self.sources.draws(*noise_key).normal,
             public=public,
-            public_rng=partial(streams.rng, *batch_key, "public", *key),
+            public_rng=partial(streams.rng, *batch_key, "public"),
             number=number,
         )
         self.taken += 1
