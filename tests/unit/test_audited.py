@@ -9,6 +9,7 @@ import tiny
 import torch
 
 from dpfl import noise, streams
+from dpfl.audit import per_step
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
 from dpfl.audit.terms import Terms
@@ -269,6 +270,24 @@ def test_coins_are_fair_and_follow_their_key():
 def test_nothing_seen_is_not_audited():
     terms = Terms(True, 1e-5, 0.01)
     assert findings({0: Canaries(10, 10, ("key",))}, terms)["status"] == "not audited"
+
+
+def test_holders_of_different_plans_share_the_level():
+    seen = {}
+    for holder, rate in enumerate((0.1, 0.2)):
+        own = seen[holder] = Canaries(10, 100, ("plans", holder))
+        for step in range(40):
+            own.draw(streams.rng("drawn", holder, step).random(10) < rate, 5, 50, rate)
+            x = streams.rng("seen", holder, step).standard_normal(own.columns)
+            x[own.hits()] += 1
+            own.observe(x, 1.0)
+    apart = [findings({h: own}, Terms(True, 1e-5, 0.01))["epsilon"] for h, own in seen.items()]
+    both = findings(seen, Terms(True, 1e-5, 0.01))
+    tally = both["tallies"][0]
+    counts = (tally[k] for k in ("ins", "misses", "outs", "false_alarms"))
+    pooled = per_step.Tally(1.0, 40, *counts)
+    assert both["epsilon"] == per_step.lower_bound([pooled], 0.2, 1e-5, 0.005)
+    assert apart[0] < apart[1]
 
 
 def test_what_a_mechanism_may_not_promise_is_refused_before_it_is_sampled():

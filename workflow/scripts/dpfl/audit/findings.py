@@ -44,7 +44,10 @@ def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, 
 
 
 def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
-    """Bound epsilon by what was called at every step, of all holders: they do the same."""
+    """Bound epsilon by what was called at every step, of all holders: they do the same.
+
+    Where their plans differ, that of any may turn out largest: each has its part of the level.
+    """
     pooled: dict[float, np.ndarray] = {}
     for own in seen:
         for z, tally in own.tallies.items():
@@ -53,7 +56,7 @@ def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
     found = []
     for sample_rate, steps in plans:
         tallies = [per_step.Tally(z, count, *map(int, pooled[z])) for z, count in steps]
-        given = (sample_rate, terms.delta, terms.level)
+        given = (sample_rate, terms.delta, terms.level / len(plans))
         bounds = (f(tallies, *given) for f in (per_step.lower_bound, per_step.ceiling))
         found.append(tuple(bounds))
     epsilon, ceiling = max(found)
