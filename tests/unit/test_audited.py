@@ -9,10 +9,12 @@ import tiny
 import torch
 
 from dpfl import noise, streams
-from dpfl.audit import per_step
+from dpfl.audit import checks, per_step
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
 from dpfl.audit.terms import Terms
+from dpfl.audit.unheard import Crowd, Unheard
+from dpfl.clippings import quantile
 from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.dirac import Dirac
@@ -74,6 +76,7 @@ def test_weights_are_the_same_bits_with_and_without_canaries(tmp_path, mechanism
         ({"mechanism": CERTIFIED}, PER_STEP, "audited"),
         ({"mechanism": {"estimator": "dpsgd-layerwise"}}, PER_STEP, "audited"),
         ({"clipping": BATCH_MEAN}, ONE_RUN, "audited"),
+        ({"mechanism": {"estimator": "p3sgd"}, "clipping": BATCH_MEAN}, ONE_RUN, "audited"),
         ({"mechanism": {"estimator": "fsdp-central", "rank": 5}}, ONE_RUN, "audited"),
         ({"mechanism": {"estimator": "dpsgd-opacus"}}, None, "blind"),
         ({"mechanism": {"estimator": "nonprivate"}, "epsilon": "inf"}, None, "not audited"),
@@ -137,9 +140,18 @@ class Kept(dpsgd.DPSGD):
         )
 
 
+class Tiled(dpsgd.DPSGD):
+    """DP-SGD that repeats a few draws along the gradient."""
+
+    def estimate(self, step):
+        normal = lambda size: step.normal(64).repeat(size // 64 + 1)[:size]  # noqa: E731
+        return super().estimate(dataclasses.replace(step, normal=normal))
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
+        (Tiled, "the noise of a step repeats itself along the gradient"),
         (Scaled, r"dpsgd: it promises a noise multiplier of .* and draws .*; nothing was released"),
         (Kept, "nothing was released"),
     ],
@@ -209,8 +221,6 @@ def test_a_sampler_that_is_not_poisson_breaks_the_run(
 
 
 def test_a_count_without_noise_breaks_the_run(tmp_path, monkeypatch):
-    from dpfl.clippings import quantile
-
     real = quantile.Quantile.after
     monkeypatch.setattr(
         quantile.Quantile,
@@ -272,6 +282,17 @@ def test_nothing_seen_is_not_audited():
     assert findings({0: Canaries(10, 10, ("key",))}, terms)["status"] == "not audited"
 
 
+def test_a_bound_at_its_limit_is_no_count_without_noise():
+    rule = quantile.build(2e-6, quantile=0.5, rate=0.2, count_noise=3.0)
+    residuals = []
+    heard = Unheard(rule, Crowd(), residuals)
+    draws = noise.Seeded("limit")
+    for _ in range(400):  # all votes are within C, which falls to its limit
+        heard.after(5.0, noise_multiplier=1.0, expected=10.0, normal=draws.normal)
+    assert rule.clip_norm == pytest.approx(1e-6, rel=0.2)
+    assert not residuals or checks.count_residuals(np.array(residuals)) > 1e-6
+
+
 def test_holders_of_different_plans_share_the_level():
     seen = {}
     for holder, rate in enumerate((0.1, 0.2)):
@@ -307,8 +328,9 @@ def test_two_budgets_of_a_seed_share_batches_and_no_noise(tmp_path):
     two, eight = tiny.settings(epsilon=2.0), tiny.settings(epsilon=8.0)
     assert streams.pairing_key(two) == streams.pairing_key(eight)
     assert streams.noise_key(two) != streams.noise_key(eight)
-    for watched in ({"audit": {"canaries": 9}}, {"device": "cuda"}, {"evaluation_examples": 1}):
+    for watched in ({"audit": {"canaries": 9}}, {"evaluation_examples": 1}):
         assert streams.noise_key(two) == streams.noise_key({**two, **watched})
+    assert streams.noise_key(two) != streams.noise_key({**two, "device": "cuda"})  # it rounds apart
 
 
 def test_a_secure_run_that_is_killed_releases_nothing_twice(tmp_path, monkeypatch):

@@ -75,6 +75,7 @@ def test_it_is_the_mechanism_on_poisson_batches_from_the_streams():
     mechanism = dpsgd.DPSGD(fixed.build(0.7))
     z = made.plan["noise_multipliers"][0]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    noise_key = made._steps.sources.noise_key
     for step in range(made.steps):
         chosen = noise.Seeded(0, "batch", 0, step).uniform(N) < BATCH / N
         gradient = mechanism.estimate(
@@ -85,7 +86,7 @@ def test_it_is_the_mechanism_on_poisson_batches_from_the_streams():
                 targets=targets[torch.from_numpy(np.flatnonzero(chosen))],
                 noise_multiplier=z,
                 expected_batch=BATCH,
-                normal=noise.Seeded(0, "noise", 0, step).normal,
+                normal=noise.Seeded(*noise_key, 0, step).normal,
                 public=Public(inputs[:0], targets[:0]),
                 public_rng=lambda: None,
             )
@@ -121,6 +122,25 @@ def test_any_mechanism_clipping_and_budget(changed):
     before = flat(network())
     made = trained(**changed)
     assert 0 < made.epsilon() <= 4 and not torch.equal(before, flat(made.model))
+
+
+def test_two_budgets_of_a_seed_share_batches_and_no_noise():
+    two, eight = (private(epsilon=e)._steps.sources for e in (2.0, 8.0))
+    assert two.batch_key == eight.batch_key and two.noise_key != eight.noise_key
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_networks_of_fewer_digits_than_float32_are_refused(dtype):
+    inputs, targets = examples()
+    with pytest.raises(UserError, match="expected float32 or float64"):
+        private(model=network().to(dtype), data=(inputs.to(dtype), targets))
+
+
+def test_autocast_is_refused_before_anything_is_charged():
+    made = private()
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(UserError, match="autocast"):
+        made.step()
+    assert made.epsilon() == 0 == made.taken
 
 
 def test_without_a_proof_there_are_reasons_and_no_epsilon():

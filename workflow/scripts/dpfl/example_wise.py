@@ -20,10 +20,17 @@ _TOLERANCE = 1e-4  # of the largest output: far above float32's rounding through
 def require_example_wise(model: nn.Module, inputs: Tensor, name: str) -> None:
     """Raise UserError unless `model` treats each of `inputs` [n >= 2, ...] by itself in training.
 
-    Refused is a network that changes a buffer or a parameter in a forward pass, whose output is
-    random, or depends on the other examples of the batch. A few examples are tried, in a copy: the
-    network and the global random state are left as they were. `name` is that of the network.
+    Refused is a network with parameters of less than float32, one that changes a buffer or a
+    parameter in a forward pass, whose output is random, or depends on the other examples of the
+    batch. A few examples are tried, in a copy: the network and the global random state are left as
+    they were. `name` is that of the network.
     """
+    for key, parameter in model.named_parameters():
+        if parameter.dtype not in (torch.float32, torch.float64):
+            raise UserError(
+                f"model {name}: {key!r} is of {parameter.dtype}, expected float32 or float64: with "
+                "fewer digits a clipped sum may exceed its bound"
+            )
     copy, batch = deepcopy(model).train(), _tried(inputs)
     on_gpu = [batch.device] if batch.is_cuda else []
     with torch.no_grad(), torch.random.fork_rng(on_gpu):

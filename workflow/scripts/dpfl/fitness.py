@@ -58,6 +58,16 @@ def require_trains(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         )
 
 
+def require_full_precision(device: torch.device) -> None:
+    """Raise UserError where a GPU may round products to TF32: clipping compares norms with sums."""
+    rounds = torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
+    if device.type == "cuda" and rounds:
+        raise UserError(
+            "TF32 is on, expected torch.backends.cudnn.allow_tf32 = False and "
+            "torch.backends.cuda.matmul.allow_tf32 = False: in fewer digits clipping does not hold"
+        )
+
+
 def require_own_losses(
     loss_fn: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, targets: Tensor
 ) -> None:

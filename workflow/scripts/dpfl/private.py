@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dpfl import bounds, fitness, mechanisms, plugins
+from dpfl import bounds, fitness, mechanisms, plugins, streams
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import findings
@@ -97,6 +97,7 @@ class Private:
         fitness.require_trains(model, optimizer)
         self.model, self.optimizer = model, optimizer
         device = next(model.parameters()).device
+        fitness.require_full_precision(device)
         self._examples = batches(examples, device, "examples")
         self._parts = _parts(mechanism, clipping, public)
         _require_known_noise(self._parts, optimizer)
@@ -118,7 +119,8 @@ class Private:
         self._public = _public(public, self._examples, device)
         self._expected = self.plan["sample_rate"] * len(self._examples)
         _require_own(model, loss_fn, *self._examples[torch.arange(2)])
-        self._steps = self._build(loss_fn, _sources(seed), audit)
+        sources = _sources(seed, {**settings.asked(), **self._parts})
+        self._steps = self._build(loss_fn, sources, audit)
         self._before = self._weights()
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
@@ -197,7 +199,7 @@ class Private:
         """
         if self._steps.canaries is None:
             return NOT_AUDITED
-        blind = plugins.constant("mechanisms", self._parts["mechanism"]["estimator"], "BLIND")
+        blind = mechanisms.blind(self._parts)
         terms = Terms(is_gaussian(self._promised), self._delta, LEVEL, blind)
         return findings({HOLDER: self._steps.canaries}, terms)
 
@@ -261,10 +263,10 @@ def _public(public: Given | None, examples: Batches, device: torch.device) -> Pu
     return Public(*known[torch.arange(0 if public is None else len(known))])
 
 
-def _sources(seed: int | None) -> Sources:
-    """Return seeded draws, or secret ones whose key nobody has."""
+def _sources(seed: int | None, own: Mapping[str, Any]) -> Sources:
+    """Return seeded draws, or secret ones whose key nobody has; noise is that of the settings."""
     kind, key = ("secure", secrets.token_hex(32)) if seed is None else ("seeded", seed)
-    return Sources(SOURCES[kind], (key, "batch"), (key, "noise"))
+    return Sources(SOURCES[kind], (key, "batch"), (key, "noise", streams.noise_key(own)))
 
 
 def _put(model: nn.Module, gradient: Tensor) -> None:

@@ -47,7 +47,7 @@ def pairing_key(settings: dict) -> tuple[Key, ...]:
     return (settings["dataset"], partition, settings["seed"])
 
 
-_NOT_NOISE = ("audit", "device", "evaluation_examples")
+_NOT_NOISE = ("audit", "evaluation_examples")
 
 
 def noise_key(settings: dict) -> str:

@@ -92,10 +92,12 @@ class Audited:
 def _combined(x: np.ndarray, promised: Release | Unproven) -> np.ndarray:
     """Return the likelihood ratio's mean of several releases x [J, m] of one sum, or the only one.
 
-    Each weighs 1/z_j^2.
+    Each weighs 1/z_j^2, or as any other where nothing is promised.
     """
     if x.ndim == 1:
         return x
+    if isinstance(promised, Unproven):
+        return x.mean(axis=0)
     weights = np.array(promised.multipliers[: len(x)]) ** -2.0
     return weights @ x / weights.sum()
 

@@ -17,6 +17,7 @@ import torch
 from dpfl import streams
 
 SILENT = 64
+KEPT = 20_000  # steps of a holder whose noise is compared, its first: a checkpoint holds them all
 
 
 class Canaries:
@@ -62,7 +63,8 @@ class Canaries:
         """Note what a step released at the columns x [columns], in shifts of one canary."""
         self.seen = True
         self.scores = np.maximum(self.scores, x[: self.records])
-        self.noise.append(x[-SILENT:].astype(np.float32))
+        if len(self.noise) < KEPT:
+            self.noise.append(x[-SILENT:].astype(np.float32))
         tossed = x[self.records : self.records + self.tossed]
         tally = self.tallies.setdefault(noise_multiplier, [0, 0, 0, 0, 0])
         for index, found in enumerate(_tally(tossed, self.tosses)):

@@ -15,6 +15,7 @@ from dpfl.audit.terms import NOT_AUDITED, Terms
 
 CALLED = 0.4  # of the records, those with the highest scores, are called in
 PER_STEP, ONE_RUN = "per-step Clopper-Pearson", "one run, top calls"
+PLANS = 10  # of holders, each of which takes an accountant's time
 COMPARED = 20_000  # steps whose noise is compared pairwise, evenly spread over the run
 
 
@@ -46,13 +47,14 @@ def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, 
 def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
     """Bound epsilon by what was called at every step, of all holders: they do the same.
 
-    Where their plans differ, that of any may turn out largest: each has its part of the level.
+    Where their plans differ, that of any may turn out largest: each has its part of the level. Of
+    many plans the most exposed ones are looked at, by q^2 sum 1/z^2, which no coin changes.
     """
     pooled: dict[float, np.ndarray] = {}
     for own in seen:
         for z, tally in own.tallies.items():
             pooled[z] = pooled.get(z, 0) + np.array(tally[1:])
-    plans = {_plan(own) for own in seen}
+    plans = sorted({_plan(own) for own in seen}, key=_exposure)[-PLANS:]
     found = []
     for sample_rate, steps in plans:
         tallies = [per_step.Tally(z, count, *map(int, pooled[z])) for z, count in steps]
@@ -69,6 +71,11 @@ def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
         "ceiling": ceiling,
         "tallies": [{"noise_multiplier": z, **count} for z, count in counts.items()],
     }
+
+
+def _exposure(plan: tuple[float, tuple[tuple[float, int], ...]]) -> float:
+    sample_rate, steps = plan
+    return sample_rate**2 * sum(count / z**2 for z, count in steps)
 
 
 def _plan(own: Canaries) -> tuple[float, tuple[tuple[float, int], ...]]:

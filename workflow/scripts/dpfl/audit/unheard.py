@@ -63,14 +63,20 @@ class Unheard:
             self._note(before, votes - heard, released, spread)
 
     def _note(self, before: ClippingRule, votes: float, released: dict, spread: float) -> None:
-        """Note the noise of the count: what moved C beyond the votes, by what one vote moves it."""
-        still, more = copy.copy(before), copy.copy(before)
-        still.after(votes, **released, normal=none)
-        more.after(votes + 1, **released, normal=none)
-        one = math.log(more.clip_norm / still.clip_norm)
-        if one:
-            moved = math.log(self._rule.clip_norm / still.clip_norm)
-            self._residuals.append(moved / one / spread)
+        """Note the noise of the count: what moved C beyond the votes, by what one spread moves it.
+
+        Nothing is told where C may have met a limit of the rule, which cuts the noise off.
+        """
+
+        def moved(by: float) -> float:
+            rule = copy.copy(before)
+            rule.after(votes + by * spread, **released, normal=none)
+            return math.log(rule.clip_norm)
+
+        still, far = moved(0), 8.0
+        one = (moved(far) - moved(-far)) / (2 * far)
+        if one and math.isclose(moved(far) - still, far * one, rel_tol=1e-6):
+            self._residuals.append((math.log(self._rule.clip_norm) - still) / one)
 
     def state(self) -> dict[str, float]:
         """Return what a checkpoint keeps of the rule."""

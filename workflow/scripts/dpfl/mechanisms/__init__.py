@@ -21,6 +21,13 @@ def of(settings: dict[str, Any], around: Any = None) -> Mechanism | ClientMechan
     return file.build({**settings["clipping"], **wrapped}, **own)
 
 
+def blind(settings: dict[str, Any]) -> tuple[str, ...]:
+    """Return what canaries cannot show of a run's mechanism, as its file and its form say."""
+    declared = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
+    around = ("what is made of the release, which canaries are watched in before that",)
+    return declared or (around if hasattr(of(settings), "inner") else ())
+
+
 def released(settings: dict[str, Any], noise_multiplier: float) -> Release | Unproven:
     """Return what a step, or a round, of a run releases at some noise."""
     federation = settings["federation"]

@@ -45,7 +45,11 @@ class Checkpoints:
         return contents.pop(RUN), contents
 
     def save(self, round_number: int, run: dict[str, Any], changed: dict[str, Any]) -> None:
-        """Write a round: the run's own part and the optimizer states that the round changed."""
+        """Write a round: the run's own part and the optimizer states that the round changed.
+
+        The folder is the user's alone: a secure run's secret lies in it.
+        """
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name, content in {**changed, RUN: run}.items():
             file = f"{name}.{round_number}.pt"
             with atomic(self._folder / file) as temporary:

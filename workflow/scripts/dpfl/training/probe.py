@@ -27,6 +27,7 @@ OnNobody = Callable[[Any, Normal, int], None]
 CALLS = 4
 TOLERANCE = 0.06  # five standard errors of the noise that CALLS steps show
 ALIKE = 0.5  # the correlation of two steps' noise: of independent ones within .16, at five errors
+REPEATED = 0.25  # the same along one step, over all calls: of independent ones within .1
 
 
 class _Watch:
@@ -82,6 +83,18 @@ def require_noise(
             f"mechanism {name}: the noise of two steps is alike, it must be drawn anew in every "
             "step; nothing was released"
         )
+    if _repeated(np.array(rows)) > REPEATED:
+        raise UserError(
+            f"mechanism {name}: the noise of a step repeats itself along the gradient; nothing was "
+            "released"
+        )
+
+
+def _repeated(rows: np.ndarray) -> float:
+    """Return the largest correlation of rows [n, m] with themselves, moved along by some places."""
+    power = np.square(np.abs(np.fft.rfft(rows - rows.mean(axis=1, keepdims=True)))).sum(axis=0)
+    moved = np.fft.irfft(power, rows.shape[1])
+    return float(np.abs(moved[1:]).max() / moved[0])
 
 
 def example_step(

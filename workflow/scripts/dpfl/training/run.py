@@ -165,7 +165,7 @@ class _Run:
             return NOT_AUDITED
         from dpfl.audit.findings import findings  # an accountant, which takes a second to import
 
-        blind = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
+        blind = mechanisms.blind(settings)
         gaussian = is_gaussian(self.parts.released)
         terms = Terms(gaussian, settings["delta"], settings["audit"]["level"], blind)
         return findings(canaries, terms)

@@ -132,9 +132,11 @@ class PrivateSteps:
     ) -> Released:
         """Take one step: sample a batch, charge it, release its gradient.
 
-        `number` counts the steps of a round. UserError if the step is not paid, or if the
-        mechanism promises less noise than is charged; nothing is sampled or released then.
+        `number` counts the steps of a round. UserError if the step is not paid, if the mechanism
+        promises less noise than is charged, or under autocast; nothing is sampled or released then.
         """
+        if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
+            raise UserError("autocast is on, expected off: in fewer digits clipping does not hold")
         expected = sample_rate * len(examples)
         promised = of_step(self.mechanism, noise_multiplier, expected)
         require_covered(promised, noise_multiplier)

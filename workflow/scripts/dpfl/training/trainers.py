@@ -11,6 +11,7 @@ from dpfl import mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
 from dpfl.data import Dataset
+from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.planning import participation
 from dpfl.privacy.release import Release, Unproven, is_gaussian
@@ -165,6 +166,12 @@ def _client_level(parts: Parts) -> client_level.Trainer:
     federation, population = parts.settings["federation"], len(parts.members)
     cohort = federation["clients_per_round"] or population
     work = {k: federation[k] for k in ("batch_size", "local_epochs", "local_steps")}
+    planned = parts.records.get(SERVER, {}).get("sample_rate", cohort / population)
+    if planned != cohort / population:
+        raise UserError(
+            f"clients: {cohort} of {population} are drawn, but the calibration is for a rate of "
+            f"{planned:g}"
+        )
     mechanism, canaries = parts.watched(SERVER, 1)
     return client_level.Trainer(
         flat=parts.flat,
