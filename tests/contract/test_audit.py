@@ -4,7 +4,7 @@ import functools
 
 import pytest
 import torch
-from replay import Batch, Clients, Examples, drawn
+from replay import CLIP, Batch, Clients, Examples, drawn
 from test_replay import CLIPPINGS, UNITS, variants
 
 from dpfl import noise, plugins, streams
@@ -45,7 +45,7 @@ WATCHED = watched()
 def attacked(build, unit: Examples | Clients, batch: Batch = BATCH, part=1.0):
     """Return what canaries find in many steps, whose noise is a `part` of what is drawn."""
     canaries = Canaries(CANARIES, CANARIES, ("contract", "canaries"))
-    mechanism = audited(build, canaries)
+    mechanism = audited(build, canaries, CLIP)
     for step in range(STEPS):
         sampled = streams.rng("contract", step).random(CANARIES) < RATE
         canaries.draw(sampled, len(batch.targets), 30, RATE)

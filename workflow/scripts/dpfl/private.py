@@ -9,6 +9,7 @@ print(private.epsilon())
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,17 +129,19 @@ class Private:
         estimator, z = self._parts["mechanism"]["estimator"], min(self.plan["noise_multipliers"])
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
         mechanism, canaries = self._mechanism(), None
+        clip_norm = self._parts["clipping"]["clip_norm"]
+        watched = partial(audited, self._mechanism, clip_norm=clip_norm)
         self._promised = of_step(mechanism, z, self._expected)
         if isinstance(self._promised, Release):
             step = probe.example_step(
                 self.model, loss_fn, nobody, z, self._expected, self._public, sources
             )
-            probe.require_noise(estimator, self._mechanism, step, z, sources)
+            probe.require_noise(estimator, watched, step, z, sources)
         if audit:
             key = (*sources.noise_key, "audit")
             canaries = Canaries(CANARIES, CANARIES * is_gaussian(self._promised), key)
             if not plugins.constant("mechanisms", estimator, "OWN_GRADIENTS"):
-                mechanism = audited(self._mechanism, canaries)
+                mechanism = watched(canaries)
         even = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
         return PrivateSteps(HOLDER, mechanism, self._ledger, sources, loss_fn, canaries, even)
 

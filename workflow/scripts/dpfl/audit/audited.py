@@ -5,7 +5,7 @@ watched there: it may drop coordinates that no parameter has.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,25 +27,35 @@ Build = Callable[[Around], Any]
 """Builds a mechanism whose clipping rules are wrapped by a function."""
 
 
-def audited(build: Build, canaries: Canaries) -> Any:
-    """Build a mechanism of either unit with canaries in its batches."""
+def audited(build: Build, canaries: Canaries, clip_norm: float) -> Any:
+    """Build a mechanism of either unit with canaries in its batches.
+
+    `clip_norm` is that of the method's clipping, for a mechanism that tells no rule of its own.
+    """
     crowd = Crowd()
-    return _wrapped(build(lambda rule: Unheard(rule, crowd, canaries.residuals)), canaries, crowd)
+    made = build(lambda rule: Unheard(rule, crowd, canaries.residuals))
+    return _wrapped(made, canaries, crowd, clip_norm)
 
 
-def _wrapped(mechanism: Any, canaries: Canaries, crowd: Crowd) -> Any:
+def _wrapped(mechanism: Any, canaries: Canaries, crowd: Crowd, clip_norm: float) -> Any:
     if hasattr(mechanism, "inner"):
-        inner = _wrapped(mechanism.inner, canaries, crowd)
+        inner = _wrapped(mechanism.inner, canaries, crowd, clip_norm)
         return dataclasses.replace(mechanism, inner=inner)
     kind = Audited if hasattr(mechanism, "estimate") else AuditedClients
-    return kind(mechanism, canaries, crowd)
+    return kind(mechanism, canaries, crowd, clip_norm)
+
+
+def _bound(clippings: Sequence[ClippingRule], clip_norm: float) -> float:
+    """Return what a canary is clipped to: by the last rule, or by a bound that never moves."""
+    return clippings[-1].clip_norm if clippings else clip_norm
 
 
 class Audited:
     """A mechanism that protects examples, watched."""
 
-    def __init__(self, mechanism: Mechanism, canaries: Canaries, crowd: Crowd):
+    def __init__(self, mechanism: Mechanism, canaries: Canaries, crowd: Crowd, clip_norm: float):
         self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
+        self._clip_norm = clip_norm
         self.clippings = mechanism.clippings
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
@@ -59,7 +69,7 @@ class Audited:
         """
         promised = of_step(self._mechanism, step.noise_multiplier, step.expected_batch)
         gaussian = is_gaussian(promised)
-        clip_norm = self.clippings[-1].clip_norm
+        clip_norm = _bound(self.clippings, self._clip_norm)
         shift = [clip_norm]
         hits = torch.from_numpy(self._canaries.hits()).to(step.targets.device)
 
@@ -105,8 +115,11 @@ def _combined(x: np.ndarray, promised: Release | Unproven) -> np.ndarray:
 class AuditedClients:
     """A mechanism that protects clients, watched: a canary's update is one appended coordinate."""
 
-    def __init__(self, mechanism: ClientMechanism, canaries: Canaries, crowd: Crowd):
+    def __init__(
+        self, mechanism: ClientMechanism, canaries: Canaries, crowd: Crowd, clip_norm: float
+    ):
         self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
+        self._clip_norm = clip_norm
         self.clippings = mechanism.clippings
 
     def release(self, noise_multiplier: float, expected_clients: float) -> Release | Unproven:
@@ -123,7 +136,7 @@ class AuditedClients:
         normal: Normal,
     ) -> Tensor:
         """Return the mechanism's mean update, flat [D]; note what its canaries show."""
-        clip_norm, columns = self.clippings[-1].clip_norm, self._canaries.columns
+        clip_norm, columns = _bound(self.clippings, self._clip_norm), self._canaries.columns
         released = self._mechanism.aggregate(
             self._with_canaries(updates, like, SATURATED * clip_norm),
             like=torch.cat([like, like.new_zeros(columns)]),

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from dpfl import plugins, streams
-from dpfl.audit.audited import Build, audited
 from dpfl.errors import UserError
 from dpfl.noise import Normal, none
 from dpfl.protocols import ClientMechanism, Mechanism
@@ -50,20 +49,20 @@ class _Watch:
 
 def require_noise(
     name: str,
-    build: Build,
+    build: Callable[[_Watch], Any],
     release: OnNobody,
     noise_multiplier: float,
     sources: Sources,
 ) -> None:
     """Raise UserError unless a record's shift is at most 1/z of the noise on it, drawn anew.
 
-    `release` is on nobody, at noise multiplier z. A mechanism that differentiates by itself cannot
-    be asked.
+    `build` puts canaries into a mechanism; `release` is on nobody, at noise multiplier z. A
+    mechanism that differentiates by itself cannot be asked.
     """
     if plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
         return
     watch = _Watch()
-    mechanism = audited(build, watch)
+    mechanism = build(watch)
     release(mechanism, none, 1)
     still = watch.x
     shift = float(np.abs(still).max())

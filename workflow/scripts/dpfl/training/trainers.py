@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Parts:
         canaries = Canaries(records, tossed, key, audit["length"])
         if plugins.constant("mechanisms", self.estimator, "OWN_GRADIENTS"):
             return self.mechanism(), canaries
-        return audited(self.mechanism, canaries), canaries
+        return audited(self.mechanism, canaries, self.clip_norm), canaries
 
     @property
     def noise_multipliers(self) -> list[float]:
@@ -73,6 +74,11 @@ class Parts:
     def released(self) -> Release | Unproven:
         """Return what a step releases where noise is least."""
         return mechanisms.released(self.settings, min(self.noise_multipliers))
+
+    @property
+    def clip_norm(self) -> float:
+        """Return the bound that the method's clipping begins with."""
+        return self.settings["clipping"]["clip_norm"]
 
     @property
     def estimator(self) -> str:
@@ -98,7 +104,8 @@ def build(parts: Parts) -> Any:
     if parts.records and isinstance(parts.released, Release):
         z = min(parts.noise_multipliers)
         release = probed(parts, z)
-        probe.require_noise(parts.estimator, parts.mechanism, release, z, parts.sources)
+        build = partial(audited, parts.mechanism, clip_norm=parts.clip_norm)
+        probe.require_noise(parts.estimator, build, release, z, parts.sources)
     return trainer(parts)
 
 
