@@ -159,7 +159,8 @@ class PrivateSteps:
         )
         self.taken += 1
         noise = self._public_noise(promised, noise_multiplier, expected)
-        return Released(self.mechanism.estimate(step), noise, len(chosen))
+        gradient = self.mechanism.estimate(step).to(next(model.parameters()).dtype)
+        return Released(gradient, noise, len(chosen))
 
     def _public_noise(
         self, promised: Release | Unproven, noise_multiplier: float, expected: float
