@@ -54,7 +54,8 @@ def noise_key(settings: dict) -> str:
     """Return the part of a run's noise key that no other run has: a digest of its settings.
 
     Two runs with one stream of noise at two noise multipliers give away the sum beneath: z_1 y_2 -
-    z_2 y_1 has none. What only watches a run leaves its noise as it is.
+    z_2 y_1 has none. What only watches a run leaves its noise as it is. The data are no part of it:
+    whoever changes them takes another seed.
     """
     own = {key: value for key, value in settings.items() if key not in _NOT_NOISE}
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
