@@ -4,10 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
-
 from dpfl import cli
-from dpfl.files import write_json
+from dpfl.files import read_array, write_json, write_sum
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
 
@@ -20,9 +18,10 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder of calibrations that other jobs found")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
-    settings, assignment = Settings.read(arguments.settings), np.load(arguments.partition)
+    settings, assignment = Settings.read(arguments.settings), read_array(arguments.partition)
     cache = NoiseCache(arguments.cache)
     write_json(arguments.output, calibrate(settings, assignment, cache))
+    write_sum(arguments.output)
 
 
 if __name__ == "__main__":

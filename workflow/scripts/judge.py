@@ -44,7 +44,9 @@ def _tables(home: Path, name: str, found: dict) -> dict[str, pd.DataFrame]:
     """Read the tables of an analysis by their suffixes."""
     plugin = analyses.load(name.split("/")[0], found["uses"])
     stems = {suffix: f"{name}_{suffix}" if suffix else name for suffix in plugin.TABLES}
-    return {suffix: pd.read_csv(home / "tables" / f"{stem}.csv") for suffix, stem in stems.items()}
+    return {
+        suffix: files.read_table(home / "tables" / f"{stem}.csv") for suffix, stem in stems.items()
+    }
 
 
 def _priced(outlined: dict, computed: dict[str, dict]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from dpfl import cli, data, plugins, streams
 from dpfl.assignment import assign, label_counts, validation_of
 from dpfl.figures.label_counts import draw
-from dpfl.files import atomic
+from dpfl.files import atomic, write_sum
 
 
 def main() -> None:
@@ -34,6 +34,7 @@ def main() -> None:
             np.save(file, assignment)
         _write_table(table, counts, held_out)
         draw(counts, _title(args, settings)).savefig(png, dpi=150)
+    write_sum(args.assignment)
 
 
 def _arguments() -> argparse.Namespace:

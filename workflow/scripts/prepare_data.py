@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dpfl import cli, data, plugins
+from dpfl.files import write_sum
 
 
 def main() -> None:
@@ -19,6 +20,7 @@ def main() -> None:
     source = plugins.load("data", args.dataset)
     scaled = hasattr(source, "SCALE")  # features are taken as they are
     data.write(args.output, arrays, *((source.SCALE, source.MEAN, source.STD) if scaled else ()))
+    write_sum(args.output)
     print(
         f"{args.output}: {args.dataset}, {len(arrays.train_targets)} training and "
         f"{len(arrays.test_targets)} test examples of {_shape(source.SHAPE)}, "

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import cli, data
+from dpfl import cli, data, files
 from dpfl.assignment import PUBLIC
 from dpfl.attacks import observed, query
 from dpfl.errors import UserError
@@ -27,7 +27,7 @@ def _of_model(
     dataset: data.Dataset, name: str, weights: Path, assignment: Path
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return confidences [examples], members [examples] and confidences [population]."""
-    client = np.load(assignment)
+    client = files.read_array(assignment)
     if (client == PUBLIC).any():
         raise UserError(f"{assignment}: public examples are neither members nor held out")
     model = query.trained(name, weights, tuple(dataset.test_inputs.shape[1:]), dataset.classes)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from dpfl import cli, tuning
-from dpfl.files import read_json, write_json
+from dpfl.files import read_json, write_json, write_sum
 
 
 def main() -> None:
@@ -23,6 +23,7 @@ def main() -> None:
     rates, accuracies = ([t[key] for t in trials] for key in ("rate", "validation_accuracy"))
     chosen = rates[tuning.best(rates, accuracies)]
     write_json(args.output, {"rate": chosen, "trials": trials})
+    write_sum(args.output)
     print(f"{args.output.stem}: rate {chosen:g}, the best of {len(trials)}")
 
 

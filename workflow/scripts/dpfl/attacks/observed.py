@@ -6,11 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from dpfl.errors import UserError
-from dpfl.files import atomic
+from dpfl.files import atomic, open_tensors
 
 EXAMPLES = 10_000
 """At most so many examples of the training set, and of the population, are scored."""
@@ -44,11 +42,8 @@ def write(path: Path, runs: Sequence[str], seen: Observed) -> None:
 
 def read(path: Path, runs: Sequence[str]) -> Observed:
     """Read what the models of some of the runs say; UserError for a damaged file."""
-    try:
-        with safe_open(path, "numpy") as file:
-            known = json.loads(file.metadata()["runs"])
-            rows = [known.index(run) for run in runs]
-            names = Observed.__annotations__
-            return Observed(**{name: file.get_tensor(name)[rows] for name in names})
-    except SafetensorError as error:
-        raise UserError(f"{path}: not a whole file ({error}); delete it and run again") from error
+    with open_tensors(path, "numpy") as file:
+        known = json.loads(file.metadata()["runs"])
+        rows = [known.index(run) for run in runs]
+        names = Observed.__annotations__
+        return Observed(**{name: file.get_tensor(name)[rows] for name in names})

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 
 from dpfl import models
+from dpfl.files import read_weights
 from dpfl.gradients.layout import channels_last
 
 BATCH = 1000
@@ -15,7 +15,7 @@ BATCH = 1000
 def trained(name: str, weights: Path, shape: tuple[int, ...], classes: int) -> torch.nn.Module:
     """Return the network of a name, for inputs of a shape, with the weights that a run left."""
     model = models.build(name, torch.Generator(), shape, classes)
-    model.load_state_dict(load_file(weights))
+    model.load_state_dict(read_weights(weights))
     return model
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.files import atomic
+from dpfl.files import atomic, open_tensors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,14 +165,7 @@ def _tensors(
     path: Path, framework: str, names: Sequence[str], optional: Sequence[str] = ()
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the metadata of a prepared file, its named tensors and those optional that it has."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework) as file:
-            there = set(file.keys())
-            wanted = [*names, *(name for name in optional if name in there)]
-            return file.metadata(), {name: file.get_tensor(name) for name in wanted}
-    except SafetensorError as error:
-        raise UserError(
-            f"{path}: not a whole prepared data file ({error}); delete it and run again"
-        ) from error
+    with open_tensors(path, framework) as file:
+        there = set(file.keys())
+        wanted = [*names, *(name for name in optional if name in there)]
+        return file.metadata(), {name: file.get_tensor(name) for name in wanted}

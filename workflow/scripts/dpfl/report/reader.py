@@ -23,7 +23,7 @@ TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
 
 def table(path: Path | str) -> pd.DataFrame:
     """Read one of our CSV tables: text columns hold "" where nothing is known, numbers nan."""
-    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    raw = files.read_table(path, dtype=str, keep_default_na=False)
     numbers = {c: [float(text or "nan") for text in raw[c]] for c in raw.columns if c in NUMBERS}
     truths = {c: raw[c] == "True" for c in raw.columns if c in TRUTHS}
     return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()}, **truths)
@@ -81,7 +81,7 @@ class Folder:
         paper = name.split("/")[0]
         columns = analyses.load(paper, self.outline(paper)["analyses"][name]["uses"]).columns()
         return {
-            suffix: rendering.readable(pd.read_csv(self.path_of(name, suffix)), shown)
+            suffix: rendering.readable(files.read_table(self.path_of(name, suffix)), shown)
             for suffix, shown in columns.items()
         }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpfl import files
 from dpfl.errors import UserError
 from dpfl.report import forms
 from dpfl.suggestions import nearest
@@ -96,7 +97,7 @@ class Printed:
 @cache
 def read(path: Path) -> pd.DataFrame:
     """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known."""
-    raw = pd.read_csv(path, dtype=str, keep_default_na=False)
+    raw = files.read_table(path, dtype=str, keep_default_na=False)
     return _with_certified(raw.assign(**{name: _typed(raw[name]) for name in raw.columns}))
 
 

@@ -125,7 +125,7 @@ def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
     """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
     proofs = frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
     tables = [
-        pd.read_csv(path / f"{name}.csv").assign(
+        files.read_table(path / f"{name}.csv").assign(
             **_cell_columns(cell)
             | {"cell": index, "run": run, "seed": seed}
             | proofs.loc[index].to_dict()

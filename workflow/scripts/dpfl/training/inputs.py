@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from dpfl.assignment import clients_of
 from dpfl.errors import UserError
-from dpfl.files import read_json
+from dpfl.files import read_array, read_json
 from dpfl.planning import calibration_settings
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
@@ -52,7 +51,7 @@ class Inputs:
         differ = (key for key in wanted if wanted[key] != found.get(key))
         if (key := next(differ, None)) is not None:
             raise UserError(f"{key} = {wanted[key]}, but the calibration is for {found.get(key)}")
-        held = list(map(len, clients_of(np.load(self.assignment))))
+        held = list(map(len, clients_of(read_array(self.assignment))))
         planned = [record["examples"] for record in content["clients"]]
         if None not in planned and planned != held:
             raise UserError(f"clients hold {held} examples, but the calibration is for {planned}")

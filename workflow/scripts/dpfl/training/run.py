@@ -15,6 +15,7 @@ from dpfl.assignment import clients_of, public_of, validation_of
 from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
+from dpfl.files import read_array
 from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
 from dpfl.planning import participation
@@ -55,7 +56,7 @@ class _Run:
         self.settings, self.report = settings, report
         self.key = streams.pairing_key(settings)
         self.dataset = data.load(inputs.data).to(_available(settings["device"]))
-        assignment = np.load(inputs.assignment)
+        assignment = read_array(inputs.assignment)
         self.clients = clients_of(assignment)
         self.validation = torch.from_numpy(validation_of(assignment))
         public = torch.from_numpy(public_of(assignment))
@@ -65,7 +66,7 @@ class _Run:
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
         mechanisms.of(settings)  # loads the sources that the fingerprint covers
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
-        self.resumed = self.checkpoints.load()
+        self.resumed = self.checkpoints.load(report)
         self.secret = self.resumed[0]["secret"] if self.resumed else secrets.token_hex(32)
         self.parts = trainers.Parts(
             settings=settings,
@@ -124,7 +125,7 @@ class _Run:
         self._resume()
         if not self.metrics:
             self._record(Round(0, 0))
-            self.checkpoints.save(0, self._state(), {})
+            self.checkpoints.save(0, self._state(), {}, self._shown())
         started, first = time.monotonic(), len(self.metrics)
         for number in range(first, len(rounds) + 1):
             # Asked before a round, so that a run killed after its last one ends there as well.
@@ -137,7 +138,7 @@ class _Run:
                 break
             done, changed = outcome or (Round(0, 0), {})
             self._record(done)
-            self.checkpoints.save(number, self._state(), changed)
+            self.checkpoints.save(number, self._state(), changed, self._shown())
             self.report(self._progress(number, len(rounds), started, number - first + 1))
         return self._result()
 
@@ -224,6 +225,16 @@ class _Run:
             "rates": self.rates,
             "ledger": self.ledger.state(),
             "trainer": self.trainer.state(),
+        }
+
+    def _shown(self) -> dict[str, Any]:
+        """Return what whoever watches reads of a checkpoint."""
+        row = self.metrics[-1]
+        finite = row["epsilon_spent"] if np.isfinite(row["epsilon_spent"]) else None
+        return {
+            "rounds": self.settings["federation"]["rounds"],
+            "test_accuracy": row["test_accuracy"],
+            "epsilon_spent": finite,
         }
 
     def _resume(self) -> None:

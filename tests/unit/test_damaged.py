@@ -1,0 +1,199 @@
+"""Files that are damaged after they were written: told in one line, never believed."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from safetensors.torch import save_file
+
+from dpfl import files
+from dpfl.errors import UserError
+from dpfl.training import run
+
+
+class KilledError(Exception):
+    """Stands for a kill signal."""
+
+
+def train(settings, inputs, folder, kill_after=None):
+    """Train until a line is told; return metrics, final weights and the lines."""
+    lines = []
+
+    def report(line):
+        lines.append(line)
+        if len(lines) == kill_after:
+            raise KilledError
+
+    result = run.train(settings, inputs, folder, report)
+    weights = [p.detach().tolist() for p in result.model.parameters()]
+    return json.dumps([result.metrics, weights]), lines
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Settings, inputs, and what a run of them ends with."""
+    settings, folder = tiny.settings(), tmp_path_factory.mktemp("undisturbed")
+    inputs = tiny.inputs_of(settings, folder)
+    return settings, inputs, train(settings, inputs, folder / "run")[0]
+
+
+def flip(path):
+    """Flip one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "flipped": flip,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "empty": lambda path: path.write_bytes(b""),
+    "missing": lambda path: path.unlink(),
+    "list": lambda path: path.write_text("[]"),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+def killed(undisturbed, folder, rounds=3):
+    """Leave the checkpoint of a run that was killed after some rounds; return its folder."""
+    settings, inputs, _ = undisturbed
+    with pytest.raises(KilledError):
+        train(settings, inputs, folder, rounds)
+    return folder / run.CHECKPOINT
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("file", ["run.3.pt", "manifest.json"])
+def test_a_damaged_last_round_is_repeated_from_the_one_before(undisturbed, tmp_path, file, damage):
+    settings, inputs, whole = undisturbed
+    path = killed(undisturbed, tmp_path / "run") / file
+    # A bit of the manifest that nothing is computed from would be no damage to the run.
+    DAMAGES["cut" if (file, damage) == ("manifest.json", "flipped") else damage](path)
+    found, lines = train(settings, inputs, tmp_path / "run")
+    silent = (file, damage) == ("manifest.json", "missing")
+    told = [] if silent else [f"{path}: not whole; the run goes back to the round before"]
+    assert lines[: len(told) + 1] == [*told, "continuing after round 2"]
+    assert found == whole
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_state_of_both_rounds_starts_the_run_again(undisturbed, tmp_path, damage):
+    settings, inputs, whole = undisturbed
+    folder = killed(undisturbed, tmp_path / "run")
+    rounds = [json.loads((folder / f"{n}.json").read_text()) for n in ("manifest", "previous")]
+    now, before = ({entry["file"] for entry in r["files"].values()} for r in rounds)
+    path = folder / min(now & before)  # of a client that took no part in the last round
+    DAMAGES[damage](path)
+    found, lines = train(settings, inputs, tmp_path / "run")
+    assert lines[0] == f"{path}: not whole; the run starts again"
+    assert lines[1].startswith("round 1/")
+    assert found == whole
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"fingerprint": 1}', "null", ""])
+def test_manifests_of_another_shape_start_the_run_again(undisturbed, tmp_path, content):
+    settings, inputs, whole = undisturbed
+    folder = killed(undisturbed, tmp_path / "run")
+    fingerprint = json.loads((folder / "manifest.json").read_text())["fingerprint"]
+    for name in ("manifest.json", "previous.json"):
+        (folder / name).write_text(content.replace("1", json.dumps(fingerprint)))
+    found, lines = train(settings, inputs, tmp_path / "run")
+    assert lines[0] == f"{folder / 'manifest.json'}: not whole; the run starts again"
+    assert found == whole
+
+
+def test_what_does_not_belong_in_a_checkpoint_does_not_stop_it(undisturbed, tmp_path):
+    settings, inputs, whole = undisturbed
+    folder = killed(undisturbed, tmp_path / "run")
+    (folder / "stray" / "deep").mkdir(parents=True)
+    (folder / "link").symlink_to(tmp_path)
+    found, lines = train(settings, inputs, tmp_path / "run")
+    assert lines[0] == "continuing after round 3"
+    assert found == whole
+    assert not (folder / "stray").exists() and tmp_path.exists()
+
+
+def test_a_file_in_place_of_the_checkpoint_folder_is_replaced(undisturbed, tmp_path):
+    settings, inputs, whole = undisturbed
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / run.CHECKPOINT).write_text("a file")
+    assert train(settings, inputs, tmp_path / "run")[0] == whole
+
+
+def test_a_checkpoint_tells_those_who_watch(undisturbed, tmp_path):
+    folder = killed(undisturbed, tmp_path / "run")
+    shown = json.loads((folder / "manifest.json").read_text())
+    assert (shown["round"], shown["rounds"]) == (3, 4)
+    last = json.loads(undisturbed[2])[0][3]
+    assert shown["test_accuracy"] == last["test_accuracy"]
+    assert shown["epsilon_spent"] == last["epsilon_spent"]
+
+
+def write_weights(path):
+    save_file({"w": torch.arange(6.0)}, path)
+
+
+def write_array(path):
+    np.save(path, np.arange(9))
+
+
+FORMATS = {
+    "a.json": (lambda path: path.write_text('{"rate": 0.1}'), files.read_json),
+    "a.npy": (write_array, files.read_array),
+    "a.csv": (lambda path: path.write_text("round,loss\n0,1.5\n"), files.read_table),
+    "a.safetensors": (write_weights, files.read_weights),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty"])
+@pytest.mark.parametrize("known", [files.SUM, files.SUMS])
+def test_a_file_is_compared_with_its_digest(tmp_path, name, damage, known):
+    write, read = FORMATS[name]
+    path = tmp_path / name
+    write(path)
+    files.write_sum(path)
+    if known == files.SUMS:
+        path.with_name(f"{name}{files.SUM}").rename(tmp_path / files.SUMS)
+    assert read(path) is not None
+    DAMAGES[damage](path)
+    with pytest.raises(UserError) as error:
+        read(path)
+    assert str(error.value) == f"{path}: not whole; delete it and run again"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_empty_file_without_a_digest_is_not_whole_either(tmp_path, name):
+    path = tmp_path / name
+    path.touch()
+    with pytest.raises(UserError, match=r"not whole; delete it and run again$"):
+        FORMATS[name][1](path)
+
+
+def test_digests_are_those_of_sha256sum(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("{}")
+    files.write_sum(path)
+    command = ["sha256sum", "--check", "--status", f"{path.name}{files.SUM}"]
+    assert subprocess.run(command, cwd=tmp_path).returncode == 0
+    DAMAGES["cut"](path)
+    assert subprocess.run(command, cwd=tmp_path).returncode == 1
+
+
+def test_a_driver_tells_a_damaged_calibration_in_one_line(root, undisturbed, tmp_path):
+    settings, inputs, _ = undisturbed
+    broken = tmp_path / "calibration.json"
+    broken.write_text('{"clients": [')
+    given = {
+        **{"run": "a", "settings": json.dumps(settings), "data": inputs.data},
+        **{"assignment": inputs.assignment, "calibration": broken, "output": tmp_path / "run"},
+    }
+    arguments = [str(part) for key, value in given.items() for part in (f"--{key}", value)]
+    driver = root / "workflow" / "scripts" / "train.py"
+    done = subprocess.run([sys.executable, driver, *arguments], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {broken}: not whole; delete it and run again\n"
