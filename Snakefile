@@ -13,7 +13,13 @@ configfile: "config.yaml"
 
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
-from dpfl.planning import config as configuration, estimate, interpreter, plan
+from dpfl.planning import (
+    config as configuration,
+    estimate,
+    interpreter,
+    plan,
+    unfinished,
+)
 from dpfl.errors import UserError
 
 try:
@@ -21,8 +27,11 @@ try:
 except UserError as error:
     sys.exit(str(error))
 
-PLAN = plan.make(PAPERS)
+PLAN = unfinished.handled(plan.make(PAPERS), config["unfinished"], Path("results"))
 interpreter.lead_path()
+
+FIRST_PAGE = Path("results/reports/index.html")
+EARLIER = FIRST_PAGE.with_name("index-of-an-earlier-call.html")
 
 
 report: "workflow/report/workflow.rst"
@@ -47,6 +56,20 @@ onstart:
     workflow.scheduler.job_rate_limiter = None
 
 
+onerror:
+    # What earlier calls reported must not pass for the report of this one.
+    if FIRST_PAGE.exists():
+        FIRST_PAGE.replace(EARLIER)
+        print(
+            f"{FIRST_PAGE} was of an earlier call: it is now {EARLIER}",
+            file=sys.stderr,
+        )
+
+
+onsuccess:
+    EARLIER.unlink(missing_ok=True)
+
+
 localrules:
     all,
     describe_study,
@@ -58,4 +81,6 @@ localrules:
 rule all:
     default_target: True
     input:
-        "results/reports/index.html",
+        FIRST_PAGE,
+        # Asked for by name: of what was deleted, only what is asked for is made again.
+        expand(rules.train.output, run=plan.runs_of(PLAN.studies.values())),

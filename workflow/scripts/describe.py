@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpfl import cli
 from dpfl.files import write_json
-from dpfl.planning import compose, plan
+from dpfl.planning import compose, plan, unfinished
 
 
 def main() -> None:
@@ -21,17 +21,20 @@ def main() -> None:
 
 
 def _study(args: argparse.Namespace) -> dict:
-    papers = compose.compose(args.content)
-    paper = args.name.split("/")[0]
-    return plan.make({paper: papers[paper]}).studies[args.name]
+    return _plan(args.content, args.name.split("/")[0])[0].studies[args.name]
 
 
 def _paper(args: argparse.Namespace) -> dict:
-    papers = compose.compose(args.content)
-    own = {args.name: papers[args.name]}
-    return plan.outline(plan.make(own), own, args.name)
+    return plan.outline(*_plan(args.content, args.name), args.name)
 
 
+def _plan(config: dict, paper: str) -> tuple[plan.Plan, dict]:
+    """Return the plan of one paper, and its configuration by its key."""
+    own = {paper: compose.compose(config)[paper]}
+    return unfinished.handled(plan.make(own), config["unfinished"], RESULTS), own
+
+
+RESULTS = Path("results")
 PARTS = {"config": lambda args: args.content, "study": _study, "paper": _paper}
 
 

@@ -30,7 +30,8 @@ def main() -> None:
     printed = published.table(
         outline["key"], ran.values(), dict(_priced(outline["analyses"], computed))
     )
-    known = evidence.Known(outline["key"], ran, computed, printed, args.results / "runs")
+    runs, missing = args.results / "runs", outline.get("unfinished", {})
+    known = evidence.Known(outline["key"], ran, computed, printed, runs, missing)
     judged = [
         judge.judge(claim, evidence.of(claim, known))
         for claim in folder.load(outline["key"]).about.get("claims", [])

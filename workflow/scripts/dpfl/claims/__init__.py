@@ -45,7 +45,8 @@ class Evidence:
 
     `study` is None if the scale does not run it; `runs` has one row per run, as `tables.results`
     makes them, and `rounds()` one per run and round; `printed` holds this paper's rows of the table
-    of published numbers, and `tables` those of an analysis by suffix.
+    of published numbers, and `tables` those of an analysis by suffix; `unfinished` are the cells of
+    the study that have no result.
     """
 
     paper: str
@@ -54,6 +55,7 @@ class Evidence:
     rounds: "Callable[[], pd.DataFrame]"
     printed: "pd.DataFrame"
     tables: "dict[str, pd.DataFrame]" = field(default_factory=dict)
+    unfinished: list[dict[str, Any]] = field(default_factory=list)
 
 
 def kinds() -> list[str]:

@@ -1,6 +1,6 @@
 """What a claim is judged by, out of all that is known of its paper."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from dpfl.tables import results
 class Known:
     """What was run of a paper: studies with their runs, tables of analyses by name and suffix.
 
-    `printed` is the table of `judging.published`.
+    `printed` is the table of `judging.published`, `unfinished` what is left out of studies.
     """
 
     paper: str
@@ -22,6 +22,7 @@ class Known:
     computed: dict[str, dict[str, pd.DataFrame]]
     printed: pd.DataFrame
     runs: Path
+    unfinished: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def of(claim: dict[str, Any], known: Known) -> Evidence:
@@ -35,6 +36,7 @@ def of(claim: dict[str, Any], known: Known) -> Evidence:
         lambda: results.trajectories(study, known.runs, "metrics"),
         _local(known),
         known.computed.get(name, {}),
+        known.unfinished.get(name, {}).get("cells", []),
     )
 
 

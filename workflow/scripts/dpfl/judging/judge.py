@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpfl import plugins
 from dpfl.claims import STATUS, Evidence
-from dpfl.judging import cells, rows
+from dpfl.judging import cells, rows, unfinished
 
 NOT_RUN = "not run"
 _SILENT = {
@@ -18,11 +18,14 @@ _SILENT = {
 def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     """Return one row per part of a claim, the claim as a whole (`overall`) first.
 
-    A claim that is not judged, or whose study this scale does not run, has one row that says so;
-    what a study that only demonstrates has run is judged by nothing.
+    A claim that is not judged, whose study this scale does not run, or which needs runs that are
+    not finished has one row that says so; what a study that only demonstrates has run is judged by
+    nothing.
     """
     if "status" in claim:
         return rows.table([rows.blank(claim, evidence, verdict=STATUS)])
+    if open_cells := unfinished.needed(claim, evidence):
+        return rows.table([unfinished.row(claim, evidence, open_cells)])
     if evidence.study is None and not evidence.tables:
         return rows.table(
             [rows.blank(claim, evidence, verdict=NOT_RUN, **_printed(claim, evidence))]
@@ -46,4 +49,6 @@ def words(row: pd.Series) -> str:
     """Tell one row of a judged claim in a sentence."""
     if row["verdict"] in _SILENT:
         return _SILENT[row["verdict"]]
+    if row["verdict"] == unfinished.VERDICT:
+        return f"This claim is open: {row['about']}."
     return plugins.load("claims", row["kind"]).words(row)

@@ -38,6 +38,8 @@ class Plan:
     studies: dict[str, dict] = field(default_factory=dict)
     analyses: dict[str, dict] = field(default_factory=dict)
     papers: tuple[str, ...] = ()
+    unfinished: dict[str, dict] = field(default_factory=dict)
+    """What is left out of studies, by their names (see `planning.unfinished`)."""
     tuned: dict[tuple, str] = field(default_factory=dict)
     """The tuning of each (paper, grid, method, trials), expanded once however many ask for it."""
 
@@ -249,6 +251,7 @@ def _short(epsilon: float | str) -> str:
 def outline(plan: Plan, papers: dict[str, dict], paper: str) -> dict:
     """Return what is made of a paper, for those who read it: the names of studies and analyses."""
     analyses = {name: plan.analyses[name] for name in of_paper(plan.analyses, paper)}
+    left_out = {name: plan.unfinished[name] for name in of_paper(plan.unfinished, paper)}
     return {
         "key": paper,
         "scale": papers[paper]["scale"],
@@ -257,6 +260,7 @@ def outline(plan: Plan, papers: dict[str, dict], paper: str) -> dict:
         "analyses": {
             n: {key: found[key] for key in ("title", "uses")} for n, found in analyses.items()
         },
+        **({"unfinished": left_out} if left_out else {}),
     }
 
 

@@ -16,7 +16,7 @@ TONES = {
     **dict.fromkeys(("not replicated", "reversed", "differs", "does not win"), "bad"),
 }
 """Every verdict that decides nothing is drawn as open."""
-LAST = {"demonstration": 1, "not run": 2}
+LAST = {"demonstration": 1, "unfinished": 2, "not run": 3}
 """What answers least stands last."""
 
 

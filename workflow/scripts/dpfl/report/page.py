@@ -8,7 +8,15 @@ import pandas as pd
 
 from dpfl import files
 from dpfl.papers import badges, citation
-from dpfl.report import claims_table, narrative, paper, published_table, study_section, values
+from dpfl.report import (
+    claims_table,
+    narrative,
+    paper,
+    published_table,
+    study_section,
+    unfinished_words,
+    values,
+)
 from dpfl.report.forms import counted
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
@@ -32,6 +40,7 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict[str, Any]:
         "scale": " and ".join(dict.fromkeys(outline["scale"] for outline in outlines.values())),
         "tally": claims_table.tally(lines),
         "claims": lines,
+        "unfinished": unfinished_words.of_papers(outlines.values()),
         "left": sum(claims_table.not_judged(judged, read).values()),
         "papers": [_paper(of, judged, outlines[key], studies) for key, of in read.items()],
         "privacy": narrative.notes(cells.values()),

@@ -17,6 +17,7 @@ from dpfl.report import (
     prose,
     published_table,
     study_section,
+    unfinished_words,
     verdict_words,
 )
 from dpfl.report.forms import counted
@@ -67,10 +68,11 @@ def head(page: Page) -> Markup:
 def claims(page: Page) -> Markup:
     """Return the table of the claims that are judged."""
     lines = claims_table.lines(page.judged, {page.of.key: page.of})
+    missing = markup.listing(unfinished_words.of_papers([page.outline]))
     if not lines:
-        return markup.listing(["No claim of this paper is judged."])
+        return missing + markup.listing(["No claim of this paper is judged."])
     told = f"{counted(len(lines), 'claim')}: {claims_table.tally(lines)}."
-    return markup.joined(markup.part("claims", lines, own=True), markup.listing([told]))
+    return markup.joined(missing, markup.part("claims", lines, own=True), markup.listing([told]))
 
 
 def parts(page: Page) -> Markup:

@@ -59,8 +59,9 @@ class Folder:
         return files.read_json(self.path / "studies" / f"{name}.json")
 
     def cells(self, name: str) -> pd.DataFrame:
-        """Return the table of a study's cells."""
-        return table(self.path_of(name))
+        """Return the table of a study's cells, but for those without a result."""
+        found = table(self.path_of(name))
+        return found[found["n"] > 0].reset_index(drop=True)
 
     def comparisons(self, name: str) -> pd.DataFrame:
         """Return the table of a study's paired comparisons with its baseline."""

@@ -6,7 +6,15 @@ import pandas as pd
 from markupsafe import Markup
 
 from dpfl import analyses
-from dpfl.report import budget_words, markup, narrative, published_table, rate_words, verdict_words
+from dpfl.report import (
+    budget_words,
+    markup,
+    narrative,
+    published_table,
+    rate_words,
+    unfinished_words,
+    verdict_words,
+)
 from dpfl.report.pictures import link, picture
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering
@@ -24,6 +32,7 @@ def of_study(name: str, folder: Folder, home: Path) -> Markup:
     return markup.joined(
         markup.part("heading", study["title"], 2, anchor(name)),
         markup.listing([narrative.scope(study, cells)]),
+        markup.listing(unfinished_words.of_study(study.get("unfinished", []))),
         *(markup.part("picture", figure) for figure in figures),
         _accuracies(study, cells),
         _found(study, cells, folder),

@@ -150,8 +150,11 @@ def labels(table: "pd.DataFrame") -> "pd.Series":
 def mean_and_interval(row: "pd.Series") -> str:
     """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed.
 
-    Runs that ended at chance level are counted: `68.8 ± 123.6 (n=3, 1 at chance)`.
+    Runs that ended at chance level are counted: `68.8 ± 123.6 (n=3, 1 at chance)`; a cell without
+    a result is `failed`.
     """
+    if not row["n"]:
+        return "failed"
     lost = f", {row['at_chance']:g} at chance" if row["at_chance"] else ""
     spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
     return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g}{lost})"
@@ -239,20 +242,25 @@ def width(row: "pd.Series") -> str:
     return ("≥ " if row["edge"] else "") + f"{row['width_decades']:.1f}"
 
 
+def of_results(column: Column) -> Column:
+    """Make a column that is empty for a cell without a result."""
+    return lambda row: column(row) if row["n"] else ""
+
+
 CELLS: dict[str, Column] = {
-    "method": label,
+    "method": lambda row: label(row) if row["n"] else row["label"],
     "variant": plain("variant"),
     "remark": plain("remark"),
     "ε": rounded("epsilon"),
     "test accuracy, %": mean_and_interval,
-    "diverged": lambda row: str(row["diverged"] or ""),
-    "ε claimed": claimed,
-    "ε certified": certified,
-    "certified by": lambda row: row["accountant"] * known(row["eps_certified"]),
-    "ε audited": audited,
+    "diverged": of_results(lambda row: str(row["diverged"] or "")),
+    "ε claimed": of_results(claimed),
+    "ε certified": of_results(certified),
+    "certified by": of_results(lambda row: row["accountant"] * known(row["eps_certified"])),
+    "ε audited": of_results(audited),
     "audit level": rounded("audit_level"),
     "audit estimator": plain("audit_estimator"),
-    "privacy": privacy,
+    "privacy": of_results(privacy),
     "rate": plain("rate"),
     "r": rounded("r"),
     "regime": plain("regime"),

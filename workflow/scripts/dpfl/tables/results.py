@@ -42,6 +42,12 @@ def variant_text(variant: dict[str, Any], without: str = "") -> str:
     return ", ".join(f"{key}={value}" for key, value in variant.items() if key != without)
 
 
+def named(cell: dict[str, Any]) -> str:
+    """Return the name of a cell: its method, its variant and its budget."""
+    variant = variant_text(cell["variant"])
+    return ", ".join(filter(None, [cell["method"], variant, f"ε = {cell['epsilon']}"]))
+
+
 def demonstrates(study: Study) -> bool:
     """Tell whether a study only shows the machinery, and judges nothing."""
     return bool(study.get("demonstrates", False))

@@ -82,6 +82,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "verdict": verdict,
             }
         )
+    rows += [_failed(study, cell) for cell in study.get("unfinished", [])]
     return pd.DataFrame(rows, columns=columns(study), dtype=object).infer_objects()
 
 
@@ -89,6 +90,21 @@ def columns(study: results.Study) -> list[str]:
     """Return the columns of a study's table: a setting that it varies has one of its own."""
     at = COLUMNS.index("variant") + 1
     return [*COLUMNS[:at], *results.settings(study), *COLUMNS[at:]]
+
+
+def _failed(study: results.Study, cell: dict) -> dict[str, Any]:
+    """Return the row of a cell that has no result: no run counts, and the verdict says why."""
+    return {
+        "study": study["name"],
+        "dataset": study["dataset"],
+        **{key: cell[key] for key in ("method", "label", "unit")},
+        "variant": results.variant_text(cell["variant"]),
+        **results.setting_columns(study, cell),
+        "epsilon": results.number(cell["epsilon"]),
+        "delta": study["delta"],
+        "n": 0,
+        "verdict": f"failed: {cell['message']} ({cell['log']})",
+    }
 
 
 def _remark(cell: dict, first: dict) -> str:

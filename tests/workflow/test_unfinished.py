@@ -1,0 +1,91 @@
+"""Runs that fail: all others finish, the report says what is missing, and later it is whole."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+MARK = ("--config", "unfinished=mark")
+OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
+RAISES = """
+
+class Raises(CAdaBelief):
+    def step(self, closure=None):
+        raise RuntimeError("planted")
+
+
+def build(*args, **kwargs):
+    return Raises(*args, **kwargs)
+"""
+MADE = ("tables/**/*", "claims/**/*", "runs/*/*", "tunings/*", "claims.json", "reports/index.html")
+
+
+def made(tree):
+    """The bytes of everything that is compared, but for what names the machine's state."""
+    return {
+        path: content for pattern in MADE for path, (_, content) in tree.contents(pattern).items()
+    }
+
+
+@pytest.fixture
+def failed(finished):
+    """A finished tree in which one method then fails, and one run of the other is to be trained."""
+    source = finished.path / OPTIMIZER
+    text = source.read_text(encoding="utf-8")
+    name = next(line.split()[1] for line in text.splitlines() if line.startswith("class "))
+    planted = text + RAISES.replace("CAdaBelief", name.split("(")[0].rstrip(":"))
+    source.write_text(planted, encoding="utf-8")
+    other = min(finished.results.glob("runs/*-sgd-eps8-*"))
+    shutil.rmtree(other)
+    done = finished.run("--keep-going", "--configfile", "mini.yaml")
+    assert done.returncode != 0
+    assert (other / "summary.json").exists()
+    assert not list(finished.results.glob("runs/*-cadabelief-*/summary.json"))
+    return finished
+
+
+def test_an_older_report_does_not_pass_for_the_one_that_failed(failed):
+    assert not (failed.results / "reports" / "index.html").exists()
+    assert (failed.results / "reports" / "index-of-an-earlier-call.html").exists()
+
+
+def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
+    runs = sorted(path.name for path in failed.results.glob("runs/*-cadabelief-*"))
+    record = {"run": runs[0], "message": "RuntimeError: planted", "log": "results/logs/x.log"}
+    for run in runs:
+        path = failed.results / "failures" / f"{run}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(record | {"run": run}))
+
+    failed.make(*MARK)
+    results = failed.results
+    with (results / "tables/meng2023/cadabelief.csv").open(encoding="utf-8") as file:
+        cells = {row["method"]: row for row in csv.DictReader(file)}
+    assert cells["cadabelief"]["verdict"] == "failed: RuntimeError: planted (results/logs/x.log)"
+    assert cells["cadabelief"]["n"] == "0" and cells["sgd"]["n"] == "2"
+    read = (results / "tables/meng2023/cadabelief.md").read_text(encoding="utf-8")
+    assert [line.split("|")[3].strip() for line in read.splitlines() if "planted" in line] == [
+        "failed"
+    ]
+    study = json.loads((results / "studies/meng2023/cadabelief.json").read_text())
+    assert {run for cell in study["unfinished"] for run in cell["runs"]} < set(runs)
+    records = json.loads((results / "claims.json").read_text())["records"]
+    verdicts = {r["claim"]["id"]: r["verdict"] for r in records}
+    assert verdicts["beats-sgd-adam-adabelief"] == "unfinished"
+    for name in ("index", "meng2023"):
+        page = (results / "reports" / f"{name}.html").read_text(encoding="utf-8")
+        assert "4 runs did not finish" in page and "RuntimeError: planted" in page
+    assert not (results / "reports" / "index-of-an-earlier-call.html").exists()
+
+    shutil.rmtree(results / "failures")
+    shutil.copy2(mini.path / OPTIMIZER, failed.path / OPTIMIZER)
+    failed.make()
+    assert made(failed) == made(mini)
+
+
+@pytest.mark.parametrize("file", ["summary.json", "metrics.csv", "model.safetensors"])
+def test_a_deleted_file_of_a_run_is_made_again(finished, file):
+    path = min(finished.results.glob(f"runs/*-sgd-eps8-*/{file}"))
+    path.unlink()
+    assert {name.split("/")[2] for name in finished.pending()["train"]} == {path.parent.name}

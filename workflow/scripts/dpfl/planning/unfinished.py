@@ -1,0 +1,93 @@
+"""Runs that did not finish: a plan that waits for them, or one that does without and says so.
+
+A cell is told as a whole: it is left out of its study if any of its runs has no result. A study
+of which no cell is left is not made. What is left out is listed with the run's message and log.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dpfl import files
+from dpfl.errors import UserError
+from dpfl.planning.plan import Plan
+
+Cell = dict[str, Any]
+NO_MESSAGE = "no result, and no message of its own: what it needs did not finish"
+
+
+def handled(plan: Plan, choice: str, results: Path) -> Plan:
+    """Return the plan as the key `unfinished` of the configuration asks for it."""
+    return CHOICES[choice](plan, results)
+
+
+def _train(plan: Plan, results: Path) -> Plan:
+    return plan
+
+
+def _mark(plan: Plan, results: Path) -> Plan:
+    """Return the plan of what is finished, and what is not in `unfinished` of plan and studies."""
+    studies, left_out = {}, {}
+    for name, study in plan.studies.items():
+        missing = [_unfinished(cell, plan, results) for cell in study["cells"]]
+        cells = [cell for cell, runs in zip(study["cells"], missing, strict=True) if not runs]
+        marks = [
+            _marked(cell, runs, plan, results)
+            for cell, runs in zip(study["cells"], missing, strict=True)
+            if runs
+        ]
+        if marks:
+            left_out[name] = {"title": study["title"], "cells": marks}
+            study = study | {"cells": cells, "unfinished": marks, "baseline": _kept(study, cells)}
+        if cells:
+            studies[name] = study
+    return replace(plan, studies=studies, unfinished=left_out)
+
+
+CHOICES: dict[str, Callable[[Plan, Path], Plan]] = {"train": _train, "mark": _mark}
+
+
+def _unfinished(cell: Cell, plan: Plan, results: Path) -> list[str]:
+    return [run for run in cell["runs"] if causes(run, plan, results)]
+
+
+def causes(run: str, plan: Plan, results: Path) -> list[str]:
+    """Return the runs without a result that keep a run from one: itself, or trials of its rate."""
+    tuning = plan.runs[run]["tuning"]
+    trials = plan.tunings[tuning]["trials"] if tuning else []
+    found = [r for trial in trials for r in trial["runs"] if causes(r, plan, results)]
+    own = not (results / "runs" / run / "summary.json").exists()
+    return found or [run] * own
+
+
+def _marked(cell: Cell, runs: list[str], plan: Plan, results: Path) -> Cell:
+    """Return what a cell is, which of its runs are not finished, and why the first is not."""
+    kept = ("method", "label", "variant", "epsilon", "unit", "published")
+    failures = {run: _failure(run, results) for r in runs for run in causes(r, plan, results)}
+    told = next((found for found in failures.values() if "message" in found), None)
+    log = f"{results}/logs/train/{next(iter(failures))}.log"
+    return {
+        **{key: cell[key] for key in kept},
+        "seeds": [plan.runs[run]["settings"]["seed"] for run in runs],
+        "runs": runs,
+        **(told or {"message": NO_MESSAGE, "log": log}),
+    }
+
+
+def _failure(run: str, results: Path) -> dict[str, str]:
+    """Read what a failed run has left; {} if it has left nothing that can be read."""
+    try:
+        found = files.read_json(results / "failures" / f"{run}.json")
+        return {key: str(found[key]) for key in ("message", "log")}
+    except (OSError, UserError, LookupError, TypeError):
+        return {}
+
+
+def _kept(study: dict, cells: list[Cell]) -> dict[str, Any]:
+    """Return the baselines of a study that still have a cell."""
+    return {
+        key: value
+        for key, value in study["baseline"].items()
+        if any(value == (c["method"] if key == "method" else c["variant"].get(key)) for c in cells)
+    }
