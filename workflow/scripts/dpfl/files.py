@@ -39,6 +39,9 @@ def atomic(path: Path | str, flush: bool = True) -> Iterator[Path]:
         if flush:
             _flush(temporary)
         temporary.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk is told without it
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

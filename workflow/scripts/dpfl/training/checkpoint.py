@@ -125,13 +125,13 @@ class Checkpoints:
                 remove(path)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes | memoryview) -> None:
     """Write a file whole or not at all; what a power cut tears is known by its digest."""
     with atomic(path, flush=False) as temporary:
         temporary.write_bytes(content)
 
 
-def _packed(content: Any) -> bytes:
+def _packed(content: Any) -> memoryview:
     packed = io.BytesIO()
     torch.save(content, packed)
-    return packed.getvalue()
+    return packed.getbuffer()

@@ -1,0 +1,70 @@
+"""How faults are told: one line, wherever there is room for it."""
+
+import errno
+import io
+
+import pytest
+
+from dpfl import cli, files
+from dpfl.errors import UserError
+
+
+class FullDisk(io.StringIO):
+    """A stream that takes nothing."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def told(error):
+    def fails():
+        raise error
+
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(fails)
+    return stopped.value.code
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (UserError("rate = 3"), "error: rate = 3"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a/b.json"),
+            "error: [Errno 28] No space left on device: 'a/b.json'; free some space and run again",
+        ),
+        (
+            FileNotFoundError(errno.ENOENT, "No such file", "a"),
+            "error: [Errno 2] No such file: 'a'",
+        ),
+        (MemoryError(), "error: out of memory"),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator:\ncan't allocate memory: 8 bytes"),
+            "error: out of memory; [enforce fail] DefaultCPUAllocator: can't allocate memory: "
+            "8 bytes",
+        ),
+    ],
+)
+def test_a_fault_is_one_line(error, line):
+    assert told(error) == line
+
+
+def test_a_mistake_of_ours_keeps_its_traceback():
+    def fails():
+        raise RuntimeError("shapes differ")
+
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        cli.main(fails)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_full_disk_keeps_a_message_from_one_place_only(order):
+    terminal = io.StringIO()
+    cli.tell("what happened", *(FullDisk(), terminal)[::order])
+    assert terminal.getvalue() == "what happened\n"
+
+
+def test_a_full_disk_is_told_with_the_file_and_leaves_nothing(tmp_path):
+    with pytest.raises(OSError, match=r"a\.json"), files.atomic(tmp_path / "a.json"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert not list(tmp_path.iterdir())
