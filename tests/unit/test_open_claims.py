@@ -1,0 +1,45 @@
+"""Which claims are open for a cell without a result: those that speak of it, and no others."""
+
+import pandas as pd
+import pytest
+
+from dpfl.claims import Evidence
+from dpfl.judging import judge
+
+CELL = {
+    **{"method": "b", "label": "b", "variant": {"rank": 50}, "epsilon": 8.0},
+    **{"message": "RuntimeError: planted", "log": "results/logs/train/x.log"},
+}
+CLAIM = {"id": "c", "kind": "ordering", "study": "s", "better": "a", "worse": ["b"]}
+
+
+def judged(cell=CELL, **claim):
+    evidence = Evidence("p", None, pd.DataFrame(), pd.DataFrame, pd.DataFrame(), {}, [cell])
+    return judge.judge(CLAIM | claim, evidence).iloc[0]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {},
+        {"cells": {"rank": 50}},
+        {"cells": {"rank": [20, 50]}},
+        {"cells": {"unknown": 1}},
+        {"epsilons": [2, 8]},
+        {"of": "rank", "better": 50, "worse": [20]},
+    ],
+)
+def test_a_claim_that_speaks_of_the_cell_is_open_with_the_reason(claim):
+    row = judged(**claim)
+    assert row["verdict"] == "unfinished"
+    reason = "b, rank=50, ε = 8.0; RuntimeError: planted (results/logs/train/x.log)"
+    assert row["about"] == f"not finished: {reason}"
+    assert judge.words(row) == f"This claim is open: not finished: {reason}."
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [{"worse": ["c"]}, {"cells": {"rank": 20}}, {"epsilons": [2]}, {"status": "not judged"}],
+)
+def test_another_claim_is_judged_as_ever(claim):
+    assert judged(**claim)["verdict"] in ("not run", "not judged")
