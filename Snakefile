@@ -13,7 +13,7 @@ configfile: "config.yaml"
 
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
-from dpfl.planning import config as configuration, estimate, interpreter, plan
+from dpfl.planning import config as configuration, estimate, interpreter, packs, plan
 from dpfl.errors import UserError
 
 try:
@@ -22,6 +22,7 @@ except UserError as error:
     sys.exit(str(error))
 
 PLAN = plan.make(PAPERS)
+PACKS = packs.packs(PLAN, config["pack"])
 interpreter.lead_path()
 
 

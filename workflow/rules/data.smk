@@ -4,7 +4,6 @@
 rule prepare_data:
     input:
         driver=f"{SCRIPTS}/prepare_data.py",
-        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     output:
         "results/data/{dataset}.safetensors",
     log:
@@ -16,6 +15,8 @@ rule prepare_data:
         runtime=30,
         # Not a parameter: the same files in another folder change nothing downstream.
         data_dir=config["data_dir"],
+    params:
+        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     shell:
         "python {input.driver} --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"
@@ -24,11 +25,6 @@ rule prepare_data:
 rule partition:
     input:
         driver=f"{SCRIPTS}/partition.py",
-        sources=lambda w: sources_of(
-            "partition",
-            ("partitions", partition_of(w)["settings"]["scheme"]),
-            ("data", partition_of(w)["dataset"]),
-        ),
         data=lambda w: f"results/data/{partition_of(w)['dataset']}.safetensors",
     output:
         assignment="results/partitions/{partition}/assignment.npy",
@@ -47,6 +43,11 @@ rule partition:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=lambda w: sources_of(
+            "partition",
+            ("partitions", partition_of(w)["settings"]["scheme"]),
+            ("data", partition_of(w)["dataset"]),
+        ),
         dataset=lambda w: partition_of(w)["dataset"],
         settings=lambda w: json.dumps(partition_of(w)["settings"]),
         seed=lambda w: partition_of(w)["seed"],

@@ -6,7 +6,6 @@ from dpfl.report import captions
 rule plot:
     input:
         driver=f"{SCRIPTS}/plot.py",
-        sources=lambda w: sources_of("plot", ("plots", w.figure)),
         study="results/studies/{study}.json",
         runs=runs_of_study,
         files=files_of_figure,
@@ -26,6 +25,7 @@ rule plot:
         mem_mb=1000,
         runtime=15,
     params:
+        sources=lambda w: sources_of("plot", ("plots", w.figure)),
         caption=lambda w: captions.of(w.figure),  # for Snakemake's report
     shell:
         "python {input.driver} --study {input.study} --figure {wildcards.figure}"
@@ -38,11 +38,6 @@ rule notebook:
         driver=f"{SCRIPTS}/notebook.py",
         template="notebooks/paper.ipynb",
         parts="workflow/report/parts.html.jinja",
-        sources=sources_of(
-            "notebook",
-            *NOTEBOOK_MODULES,
-            *(("claims", kind) for kind in plugins.names("claims")),
-        ),
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         judged=expand(
@@ -68,6 +63,11 @@ rule notebook:
         mem_mb=2000,
         runtime=30,
     params:
+        sources=sources_of(
+            "notebook",
+            *NOTEBOOK_MODULES,
+            *(("claims", kind) for kind in plugins.names("claims")),
+        ),
         scripts=lambda w, input: Path(input.driver).parent,
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
@@ -81,7 +81,6 @@ rule notebook:
 rule report:
     input:
         driver=f"{SCRIPTS}/report.py",
-        sources=sources_of("report"),
         template="workflow/report/index.html.jinja",
         parts="workflow/report/parts.html.jinja",
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
@@ -108,6 +107,7 @@ rule report:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=sources_of("report"),
         papers=" ".join(PLAN.papers),
     shell:
         "python {input.driver} --papers {params.papers} --results results --output {output}"

@@ -77,11 +77,18 @@ def tree(package: str, name: str) -> ast.Module:
     """Parse the source of a plug-in; UserError if it is no Python."""
     path = path_of(package, name)
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return parsed(path.resolve())
     except SyntaxError as error:
         raise UserError(f"{package}/{path.name}: {error.msg}, line {error.lineno}") from error
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Parse a source file, once; SyntaxError if it is no Python."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def _assigned(package: str, name: str) -> dict[str, ast.expr]:
     """Return what a plug-in assigns at top level, by name."""
     found: dict[str, ast.expr] = {}

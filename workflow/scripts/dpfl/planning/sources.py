@@ -1,11 +1,12 @@
 """Which source files a driver depends on, so that editing one reruns exactly what it changes.
 
-Snakemake compares declared inputs by content; it does not see what a script imports. The files
+Snakemake does not see what a script imports: jobs have a digest of it as a parameter. The files
 are found by following import statements in the text, which costs a millisecond a file.
 """
 
 import ast
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,19 @@ from dpfl import plugins
 SCRIPTS, WORKFLOW = plugins.ROOT.parent, plugins.WORKFLOW
 ROOTS = {"dpfl": SCRIPTS, "papers": WORKFLOW}
 """Where the packages lie whose files are ours."""
+
+
+def digest(*files: Path | str, read: Iterable[str] = ()) -> str:
+    """Return a digest of the contents of some files, of all they import of ours, of data read."""
+    lines = map(_digest, [*needed_by(*files), *sorted(read)])
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@cache
+def _digest(file: str) -> str:
+    """Digest a file's name and content."""
+    content = (WORKFLOW.parent / file).read_bytes()
+    return f"{file} {hashlib.sha256(content).hexdigest()}\n"
 
 
 def needed_by(*files: Path | str) -> list[str]:
@@ -40,7 +54,7 @@ def _relative(path: Path) -> Path:
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
     """Return our own files that a file imports, packages' __init__ files included."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = plugins.parsed(path)
     root = SCRIPTS.resolve() if path.is_relative_to(SCRIPTS.resolve()) else WORKFLOW.resolve()
     itself = ".".join(path.relative_to(root).with_suffix("").parts)
     return tuple(f for name in (itself, *_modules(tree)) for f in _files(name))
