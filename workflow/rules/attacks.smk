@@ -4,7 +4,6 @@
 
 rule score_examples:
     input:
-        driver=f"{SCRIPTS}/score_examples.py",
         data=lambda w: f"results/data/{PLAN.studies[w.study]['dataset']}.safetensors",
         weights=lambda w: expand(
             "results/runs/{run}/model.safetensors",
@@ -30,14 +29,13 @@ rule score_examples:
         ),
         models=models_of,
     shell:
-        "python {input.driver} --data {input.data} --models {params.models}"
+        "python workflow/scripts/score_examples.py --data {input.data} --models {params.models}"
         " --weights {input.weights} --assignments {input.assignments} --output {output}"
         " 2>&1 | tee {log}"
 
 
 rule tabulate_figure:
     input:
-        driver=f"{SCRIPTS}/tabulate_figure.py",
         study="results/studies/{study}.json",
         runs=runs_of_study,
         files=files_of_figure,
@@ -55,6 +53,6 @@ rule tabulate_figure:
     params:
         sources=lambda w: sources_of("tabulate_figure", ("plots", w.figure)),
     shell:
-        "python {input.driver} --study {input.study} --figure {wildcards.figure}"
+        "python workflow/scripts/tabulate_figure.py --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"
         " 2>&1 | tee {log}"

@@ -3,7 +3,6 @@
 
 rule judge:
     input:
-        driver=f"{SCRIPTS}/judge.py",
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         studies=lambda w: expand(
@@ -34,13 +33,12 @@ rule judge:
             "judge", *(("claims", kind) for kind in plugins.names("claims"))
         ),
     shell:
-        "python {input.driver} --paper {input.paper} --results results"
+        "python workflow/scripts/judge.py --paper {input.paper} --results results"
         " --claims {output.claims} --published {output.published} 2>&1 | tee {log}"
 
 
 rule collect_claims:
     input:
-        driver=f"{SCRIPTS}/collect_claims.py",
         schema="workflow/schemas/claims.schema.json",
         config="results/config.json",
         judged=expand(
@@ -67,4 +65,4 @@ rule collect_claims:
         sources=sources_of("collect_claims"),
         papers=" ".join(PLAN.papers),
     shell:
-        "python {input.driver} --papers {params.papers} --results results 2>&1 | tee {log}"
+        "python workflow/scripts/collect_claims.py --papers {params.papers} --results results 2>&1 | tee {log}"

@@ -131,6 +131,9 @@ def described(runs):
     )
 
 
+GPUS = int(config["device"] == "cuda")
+
+
 def settings_of(runs):
     return [PLAN.runs[run]["settings"] for run in runs]
 
@@ -143,10 +146,6 @@ def memory(runs, attempt, at_once=1):
 def runtime(runs, attempt):
     """The minutes that training some runs may take: more at every attempt."""
     return attempt * estimate.minutes(settings_of(runs))
-
-
-def gpus(runs):
-    return estimate.gpus(settings_of(runs))
 
 
 def trials_of(wildcards):

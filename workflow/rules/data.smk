@@ -3,7 +3,6 @@
 
 rule prepare_data:
     input:
-        driver=f"{SCRIPTS}/prepare_data.py",
     output:
         "results/data/{dataset}.safetensors",
     log:
@@ -18,13 +17,12 @@ rule prepare_data:
     params:
         sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     shell:
-        "python {input.driver} --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
+        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"
 
 
 rule partition:
     input:
-        driver=f"{SCRIPTS}/partition.py",
         data=lambda w: f"results/data/{partition_of(w)['dataset']}.safetensors",
     output:
         assignment="results/partitions/{partition}/assignment.npy",
@@ -53,7 +51,7 @@ rule partition:
         seed=lambda w: partition_of(w)["seed"],
         min_examples=lambda w: partition_of(w)["min_examples"],
     shell:
-        "python {input.driver} --dataset {params.dataset} --data {input.data}"
+        "python workflow/scripts/partition.py --dataset {params.dataset} --data {input.data}"
         " --settings {params.settings:q} --seed {params.seed}"
         " --min-examples {params.min_examples} --assignment {output.assignment}"
         " --summary {output.summary} --picture {output.picture} 2>&1 | tee {log}"

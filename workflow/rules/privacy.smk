@@ -4,7 +4,6 @@
 
 rule calibrate:
     input:
-        driver=f"{SCRIPTS}/calibrate.py",
         assignment=lambda w: f"results/partitions/{calibration_of(w)['partition']}/assignment.npy",
     output:
         "results/calibrations/{calibration}.json",
@@ -25,7 +24,7 @@ rule calibrate:
         settings=lambda w: json.dumps(calibration_of(w)["settings"]),
         cache="results/cache",
     shell:
-        "python {input.driver} --partition {input.assignment} --settings {params.settings:q}"
+        "python workflow/scripts/calibrate.py --partition {input.assignment} --settings {params.settings:q}"
         " --cache {params.cache} --output {output} 2>&1 | tee {log}"
 
 
@@ -35,7 +34,6 @@ for analysis in PLAN.analyses:
         name:
             f"analyse_{re.sub('[^a-z0-9]', '_', analysis)}"
         input:
-            driver=f"{SCRIPTS}/analyse.py",
             data=data_of(analysis),
         output:
             tables=[
@@ -77,6 +75,6 @@ for analysis in PLAN.analyses:
             settings=json.dumps(PLAN.analyses[analysis]["settings"]),
             data=dataset_arguments(analysis),
         shell:
-            "python {input.driver} --name {params.name} --analysis {params.plugin}"
+            "python workflow/scripts/analyse.py --name {params.name} --analysis {params.plugin}"
             " --settings {params.settings:q} {params.data} --tables results/tables --figures results/figures"
             " 2>&1 | tee {log}"

@@ -3,14 +3,14 @@
 
 if PACKS:
 
-    # A pack leaves its runs' files, and a stamp of each, where Snakemake does not see them. A job per
-    # run shows them, or tells the failure: one that fails fails alone, and a run whose inputs
-    # did not change is not made again because another one's did.
+    # A pack leaves its runs' files, and a stamp of each, where Snakemake does not see them; a job per
+    # run shows them, or tells the failure, so that one that fails fails alone. What a pack has
+    # trained before it only shows again. (The stamps cannot be ancient(): a job with such an input
+    # is not asked for reasons of its own when the one that makes it runs.)
     rule train:
         input:
             unpack(lambda w: read_by(w.run)),
-            driver=f"{SCRIPTS}/publish.py",
-            trained=ancient("results/runs/{run}/.trained"),
+            trained="results/runs/{run}/.trained",
         output:
             **RUN_FILES,
         log:
@@ -21,7 +21,7 @@ if PACKS:
         params:
             sources=lambda w: run_sources(w.run),
         shell:
-            "python {input.driver} --stamp {input.trained} --log {log}"
+            "python workflow/scripts/publish.py --stamp {input.trained} --log {log}"
             " --output results/runs/{wildcards.run}"
 
 else:
@@ -29,7 +29,6 @@ else:
     rule train:
         input:
             unpack(lambda w: read_by(w.run)),
-            driver=f"{SCRIPTS}/train.py",
         output:
             **RUN_FILES,
         log:
@@ -40,11 +39,11 @@ else:
         resources:
             mem_mb=lambda w, attempt: memory([w.run], attempt),
             runtime=lambda w, attempt: runtime([w.run], attempt),
-            gpu=lambda w: gpus([w.run]),
+            gpu=GPUS,
         params:
             runs=lambda w: described([w.run]),
         shell:
-            "python {input.driver} --runs {params.runs:q} --threads {threads} --show"
+            "python workflow/scripts/train.py --runs {params.runs:q} --threads {threads} --show"
 
 
 for pack, members in PACKS.items():
@@ -56,7 +55,6 @@ for pack, members in PACKS.items():
             read=list(
                 dict.fromkeys(f for run in members for f in read_by(run).values())
             ),
-            driver=f"{SCRIPTS}/train.py",
         output:
             expand("results/runs/{run}/.trained", run=members),
         log:
@@ -69,18 +67,17 @@ for pack, members in PACKS.items():
                 runs, attempt, at_once=config["pack"]["cores"]
             ),
             runtime=lambda w, attempt, runs=members: runtime(runs, attempt),
-            gpu=gpus(members),
+            gpu=GPUS,
         params:
             runs=described(members),
             at_once=config["pack"]["cores"],
         shell:
-            "python {input.driver} --runs {params.runs:q} --threads {threads}"
+            "python workflow/scripts/train.py --runs {params.runs:q} --threads {threads}"
             " --at-once {params.at_once} 2>&1 | tee {log}"
 
 
 rule tune:
     input:
-        driver=f"{SCRIPTS}/tune.py",
         runs=trials_of,
     output:
         "results/tunings/{tuning}.json",
@@ -96,5 +93,5 @@ rule tune:
         sources=sources_of("tune"),
         tuning=lambda w: json.dumps(PLAN.tunings[w.tuning]),
     shell:
-        "python {input.driver} --tuning {params.tuning:q} --runs results/runs"
+        "python workflow/scripts/tune.py --tuning {params.tuning:q} --runs results/runs"
         " --output {output} 2>&1 | tee {log}"

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from dpfl.suggestions import nearest
 
 ROOT = Path(__file__).parent
 WORKFLOW = ROOT.parents[1]
+NAME = re.compile("[a-z0-9][a-z0-9-]*")
 PAPERS = "papers/"
 """Packages that begin so are folders of a paper, in workflow/."""
 
@@ -31,10 +33,10 @@ def folder_of(package: str) -> Path:
 
 def path_of(package: str, name: str) -> Path:
     """Return the file of a plug-in; UserError with the nearest name if there is none."""
-    offered = names(package)
-    if name not in offered:
-        raise UserError(f"no {name!r} in {package}: {nearest(name, offered)}")
-    return folder_of(package) / f"{name.replace('-', '_')}.py"
+    path = folder_of(package) / f"{str(name).replace('-', '_')}.py"
+    if NAME.fullmatch(str(name)) and path.is_file():
+        return path
+    raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
 
 
 def load(package: str, name: str) -> ModuleType:

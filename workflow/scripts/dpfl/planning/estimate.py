@@ -76,11 +76,6 @@ def minutes(runs: list[dict]) -> int:
     return int(10 + MARGIN * sum(map(seconds, runs)) / 60)
 
 
-def gpus(runs: list[dict]) -> int:
-    """Return the GPUs that a job of some runs needs, which it uses for one after another."""
-    return int(any(settings["device"] == "cuda" for settings in runs))
-
-
 def memory_mb(settings: dict) -> int:
     """Return the memory to ask a cluster for: the process, its data in float32, and matrices."""
     dataset = plugins.load("data", settings["dataset"])
