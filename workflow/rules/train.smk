@@ -14,15 +14,16 @@ if PACKS:
         output:
             **RUN_FILES,
         log:
-            "results/logs/train/{run}.log",
+            "results/logs/publish/{run}.log",
         localrule: True
         conda:
             "../../envs/dpfl.yaml"
         params:
             sources=lambda w: run_sources(w.run),
+            log="results/logs/train/{run}.log",
         shell:
-            "python workflow/scripts/publish.py --stamp {input.trained} --log {log}"
-            " --output results/runs/{wildcards.run}"
+            "python workflow/scripts/publish.py --stamp {input.trained} --log {params.log}"
+            " --output results/runs/{wildcards.run} 2>&1 | tee {log}"
 
 else:
 
