@@ -1,4 +1,4 @@
-# Training: a job per run or, where runs are short, a job for several of a study (see packs.py).
+# Training: a job per run or, where runs are short, a job for several of a paper (see packs.py).
 
 
 if PACKS:
