@@ -17,6 +17,7 @@ from dpfl.planning import (
     config as configuration,
     estimate,
     interpreter,
+    packs,
     plan,
     unfinished,
 )
@@ -28,6 +29,7 @@ except UserError as error:
     sys.exit(str(error))
 
 PLAN = unfinished.handled(plan.make(PAPERS), config["unfinished"], Path("results"))
+PACKS = packs.packs(PLAN, config["pack"])
 interpreter.lead_path()
 
 FIRST_PAGE = Path("results/reports/index.html")

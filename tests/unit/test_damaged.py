@@ -184,16 +184,14 @@ def test_digests_are_those_of_sha256sum(tmp_path):
     assert subprocess.run(command, cwd=tmp_path).returncode == 1
 
 
-def test_a_driver_tells_a_damaged_calibration_in_one_line(root, undisturbed, tmp_path):
-    settings, inputs, _ = undisturbed
-    broken = tmp_path / "calibration.json"
-    broken.write_text('{"clients": [')
-    given = {
-        **{"run": "a", "settings": json.dumps(settings), "data": inputs.data},
-        **{"assignment": inputs.assignment, "calibration": broken, "output": tmp_path / "run"},
-    }
-    arguments = [str(part) for key, value in given.items() for part in (f"--{key}", value)]
-    driver = root / "workflow" / "scripts" / "train.py"
+def test_a_driver_tells_a_damaged_summary_in_one_line(root, tmp_path):
+    broken = tmp_path / "a" / "summary.json"
+    broken.parent.mkdir()
+    broken.write_text('{"final_validation_accuracy": 0.')
+    tuning = json.dumps({"trials": [{"rate": 0.1, "runs": ["a"]}]})
+    driver, output = root / "workflow" / "scripts" / "tune.py", tmp_path / "tuning.json"
+    arguments = ["--tuning", tuning, "--runs", tmp_path, "--output", output]
     done = subprocess.run([sys.executable, driver, *arguments], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"error: {broken}: not whole; delete it and run again\n"
+    assert not output.exists()

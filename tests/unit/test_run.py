@@ -1,7 +1,6 @@
 """Whole runs: repeatable, resumable at any moment, never past the budget."""
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,6 @@ from safetensors import safe_open
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
 from dpfl.privacy.accounting import epsilon
-from dpfl.training import inputs as run_inputs
 from dpfl.training import run, summary
 
 
@@ -90,16 +88,20 @@ def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
     assert lines[0].startswith("round 1/")
 
 
-def test_the_fingerprint_covers_the_mechanism_and_its_clipping_rule(tmp_path):
-    ours = ["dpfl.mechanisms.p3sgd", "dpfl.clippings.quantile"]
-    for name in ours:
-        sys.modules.pop(name, None)
-    clipping = {"rule": "quantile", "clip_norm": 1.0, "quantile": 0.5}
-    settings = tiny.settings(mechanism={"estimator": "p3sgd"}, clipping=clipping)
-    run._Run(settings, tiny.inputs_of(settings, tmp_path), tmp_path / "run", print)
-    assert {f"{name.rpartition('.')[2]}.py" for name in ours} <= {
-        path.name for path in run_inputs._sources()
-    }
+@pytest.mark.parametrize("changed", ["data", "assignment", "calibration", "sources", "settings"])
+def test_the_fingerprint_changes_with_all_that_a_run_depends_on(tmp_path, changed):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    before = inputs.fingerprint(settings)
+    assert inputs.fingerprint(tiny.settings()) == before
+    if changed == "settings":
+        settings = tiny.settings(delta=1e-6)
+    elif changed == "sources":
+        inputs = replace(inputs, sources="others")
+    else:
+        path = getattr(inputs, changed)
+        path.write_bytes(path.read_bytes() + b" ")
+    assert inputs.fingerprint(settings) != before
 
 
 def test_a_half_written_checkpoint_is_ignored(tmp_path):

@@ -81,7 +81,7 @@ def inputs_of(settings: dict, folder: Path, path: Path | None = None) -> Inputs:
     )
     np.save(folder / "assignment.npy", assignment)
     if settings["epsilon"] == "inf":
-        return Inputs(path, folder / "assignment.npy", None)
+        return Inputs(path, folder / "assignment.npy", None, "sources")
     steps = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
     asked = {
         "epsilon": settings["epsilon"],
@@ -93,4 +93,4 @@ def inputs_of(settings: dict, folder: Path, path: Path | None = None) -> Inputs:
         "participation_key": [*key, "participation"],
     }
     write_json(folder / "calibration.json", calibrate(Settings.read(asked), assignment))
-    return Inputs(path, folder / "assignment.npy", folder / "calibration.json")
+    return Inputs(path, folder / "assignment.npy", folder / "calibration.json", "sources")

@@ -43,10 +43,15 @@ def with_method(name, *studies):
     return config
 
 
+def bits(tree: Tree, pattern: str) -> dict[str, bytes]:
+    return {name: content for name, (_, content) in tree.contents(pattern).items()}
+
+
 def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, examples):
     source, entries = examples["python"][0], examples["yaml"][0]
     assert len((source + entries).splitlines()) < 40
-    known, before = finished.runs(), finished.contents("runs/*/*")
+    known, before = finished.runs(), bits(finished, "runs/*/*")
+    trained = finished.contents("benchmarks/train/*.tsv")
     name = add(finished, "optimizers", source)
     (finished.path / "new.yaml").write_text(entries, encoding="utf-8")
     added = [study["methods"]["add"] for study in yaml.safe_load(entries)["studies"].values()]
@@ -57,7 +62,8 @@ def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, ex
     new = finished.runs() - known
     assert len(new) == 4
     assert all(run.startswith(f"digits-dpsgd-{name}-") for run in new)
-    assert before.items() <= finished.contents("runs/*/*").items()
+    assert before.items() <= bits(finished, "runs/*/*").items()
+    assert trained.items() <= finished.contents("benchmarks/train/*.tsv").items()
     table = pd.read_csv(finished.results / "tables" / "meng2023" / "cadabelief.csv").set_index(
         "method"
     )
@@ -74,7 +80,8 @@ def test_the_readmes_mechanism_trains(finished, examples):
     config["mechanisms"] = {name: {"uses": name}}
     config["methods"] = {"new": {"extends": "sgd", "mechanism": name}}
     finished.configure(config)
-    summary = min(f for f in finished.pending()["train"] if f.endswith("summary.json"))
+    pending = finished.pending()["train"]
+    summary = min(f for f in pending if f"-{name}-" in f and f.endswith("summary.json"))
     finished.make(summary)
     outcome = read_json(finished.path / summary)
     assert outcome["settings"]["mechanism"]["estimator"] == name

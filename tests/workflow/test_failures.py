@@ -26,6 +26,10 @@ def wait_for_round(folder, number, process):
         time.sleep(0.01)
 
 
+def bits(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
 def test_a_killed_run_continues_to_the_same_bits(finished):
     config = copy.deepcopy(MINI)
     config["federations"]["default"]["rounds"] = ROUNDS
@@ -35,7 +39,7 @@ def test_a_killed_run_continues_to_the_same_bits(finished):
     target, folder = f"results/runs/{run}/metrics.csv", finished.results / "runs" / run
 
     finished.make(target)
-    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    whole = bits(folder)
     shutil.rmtree(folder)
 
     process = finished.start(target, "--configfile", "mini.yaml")
@@ -48,7 +52,7 @@ def test_a_killed_run_continues_to_the_same_bits(finished):
 
     finished.make("--unlock")
     finished.make(target, "--rerun-incomplete")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+    assert bits(folder) == whole
     log = (finished.results / "logs" / "train" / f"{run}.log").read_text(encoding="utf-8")
     assert log.startswith("continuing after round ")
 

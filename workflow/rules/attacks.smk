@@ -4,10 +4,6 @@
 
 rule score_examples:
     input:
-        driver=f"{SCRIPTS}/score_examples.py",
-        sources=lambda w: sources_of(
-            "score_examples", *(("models", model) for model in set(models_of(w)))
-        ),
         data=lambda w: f"results/data/{PLAN.studies[w.study]['dataset']}.safetensors",
         weights=lambda w: expand(
             "results/runs/{run}/model.safetensors",
@@ -28,17 +24,18 @@ rule score_examples:
         mem_mb=4000,
         runtime=60,
     params:
+        sources=lambda w: sources_of(
+            "score_examples", *(("models", model) for model in set(models_of(w)))
+        ),
         models=models_of,
     shell:
-        "python {input.driver} --data {input.data} --models {params.models}"
+        "python workflow/scripts/score_examples.py --data {input.data} --models {params.models}"
         " --weights {input.weights} --assignments {input.assignments} --output {output}"
         " 2>&1 | tee {log}"
 
 
 rule tabulate_figure:
     input:
-        driver=f"{SCRIPTS}/tabulate_figure.py",
-        sources=lambda w: sources_of("tabulate_figure", ("plots", w.figure)),
         study="results/studies/{study}.json",
         runs=runs_of_study,
         files=files_of_figure,
@@ -53,7 +50,9 @@ rule tabulate_figure:
     resources:
         mem_mb=1000,
         runtime=15,
+    params:
+        sources=lambda w: sources_of("tabulate_figure", ("plots", w.figure)),
     shell:
-        "python {input.driver} --study {input.study} --figure {wildcards.figure}"
+        "python workflow/scripts/tabulate_figure.py --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"
         " 2>&1 | tee {log}"

@@ -3,10 +3,6 @@
 
 rule judge:
     input:
-        driver=f"{SCRIPTS}/judge.py",
-        sources=sources_of(
-            "judge", *(("claims", kind) for kind in plugins.names("claims"))
-        ),
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         studies=lambda w: expand(
@@ -32,15 +28,17 @@ rule judge:
     resources:
         mem_mb=1000,
         runtime=15,
+    params:
+        sources=sources_of(
+            "judge", *(("claims", kind) for kind in plugins.names("claims"))
+        ),
     shell:
-        "python {input.driver} --paper {input.paper} --results results"
+        "python workflow/scripts/judge.py --paper {input.paper} --results results"
         " --claims {output.claims} --published {output.published} 2>&1 | tee {log}"
 
 
 rule collect_claims:
     input:
-        driver=f"{SCRIPTS}/collect_claims.py",
-        sources=sources_of("collect_claims"),
         schema="workflow/schemas/claims.schema.json",
         config="results/config.json",
         judged=expand(
@@ -64,6 +62,7 @@ rule collect_claims:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=sources_of("collect_claims"),
         papers=" ".join(PLAN.papers),
     shell:
-        "python {input.driver} --papers {params.papers} --results results 2>&1 | tee {log}"
+        "python workflow/scripts/collect_claims.py --papers {params.papers} --results results 2>&1 | tee {log}"

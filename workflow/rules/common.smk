@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
@@ -16,6 +17,15 @@ FIGURES_WITH_TABLE = [
 ]
 # What notebooks import, with all that it imports: sources_of follows it.
 NOTEBOOK_MODULES = [("report", name) for name in plugins.names("report")]
+
+
+RUN_FILES = {
+    "metrics": "results/runs/{run}/metrics.csv",
+    "rates": "results/runs/{run}/rates.csv",
+    "model": "results/runs/{run}/model.safetensors",
+    "summary": "results/runs/{run}/summary.json",
+    "digests": "results/runs/{run}/SHA256SUMS",
+}
 
 
 def one_of(names):
@@ -35,17 +45,20 @@ wildcard_constraints:
 
 
 def sources_of(name, *used):
-    """The source files of a driver and of the plug-ins it uses, (package, name) pairs.
+    """A digest of a driver's sources and of the plug-ins it uses, (package, name) pairs.
 
-    With them the data files that a plug-in declares as READS.
+    Of the driver, the plug-ins, all that these import, and the data files that a plug-in declares
+    as READS. As a parameter of a job it reruns the job when one of them changes; as inputs, forty
+    files of every run would be most of the DAG.
     """
-    driver = f"{SCRIPTS}/{name}.py"
+    return digest_of(name, used)
+
+
+@cache
+def digest_of(name, used):
     files = [plugins.path_of(package, plugin) for package, plugin in used]
     read = {f for pair in used for f in plugins.constant(*pair, "READS", ())}
-    return [
-        *(f for f in sources.needed_by(driver, *files) if f != driver),
-        *sorted(read),
-    ]
+    return sources.digest(f"{SCRIPTS}/{name}.py", *files, read=read)
 
 
 def runs_of_study(wildcards):
@@ -78,8 +91,8 @@ def run_of(wildcards):
     return PLAN.runs[wildcards.run]
 
 
-def run_sources(wildcards):
-    settings = run_of(wildcards)["settings"]
+def run_sources(run):
+    settings = PLAN.runs[run]["settings"]
     return sources_of(
         "train",
         ("models", settings["model"]),
@@ -89,9 +102,50 @@ def run_sources(wildcards):
     )
 
 
-def if_any(pattern, name):
-    """The path of an input that only some runs have."""
-    return [pattern.format(name)] if name else []
+def read_by(run):
+    """What the training of a run reads, by name."""
+    needs = PLAN.runs[run]
+    found = {
+        "data": f"results/data/{needs['settings']['dataset']}.safetensors",
+        "assignment": f"results/partitions/{needs['partition']}/assignment.npy",
+    }
+    if needs["calibration"]:
+        found["calibration"] = f"results/calibrations/{needs['calibration']}.json"
+    if needs["tuning"]:
+        found["tuned"] = f"results/tunings/{needs['tuning']}.json"
+    return found
+
+
+def described(runs):
+    """Some runs as their training job is told of them, JSON."""
+    return json.dumps(
+        [
+            {
+                "run": run,
+                "settings": PLAN.runs[run]["settings"],
+                "sources": run_sources(run),
+                **read_by(run),
+            }
+            for run in runs
+        ]
+    )
+
+
+GPUS = int(config["device"] == "cuda")
+
+
+def settings_of(runs):
+    return [PLAN.runs[run]["settings"] for run in runs]
+
+
+def memory(runs, attempt, at_once=1):
+    """The memory that training some runs may take, in MB: more at every attempt."""
+    return attempt * at_once * max(map(estimate.memory_mb, settings_of(runs)))
+
+
+def runtime(runs, attempt):
+    """The minutes that training some runs may take: more at every attempt."""
+    return attempt * estimate.minutes(settings_of(runs))
 
 
 def trials_of(wildcards):

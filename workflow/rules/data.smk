@@ -3,8 +3,6 @@
 
 rule prepare_data:
     input:
-        driver=f"{SCRIPTS}/prepare_data.py",
-        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     output:
         "results/data/{dataset}.safetensors",
     log:
@@ -16,19 +14,15 @@ rule prepare_data:
         runtime=30,
         # Not a parameter: the same files in another folder change nothing downstream.
         data_dir=config["data_dir"],
+    params:
+        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     shell:
-        "python {input.driver} --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
+        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"
 
 
 rule partition:
     input:
-        driver=f"{SCRIPTS}/partition.py",
-        sources=lambda w: sources_of(
-            "partition",
-            ("partitions", partition_of(w)["settings"]["scheme"]),
-            ("data", partition_of(w)["dataset"]),
-        ),
         data=lambda w: f"results/data/{partition_of(w)['dataset']}.safetensors",
     output:
         assignment="results/partitions/{partition}/assignment.npy",
@@ -47,12 +41,17 @@ rule partition:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=lambda w: sources_of(
+            "partition",
+            ("partitions", partition_of(w)["settings"]["scheme"]),
+            ("data", partition_of(w)["dataset"]),
+        ),
         dataset=lambda w: partition_of(w)["dataset"],
         settings=lambda w: json.dumps(partition_of(w)["settings"]),
         seed=lambda w: partition_of(w)["seed"],
         min_examples=lambda w: partition_of(w)["min_examples"],
     shell:
-        "python {input.driver} --dataset {params.dataset} --data {input.data}"
+        "python workflow/scripts/partition.py --dataset {params.dataset} --data {input.data}"
         " --settings {params.settings:q} --seed {params.seed}"
         " --min-examples {params.min_examples} --assignment {output.assignment}"
         " --summary {output.summary} --picture {output.picture} 2>&1 | tee {log}"

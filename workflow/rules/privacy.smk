@@ -4,13 +4,6 @@
 
 rule calibrate:
     input:
-        driver=f"{SCRIPTS}/calibrate.py",
-        sources=lambda w: sources_of(
-            "calibrate",
-            ("privacy/budgets", calibration_of(w)["settings"]["budget"]["strategy"]),
-            ("privacy/accountants", calibration_of(w)["settings"]["accountant"]),
-            ("privacy/accountants", "rdp"),  # the adaptive budget's
-        ),
         assignment=lambda w: f"results/partitions/{calibration_of(w)['partition']}/assignment.npy",
     output:
         "results/calibrations/{calibration}.json",
@@ -22,10 +15,16 @@ rule calibrate:
         mem_mb=2000,
         runtime=60,
     params:
+        sources=lambda w: sources_of(
+            "calibrate",
+            ("privacy/budgets", calibration_of(w)["settings"]["budget"]["strategy"]),
+            ("privacy/accountants", calibration_of(w)["settings"]["accountant"]),
+            ("privacy/accountants", "rdp"),  # the adaptive budget's
+        ),
         settings=lambda w: json.dumps(calibration_of(w)["settings"]),
         cache="results/cache",
     shell:
-        "python {input.driver} --partition {input.assignment} --settings {params.settings:q}"
+        "python workflow/scripts/calibrate.py --partition {input.assignment} --settings {params.settings:q}"
         " --cache {params.cache} --output {output} 2>&1 | tee {log}"
 
 
@@ -35,16 +34,6 @@ for analysis in PLAN.analyses:
         name:
             f"analyse_{re.sub('[^a-z0-9]', '_', analysis)}"
         input:
-            driver=f"{SCRIPTS}/analyse.py",
-            sources=sources_of(
-                "analyse",
-                (package_of(analysis), PLAN.analyses[analysis]["uses"]),
-                *named_by(analysis),
-                *(
-                    ("privacy/accountants", a)
-                    for a in plugins.names("privacy/accountants")
-                ),
-            ),
             data=data_of(analysis),
         output:
             tables=[
@@ -72,11 +61,20 @@ for analysis in PLAN.analyses:
             mem_mb=4000,
             runtime=60,
         params:
+            sources=sources_of(
+                "analyse",
+                (package_of(analysis), PLAN.analyses[analysis]["uses"]),
+                *named_by(analysis),
+                *(
+                    ("privacy/accountants", a)
+                    for a in plugins.names("privacy/accountants")
+                ),
+            ),
             name=analysis,
             plugin=PLAN.analyses[analysis]["uses"],
             settings=json.dumps(PLAN.analyses[analysis]["settings"]),
             data=dataset_arguments(analysis),
         shell:
-            "python {input.driver} --name {params.name} --analysis {params.plugin}"
+            "python workflow/scripts/analyse.py --name {params.name} --analysis {params.plugin}"
             " --settings {params.settings:q} {params.data} --tables results/tables --figures results/figures"
             " 2>&1 | tee {log}"

@@ -5,8 +5,6 @@ from dpfl.report import captions
 
 rule plot:
     input:
-        driver=f"{SCRIPTS}/plot.py",
-        sources=lambda w: sources_of("plot", ("plots", w.figure)),
         study="results/studies/{study}.json",
         runs=runs_of_study,
         files=files_of_figure,
@@ -26,23 +24,18 @@ rule plot:
         mem_mb=1000,
         runtime=15,
     params:
+        sources=lambda w: sources_of("plot", ("plots", w.figure)),
         caption=lambda w: captions.of(w.figure),  # for Snakemake's report
     shell:
-        "python {input.driver} --study {input.study} --figure {wildcards.figure}"
+        "python workflow/scripts/plot.py --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/figures/{wildcards.study}/{wildcards.figure}"
         " 2>&1 | tee {log}"
 
 
 rule notebook:
     input:
-        driver=f"{SCRIPTS}/notebook.py",
         template="notebooks/paper.ipynb",
         parts="workflow/report/parts.html.jinja",
-        sources=sources_of(
-            "notebook",
-            *NOTEBOOK_MODULES,
-            *(("claims", kind) for kind in plugins.names("claims")),
-        ),
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         judged=expand(
@@ -68,11 +61,16 @@ rule notebook:
         mem_mb=2000,
         runtime=30,
     params:
-        scripts=lambda w, input: Path(input.driver).parent,
+        sources=sources_of(
+            "notebook",
+            *NOTEBOOK_MODULES,
+            *(("claims", kind) for kind in plugins.names("claims")),
+        ),
+        scripts=SCRIPTS,
         offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
-        " python {input.driver} --template {input.template} --paper {wildcards.paper}"
+        " python workflow/scripts/notebook.py --template {input.template} --paper {wildcards.paper}"
         " --output {output.notebook} &&"
         " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
         ") > {log} 2>&1"
@@ -80,8 +78,6 @@ rule notebook:
 
 rule report:
     input:
-        driver=f"{SCRIPTS}/report.py",
-        sources=sources_of("report"),
         template="workflow/report/index.html.jinja",
         parts="workflow/report/parts.html.jinja",
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
@@ -108,7 +104,8 @@ rule report:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=sources_of("report"),
         papers=" ".join(PLAN.papers),
     shell:
-        "python {input.driver} --papers {params.papers} --results results --output {output}"
+        "python workflow/scripts/report.py --papers {params.papers} --results results --output {output}"
         " 2>&1 | tee {log}"

@@ -64,8 +64,6 @@ rule describe_paper:
 
 rule tabulate:
     input:
-        driver=f"{SCRIPTS}/tabulate_study.py",
-        sources=sources_of("tabulate_study"),
         study="results/studies/{study}.json",
         runs=runs_of_study,
     output:
@@ -87,6 +85,8 @@ rule tabulate:
     resources:
         mem_mb=1000,
         runtime=15,
+    params:
+        sources=sources_of("tabulate_study"),
     shell:
-        "python {input.driver} --study {input.study} --runs results/runs"
+        "python workflow/scripts/tabulate_study.py --study {input.study} --runs results/runs"
         " --output-dir results/tables 2>&1 | tee {log}"

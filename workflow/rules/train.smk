@@ -1,57 +1,98 @@
-# Training: one job per run, and the choice of learning rates from the runs of a grid.
+# Training: a job per run or, where runs are short, a job for several of a paper (see packs.py).
 
 
-rule train:
-    input:
-        driver=f"{SCRIPTS}/train.py",
-        sources=run_sources,
-        data=lambda w: f"results/data/{run_of(w)['settings']['dataset']}.safetensors",
-        assignment=lambda w: f"results/partitions/{run_of(w)['partition']}/assignment.npy",
-        calibration=lambda w: if_any(
-            "results/calibrations/{}.json", run_of(w)["calibration"]
-        ),
-        tuned=lambda w: if_any("results/tunings/{}.json", run_of(w)["tuning"]),
-    output:
-        metrics="results/runs/{run}/metrics.csv",
-        rates="results/runs/{run}/rates.csv",
-        model="results/runs/{run}/model.safetensors",
-        summary="results/runs/{run}/summary.json",
-    log:
-        "results/logs/train/{run}.log",
-    benchmark:
-        "results/benchmarks/train/{run}.tsv"
-    conda:
-        "../../envs/dpfl.yaml"
-    threads: 1
-    resources:
-        mem_mb=lambda w: estimate.memory_mb(run_of(w)["settings"]),
-        runtime=lambda w: estimate.minutes(run_of(w)["settings"]),
-        gpu=lambda w: int(run_of(w)["settings"]["device"] == "cuda"),
-    params:
-        settings=lambda w: json.dumps(run_of(w)["settings"]),
-    shell:
-        "python {input.driver} --run {wildcards.run} --settings {params.settings:q}"
-        " --data {input.data} --assignment {input.assignment}"
-        " --calibration {input.calibration} --tuned {input.tuned}"
-        " --output results/runs/{wildcards.run} 2> {log}"
+if PACKS:
+
+    # A pack leaves its runs' files, and a stamp of each, where Snakemake does not see them; a job per
+    # run shows them, or tells the failure, so that one that fails fails alone. What a pack has
+    # trained before it only shows again. (The stamps cannot be ancient(): a job with such an input
+    # is not asked for reasons of its own when the one that makes it runs.)
+    rule train:
+        input:
+            unpack(lambda w: read_by(w.run)),
+            trained="results/runs/{run}/.trained",
+        output:
+            **RUN_FILES,
+        log:
+            "results/logs/publish/{run}.log",
+        localrule: True
+        conda:
+            "../../envs/dpfl.yaml"
+        params:
+            sources=lambda w: run_sources(w.run),
+            log="results/logs/train/{run}.log",
+        shell:
+            "python workflow/scripts/publish.py --stamp {input.trained} --log {params.log}"
+            " --output results/runs/{wildcards.run} 2>&1 | tee {log}"
+
+else:
+
+    rule train:
+        input:
+            unpack(lambda w: read_by(w.run)),
+        output:
+            **RUN_FILES,
+        log:
+            "results/logs/train/{run}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        threads: 1
+        resources:
+            mem_mb=lambda w, attempt: memory([w.run], attempt),
+            runtime=lambda w, attempt: runtime([w.run], attempt),
+            gpu=GPUS,
+        params:
+            runs=lambda w: described([w.run]),
+        shell:
+            "python workflow/scripts/train.py --runs {params.runs:q} --threads {threads} --show"
+
+
+for pack, members in PACKS.items():
+
+    rule:
+        name:
+            f"train_pack_{re.sub('[^a-z0-9]', '_', pack)}"
+        input:
+            read=list(
+                dict.fromkeys(f for run in members for f in read_by(run).values())
+            ),
+        output:
+            expand("results/runs/{run}/.trained", run=members),
+        log:
+            f"results/logs/train_pack/{pack}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        threads: config["pack"]["cores"]
+        resources:
+            mem_mb=lambda w, attempt, runs=members: memory(
+                runs, attempt, at_once=config["pack"]["cores"]
+            ),
+            runtime=lambda w, attempt, runs=members: runtime(runs, attempt),
+            gpu=GPUS,
+        params:
+            runs=described(members),
+            at_once=config["pack"]["cores"],
+        shell:
+            "python workflow/scripts/train.py --runs {params.runs:q} --threads {threads}"
+            " --at-once {params.at_once} 2>&1 | tee {log}"
 
 
 rule tune:
     input:
-        driver=f"{SCRIPTS}/tune.py",
-        sources=sources_of("tune"),
         runs=trials_of,
     output:
         "results/tunings/{tuning}.json",
     log:
         "results/logs/tune/{tuning}.log",
+    localrule: True
     conda:
         "../../envs/dpfl.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
+        sources=sources_of("tune"),
         tuning=lambda w: json.dumps(PLAN.tunings[w.tuning]),
     shell:
-        "python {input.driver} --tuning {params.tuning:q} --runs results/runs"
+        "python workflow/scripts/tune.py --tuning {params.tuning:q} --runs results/runs"
         " --output {output} 2>&1 | tee {log}"

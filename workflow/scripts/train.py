@@ -1,44 +1,46 @@
-"""Trains one run: resolved settings in, results/runs/{run} out; continues a killed run."""
+"""Trains runs, each in a process of its own; a killed one continues, a finished one is kept."""
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
 from dpfl import cli
-from dpfl.files import read_json
-from dpfl.training import memory, run, summary
-from dpfl.training.inputs import Inputs
+from dpfl.training import finished, job, memory, pack
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", required=True, help="name of the run")
     parser.add_argument(
-        "--settings", required=True, type=json.loads, help="resolved settings, JSON"
+        "--runs",
+        required=True,
+        type=json.loads,
+        help="JSON list: run, settings, sources, data, assignment, and calibration, tuned if any",
     )
-    parser.add_argument("--data", required=True, type=Path, help="arrays of the data set")
-    parser.add_argument("--assignment", required=True, type=Path, help="client of every example")
-    parser.add_argument("--calibration", nargs="?", type=Path, help="noise; none: not private")
-    parser.add_argument("--tuned", nargs="?", type=Path, help="the tuned rate")
-    parser.add_argument("--output", required=True, type=Path, help="folder of the run")
+    parser.add_argument("--threads", type=int, default=1, help="threads of all of them")
+    parser.add_argument("--at-once", type=int, default=1, help="runs that train at a time")
+    parser.add_argument("--show", action="store_true", help="show the files; fail with a run")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of results")
     return parser.parse_args()
-
-
-def progress(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def main() -> None:
     memory.keep_freed_memory()
     args = arguments()
-    settings = args.settings
-    if args.tuned:
-        settings["optimizer"]["rate"] = read_json(args.tuned)["rate"]
-    inputs = Inputs(args.data, args.assignment, args.calibration)
-    result = run.train(settings, inputs, args.output, progress)
-    summary.write(args.run, settings, inputs, result, args.output)
-    run.discard_checkpoint(args.output)
+    # Read by libraries when they are imported; a run's bits depend on the number of its threads.
+    os.environ |= dict.fromkeys(THREADS, str(max(1, args.threads // args.at_once)))
+    jobs = [job.of(run, args.results) for run in args.runs]
+    failed = pack.train(jobs, args.at_once)
+    if not args.show:
+        pack.stamp(jobs, failed)
+        return
+    for trained in jobs:
+        if trained.run in failed:
+            sys.exit(1)
+        finished.show(trained.folder)
 
 
 if __name__ == "__main__":

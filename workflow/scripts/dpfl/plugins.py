@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from dpfl.suggestions import nearest
 
 ROOT = Path(__file__).parent
 WORKFLOW = ROOT.parents[1]
+NAME = re.compile("[a-z0-9][a-z0-9-]*")
 PAPERS = "papers/"
 """Packages that begin so are folders of a paper, in workflow/."""
 
@@ -31,10 +33,10 @@ def folder_of(package: str) -> Path:
 
 def path_of(package: str, name: str) -> Path:
     """Return the file of a plug-in; UserError with the nearest name if there is none."""
-    offered = names(package)
-    if name not in offered:
-        raise UserError(f"no {name!r} in {package}: {nearest(name, offered)}")
-    return folder_of(package) / f"{name.replace('-', '_')}.py"
+    path = folder_of(package) / f"{str(name).replace('-', '_')}.py"
+    if NAME.fullmatch(str(name)) and path.is_file():
+        return path
+    raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
 
 
 def load(package: str, name: str) -> ModuleType:
@@ -77,11 +79,18 @@ def tree(package: str, name: str) -> ast.Module:
     """Parse the source of a plug-in; UserError if it is no Python."""
     path = path_of(package, name)
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return parsed(path.resolve())
     except SyntaxError as error:
         raise UserError(f"{package}/{path.name}: {error.msg}, line {error.lineno}") from error
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Parse a source file, once; SyntaxError if it is no Python."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def _assigned(package: str, name: str) -> dict[str, ast.expr]:
     """Return what a plug-in assigns at top level, by name."""
     found: dict[str, ast.expr] = {}

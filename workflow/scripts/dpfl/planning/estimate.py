@@ -71,9 +71,9 @@ def _client_level(settings: dict, total: int) -> tuple[float, float, float]:
 WORK = {"example": _example_level, "client": _client_level}
 
 
-def minutes(settings: dict) -> int:
-    """Return the runtime to ask a cluster for: the estimate with a wide margin."""
-    return int(10 + MARGIN * seconds(settings) / 60)
+def minutes(runs: list[dict]) -> int:
+    """Return the runtime to ask a cluster for to train some runs: the estimate with a margin."""
+    return int(10 + MARGIN * sum(map(seconds, runs)) / 60)
 
 
 def memory_mb(settings: dict) -> int:

@@ -149,7 +149,7 @@ def _run(
         needs["tuning"] = _tuning(config, study["tuned_by"], method, variant, plan)
         settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
     name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
-    plan.runs[name] = {"settings": settings, **needs}
+    plan.runs.setdefault(name, {"settings": settings, "paper": config["paper"], **needs})
     return name
 
 

@@ -1,19 +1,33 @@
 """Which source files a driver depends on, so that editing one reruns exactly what it changes.
 
-Snakemake compares declared inputs by content; it does not see what a script imports. The files
+Snakemake does not see what a script imports: jobs have a digest of it as a parameter. The files
 are found by following import statements in the text, which costs a millisecond a file.
 """
 
 import ast
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from dpfl import plugins
 
 SCRIPTS, WORKFLOW = plugins.ROOT.parent, plugins.WORKFLOW
-ROOTS = {"dpfl": SCRIPTS, "papers": WORKFLOW}
+ROOTS = {"dpfl": SCRIPTS.resolve(), "papers": WORKFLOW.resolve()}
 """Where the packages lie whose files are ours."""
+
+
+def digest(*files: Path | str, read: Iterable[str] = ()) -> str:
+    """Return a digest of the contents of some files, of all they import of ours, of data read."""
+    lines = map(_digest, [*needed_by(*files), *sorted(read)])
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@cache
+def _digest(file: str) -> str:
+    """Digest a file's name and content."""
+    content = (WORKFLOW.parent / file).read_bytes()
+    return f"{file} {hashlib.sha256(content).hexdigest()}\n"
 
 
 def needed_by(*files: Path | str) -> list[str]:
@@ -40,8 +54,8 @@ def _relative(path: Path) -> Path:
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
     """Return our own files that a file imports, packages' __init__ files included."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    root = SCRIPTS.resolve() if path.is_relative_to(SCRIPTS.resolve()) else WORKFLOW.resolve()
+    tree = plugins.parsed(path)
+    root = ROOTS["dpfl"] if path.is_relative_to(ROOTS["dpfl"]) else ROOTS["papers"]
     itself = ".".join(path.relative_to(root).with_suffix("").parts)
     return tuple(f for name in (itself, *_modules(tree)) for f in _files(name))
 
@@ -58,18 +72,19 @@ def _modules(tree: ast.Module) -> Iterator[str]:
 def _run(node: ast.AST) -> Iterator[ast.AST]:
     """Walk what an interpreter runs: imports for type checkers alone are no dependency."""
     yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from _run(child)
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, block, ()):
+            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+                yield from _run(child)
 
 
-def _files(module: str) -> Iterator[Path]:
+@cache
+def _files(module: str) -> tuple[Path, ...]:
     """Return the file of a module of ours, after those of the packages around it."""
     parts = module.split(".")
     if parts[0] not in ROOTS:
-        return
-    for depth in range(1, len(parts) + 1):
-        stem = ROOTS[parts[0]].joinpath(*parts[:depth])
-        for path in (stem / "__init__.py", stem.with_suffix(".py")):
-            if path.is_file():
-                yield path.resolve()
+        return ()
+    stem = ROOTS[parts[0]].joinpath(*parts)
+    files = (stem / "__init__.py", stem.with_suffix(".py"))
+    around = _files(module.rpartition(".")[0])
+    return (*around, *(path for path in files if path.is_file()))

@@ -21,6 +21,7 @@ from dpfl.noise import SOURCES
 from dpfl.planning import participation
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import trainers
+from dpfl.training.accounts import accounts
 from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.evaluation import Score, score
 from dpfl.training.federated import Round
@@ -61,10 +62,9 @@ class _Run:
         self.validation = torch.from_numpy(validation_of(assignment))
         public = torch.from_numpy(public_of(assignment))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
-        ledger, records = inputs.accounts(settings)
+        ledger, records = accounts(settings, inputs)
         self.flat = FlatModel(self._model())
         self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
-        mechanisms.of(settings)  # loads the sources that the fingerprint covers
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
         self.resumed = self.checkpoints.load(report)
         self.secret = self.resumed[0]["secret"] if self.resumed else secrets.token_hex(32)

@@ -1,0 +1,213 @@
+"""Several runs in one process: each with its own files, alone in its failure, trained once."""
+
+import fcntl
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import tiny
+
+from dpfl.files import read_json
+from dpfl.training import finished, job, lock, pack
+
+FILES = {"metrics.csv", "rates.csv", "model.safetensors", "summary.json"}
+DEADLINE_S = 120
+
+
+def jobs_of(tmp_path, *many, **common):
+    """A job for each of some changed settings, over one data set."""
+    found = []
+    data = tiny.write_data(tmp_path)
+    for number, changed in enumerate(many):
+        folder = tmp_path / f"inputs-{number}"
+        folder.mkdir(exist_ok=True)
+        settings = tiny.settings(**common, **changed)
+        inputs = tiny.inputs_of(settings, folder, data)
+        found.append(job.Job(f"run-{number}", settings, inputs, tmp_path / "results"))
+    return found
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+def shown(trained):
+    finished.show(trained.folder)
+    return contents(trained.folder)
+
+
+def test_runs_of_a_pack_have_the_bits_of_runs_that_trained_alone(tmp_path):
+    adam = {"algorithm": "adam", "rate_key": "lr", "rate": 0.1, "settings": {}}
+    many = [{}, {"optimizer": adam}, {"mechanism": {"estimator": "p3sgd"}}]
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "packed").mkdir()
+    alone, packed = (jobs_of(tmp_path / name, *many) for name in ("alone", "packed"))
+    for one in alone:
+        assert pack.train([one], 1) == {}
+    assert pack.train(packed, 2) == {}
+    bits = [shown(one) for one in packed]
+    assert bits == [shown(one) for one in alone]
+    assert len({files["metrics.csv"] for files in bits}) == 3
+    for one, files in zip(packed, bits, strict=True):
+        assert files.keys() == FILES | {"SHA256SUMS"}
+        assert not (one.folder / "checkpoint").exists()
+        assert one.log.read_text().startswith("round 1/4")
+        assert "cpu_time" in one.benchmark.read_text()
+
+
+def test_the_digests_are_those_of_sha256sum(tmp_path):
+    (one,) = jobs_of(tmp_path, {})
+    pack.train([one], 1)
+    shown(one)
+    done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=one.folder, check=False)
+    assert done.returncode == 0
+    lines = (one.folder / "SHA256SUMS").read_text().splitlines()
+    assert {line.split()[1] for line in lines} == FILES
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    (one,) = jobs_of(tmp_path, {})
+    pack.train([one], 1)
+    before = (one.folder / finished.KEPT / "model.safetensors").stat().st_mtime_ns
+    pack.train([one], 1)
+    assert (one.folder / finished.KEPT / "model.safetensors").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_kept_file_that_changed_is_not_believed(tmp_path, name):
+    (one,) = jobs_of(tmp_path, {})
+    pack.train([one], 1)
+    bits = shown(one)
+    path = one.folder / finished.KEPT / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.unlink()
+    path.write_bytes(content)
+    assert not one.is_finished()
+    pack.train([one], 1)
+    assert shown(one) == bits
+
+
+def test_one_that_fails_fails_alone_and_says_why(tmp_path, capfd):
+    bad = {"mechanism": {"estimator": "no-such"}}
+    many = jobs_of(tmp_path, {}, bad, {"seed": 1})
+    failed = pack.train(many, 1)
+    assert list(failed) == ["run-1"]
+    assert "no 'no-such' in mechanisms" in failed["run-1"]
+    assert "run-1: error: no 'no-such' in mechanisms" in capfd.readouterr().err
+    told = read_json(many[1].failure)
+    assert told == {"run": "run-1", "message": failed["run-1"], "log": str(many[1].log)}
+    assert failed["run-1"] in many[1].log.read_text()
+    assert many[0].is_finished() and many[2].is_finished()
+    pack.stamp(many, failed)
+    assert [one.stamp.read_text() for one in many] == ["done", failed["run-1"], "done"]
+
+
+def test_a_failure_is_forgotten_when_the_run_succeeds(tmp_path):
+    (one,) = jobs_of(tmp_path, {})
+    one.failure.parent.mkdir(parents=True)
+    one.failure.write_text("{}")
+    assert pack.train([one], 1) == {}
+    assert not one.failure.exists()
+
+
+def _kill_itself(one):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_one_that_is_killed_is_named_with_its_signal(tmp_path, monkeypatch):
+    many = jobs_of(tmp_path, {}, {"seed": 1})
+    train = pack._child
+    monkeypatch.setattr(
+        pack, "_child", lambda one: (_kill_itself if one is many[0] else train)(one)
+    )
+    assert pack.train(many, 2) == {"run-0": "killed by SIGKILL"}
+    assert many[1].is_finished()
+
+
+def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
+    """The command itself, killed with its children; what it had finished is kept."""
+    many = jobs_of(tmp_path, {}, {"seed": 1, "federation": tiny.federation(rounds=400)})
+    described = [
+        {
+            "run": one.run,
+            "settings": one.settings,
+            "data": str(one.inputs.data),
+            "assignment": str(one.inputs.assignment),
+            "calibration": str(one.inputs.calibration),
+            "sources": one.inputs.sources,
+        }
+        for one in many
+    ]
+    script = Path(__file__).parents[2] / "workflow" / "scripts" / "train.py"
+    process = subprocess.Popen(
+        [sys.executable, script, "--runs", json.dumps(described), "--results", many[0].results],
+        start_new_session=True,
+    )
+    manifest, end = many[1].folder / "checkpoint" / "manifest.json", time.monotonic() + DEADLINE_S
+    while not manifest.exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert many[0].is_finished()
+    assert not many[1].is_finished()
+    assert pack.train(many, 1) == {}
+    assert many[1].log.read_text().startswith("continuing after round")
+
+
+def _hold(path, ready, release):
+    with lock.held(path, lambda: None):
+        ready.set()
+        release.wait(DEADLINE_S)
+
+
+def test_a_run_that_another_process_trains_is_waited_for(tmp_path):
+    context = multiprocessing.get_context("fork")
+    ready, release = context.Event(), context.Event()
+    path = tmp_path / "run" / ".lock"
+    other = context.Process(target=_hold, args=(path, ready, release))
+    other.start()
+    assert ready.wait(DEADLINE_S)
+    waited = []
+
+    def waiting():
+        waited.append(fcntl.LOCK_EX)
+        release.set()
+
+    with lock.held(path, waiting):
+        assert waited
+        assert path.exists()
+    other.join()
+    assert not path.exists()
+
+
+def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
+    context = multiprocessing.get_context("fork")
+    ready, release = context.Event(), context.Event()
+    path = tmp_path / ".lock"
+    other = context.Process(target=_hold, args=(path, ready, release))
+    other.start()
+    assert ready.wait(DEADLINE_S)
+    other.kill()
+    other.join()
+    with lock.held(path, pytest.fail):
+        pass
+
+
+def test_showing_gives_the_digests_last_and_new_times(tmp_path):
+    finished.keep(tmp_path, "f", lambda folder: (folder / "a.txt").write_text("a") and None)
+    kept = tmp_path / finished.KEPT / "a.txt"
+    os.utime(kept, (0, 0))
+    finished.show(tmp_path)
+    assert (tmp_path / "a.txt").stat().st_mtime > 1e9
+    digest = hashlib.sha256(b"a").hexdigest()
+    assert (tmp_path / "SHA256SUMS").read_text() == f"{digest}  a.txt\n"

@@ -1,0 +1,49 @@
+"""Which runs are trained by one job: short ones of a paper, one after another in a warm process."""
+
+from collections.abc import Iterator
+
+from dpfl.planning import estimate
+from dpfl.planning.plan import Plan
+
+MOST = 40
+"""Runs of a pack: their settings are an argument of its command, which has a limit."""
+
+
+def packs(plan: Plan, pack: dict) -> dict[str, list[str]]:
+    """Return all runs by the name of their pack; none where runs take longer than packs on average.
+
+    A pack takes about `minutes` on `cores`, by the estimate. It never mixes papers, nor runs that
+    wait for a tuned rate with others, which may be the trials of that tuning.
+    """
+    seconds = {name: estimate.seconds(run["settings"]) for name, run in plan.runs.items()}
+    limit = 60 * pack["minutes"]
+    if sum(seconds.values()) > limit * len(seconds):
+        return {}
+    # A process is started once for all of a pack.
+    cost = {name: each - estimate.STARTUP_SECONDS for name, each in seconds.items()}
+    return {
+        f"{owner}.{number}": chunk
+        for owner, names in _owned(plan).items()
+        for number, chunk in enumerate(_chunks(names, cost, limit * pack["cores"]), 1)
+    }
+
+
+def _owned(plan: Plan) -> dict[str, list[str]]:
+    """Return the runs by the first paper that has them, those with a tuned rate by themselves."""
+    owned: dict[str, list[str]] = {}
+    for name, run in plan.runs.items():
+        owner = f"{run['paper']}.tuned" if run["tuning"] else run["paper"]
+        owned.setdefault(owner, []).append(name)
+    return owned
+
+
+def _chunks(names: list[str], cost: dict[str, float], limit: float) -> Iterator[list[str]]:
+    """Cut a list where the next run would exceed the limit."""
+    chunk: list[str] = []
+    for name in names:
+        if chunk and (len(chunk) == MOST or sum(cost[n] for n in chunk) + cost[name] > limit):
+            yield chunk
+            chunk = []
+        chunk.append(name)
+    if chunk:
+        yield chunk

@@ -1,0 +1,71 @@
+"""The finished files of a run: kept whole, with their digests, and shown from there.
+
+Snakemake removes the outputs of a job before it runs and after it failed. What is kept beside
+them, as further names of the same files, outlives that: a run is trained once.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+KEPT = ".finished"
+SUMS = "SHA256SUMS"
+FINGERPRINT = "fingerprint"
+
+
+def is_kept(folder: Path, fingerprint: str) -> bool:
+    """Tell whether the files of this very run are kept whole."""
+    kept = folder / KEPT
+    try:
+        if (kept / FINGERPRINT).read_text(encoding="utf-8") != fingerprint:
+            return False
+        sums = (kept / SUMS).read_text(encoding="utf-8")
+        return sums == digests(kept)
+    except OSError:
+        return False
+
+
+def keep(folder: Path, fingerprint: str, write: Callable[[Path], None]) -> None:
+    """Let `write` put a run's files into a folder, and keep them with their digests."""
+    new = folder / f"{KEPT}.new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    write(new)
+    (new / SUMS).write_text(digests(new), encoding="utf-8")
+    (new / FINGERPRINT).write_text(fingerprint, encoding="utf-8")
+    shutil.rmtree(folder / KEPT, ignore_errors=True)
+    new.rename(folder / KEPT)
+
+
+def show(folder: Path) -> None:
+    """Name the kept files in the run's folder, their digests last; OSError if nothing is kept."""
+    kept = folder / KEPT
+    names = [path.name for path in _files(kept)]
+    if not names:
+        raise FileNotFoundError(f"{folder}: nothing is kept of this run; run again")
+    for name in (*names, SUMS):
+        temporary = folder / f".{name}"
+        temporary.unlink(missing_ok=True)
+        _link(kept / name, temporary)
+        os.utime(temporary)
+        temporary.replace(folder / name)
+
+
+def digests(folder: Path) -> str:
+    """Return the digests of a folder's files, in the format of sha256sum."""
+    found = ((hashlib.sha256(path.read_bytes()).hexdigest(), path.name) for path in _files(folder))
+    return "".join(f"{digest}  {name}\n" for digest, name in found)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.name not in (SUMS, FINGERPRINT))
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second name; where the file system has none, copy it."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,67 @@
+"""One run as a job: what it reads, and the files that say how it went."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dpfl.files import read_json
+from dpfl.training import finished
+from dpfl.training.inputs import Inputs
+
+DONE = "done"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run, with its resolved settings and the folder of all results."""
+
+    run: str
+    settings: dict[str, Any]
+    inputs: Inputs
+    results: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where the run's files are."""
+        return self.results / "runs" / self.run
+
+    @property
+    def stamp(self) -> Path:
+        """What it leaves before its files are shown: `done`, or why it failed."""
+        return self.folder / ".trained"
+
+    @property
+    def log(self) -> Path:
+        """Where it tells its progress."""
+        return self.results / "logs" / "train" / f"{self.run}.log"
+
+    @property
+    def failure(self) -> Path:
+        """Where it says why it failed, as long as it does."""
+        return self.results / "failures" / f"{self.run}.json"
+
+    @property
+    def benchmark(self) -> Path:
+        """What its training cost: seconds, CPU seconds, MiB."""
+        return self.results / "benchmarks" / "train" / f"{self.run}.tsv"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What its bits depend on."""
+        return self.inputs.fingerprint(self.settings)
+
+    def is_finished(self) -> bool:
+        """Tell whether the files of this very run are kept whole."""
+        return finished.is_kept(self.folder, self.fingerprint)
+
+
+def of(described: dict[str, Any], results: Path) -> Job:
+    """Return the job of a run as the workflow describes it, with its tuned rate if it has one."""
+    settings = described["settings"]
+    if "tuned" in described:
+        settings["optimizer"]["rate"] = read_json(described["tuned"])["rate"]
+    data, assignment = Path(described["data"]), Path(described["assignment"])
+    calibration = Path(described["calibration"]) if "calibration" in described else None
+    inputs = Inputs(data, assignment, calibration, described["sources"])
+    return Job(described["run"], settings, inputs, results)

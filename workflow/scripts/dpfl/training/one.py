@@ -1,0 +1,42 @@
+"""Trains one run to its end and keeps its files; needs torch, unlike what only asks about runs."""
+
+import csv
+import resource
+import time
+from collections.abc import Callable
+
+from dpfl.files import atomic
+from dpfl.training import finished, lock, run, summary
+from dpfl.training.job import Job
+
+COLUMNS = ("s", "cpu_time", "max_rss")
+
+
+def train(job: Job, report: Callable[[str], None]) -> None:
+    """Train, or continue, a run, unless its files are kept; `report` gets one line a round.
+
+    Waits while another process trains it: one whose Snakemake was killed goes on to its end.
+    """
+    job.folder.mkdir(parents=True, exist_ok=True)
+    with lock.held(
+        job.folder / ".lock", lambda: report("another process trains this run: waiting")
+    ):
+        if job.is_finished():
+            return
+        began = time.perf_counter()
+        result = run.train(job.settings, job.inputs, job.folder, report)
+        finished.keep(
+            job.folder,
+            job.fingerprint,
+            lambda folder: summary.write(job.run, job.settings, job.inputs, result, folder),
+        )
+        run.discard_checkpoint(job.folder)
+        _write_benchmark(job, time.perf_counter() - began)
+
+
+def _write_benchmark(job: Job, seconds: float) -> None:
+    """Write what training cost this process, which trains nothing else."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    row = (f"{seconds:.4f}", f"{used.ru_utime + used.ru_stime:.2f}", f"{used.ru_maxrss / 1024:.2f}")
+    with atomic(job.benchmark) as temporary, temporary.open("w", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, row])
