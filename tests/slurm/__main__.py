@@ -8,6 +8,7 @@ fails where bits differ, or where repeating the command did not mend a fault.
 
 import argparse
 import copy
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -44,6 +45,7 @@ def main() -> int:
     parser.add_argument("--config", type=Path, help="what to measure; default: eight small runs")
     args = parser.parse_args()
     config = yaml.safe_load(args.config.read_text(encoding="utf-8")) if args.config else MINI
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # cleans up as Ctrl-C
     parts = [args.part] if args.part else list(PARTS)
     try:
         with tempfile.TemporaryDirectory() as folder, cluster.started() as slurm:

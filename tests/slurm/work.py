@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cluster import Cluster, until
+from cluster import DIES_WITH_ITS_PARENT, Cluster, until
 from worktree import Tree
 
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
@@ -30,7 +30,7 @@ class Work:
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """Start Snakemake as a user on a login node does; what it prints goes to a file."""
-        command = (sys.executable, "-m", "snakemake", *PROFILE)
+        command = (*DIES_WITH_ITS_PARENT, sys.executable, "-m", "snakemake", *PROFILE)
         with self.printed.open("ab") as file:
             return subprocess.Popen(
                 [*command, *self.targets, "--configfile", "mini.yaml", *arguments],
