@@ -25,7 +25,7 @@ SETTINGS := $(if $(SCALE),scale=$(SCALE)) \
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --show-failed-logs \
 	$(if $(CONFIG),--configfile '$(CONFIG)') $(if $(strip $(SETTINGS)),--config $(SETTINGS))
 
-.PHONY: replicate test bench cite lint clean
+.PHONY: replicate test test-slurm bench cite lint clean
 
 replicate: $(VENV)/installed
 	$(SNAKEMAKE)
@@ -33,6 +33,10 @@ replicate: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest
+
+# A private Slurm of two nodes on this machine, as root; Debian's packages are installed if missing.
+test-slurm: $(VENV)/installed
+	$(BIN)/python tests/slurm
 
 bench: $(VENV)/installed
 	$(BIN)/python workflow/scripts/bench.py --output results/bench

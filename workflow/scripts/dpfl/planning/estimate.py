@@ -13,6 +13,9 @@ STEP_SECONDS = 1.2e-3
 EVALUATION = 0.35  # of a training example
 PLAIN = 0.6  # a step without privacy, of one with it
 MARGIN = 5
+# The training process, and what stands around it in a scheduler's job: the process that it is a
+# child of, and Snakemake twice. Some schedulers count what these share once for each.
+PROCESSES_MB = 2000
 
 
 def seconds(settings: dict) -> float:
@@ -77,11 +80,11 @@ def minutes(runs: list[dict]) -> int:
 
 
 def memory_mb(settings: dict) -> int:
-    """Return the memory to ask a cluster for: the process, its data in float32, and matrices."""
+    """Return the memory to ask a cluster for: the processes, data in float32, and matrices."""
     dataset = plugins.load("data", settings["dataset"])
     examples = dataset.TRAIN_EXAMPLES + dataset.TEST_EXAMPLES
     floats = 3 * 4 * examples * math.prod(dataset.SHAPE)
-    return int(1200 + (floats + _matrices(settings, dataset.SHAPE)) / 1e6)
+    return int(PROCESSES_MB + (floats + _matrices(settings, dataset.SHAPE)) / 1e6)
 
 
 def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
