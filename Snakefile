@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
 from dpfl.planning import config as configuration, estimate, interpreter, plan
 from dpfl.errors import UserError
+from dpfl.terminal import lock
 
 try:
     PAPERS = configuration.composed(config)
@@ -39,6 +40,9 @@ include: "workflow/rules/report.smk"
 
 
 if workflow.is_main_process:
+    HELD = (
+        lock.take_if_free()
+    )  # until this process ends: Snakemake's own outlives a kill
     estimate.announce(PLAN, "results/runs")
 
 
