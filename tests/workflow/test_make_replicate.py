@@ -16,8 +16,9 @@ def called(tree: Tree, script: str, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_an_open_run_is_made_and_told_in_one_line(finished):
-    (run, *_) = sorted(finished.runs())
+    run = min(name for name in finished.runs() if "-eps8-" in name)  # no trial of rates
     (finished.results / "runs" / run / "summary.json").unlink()
+    (finished.results / "reports" / "index.html").unlink()  # else nobody asks for the run
     before = called(finished, "status", "--configfile", "mini.yaml")
     assert before.stdout.splitlines()[-2].split() == ["all", "8", "7", "0", "0", "1"]
 

@@ -32,7 +32,7 @@ STAGES = {
 }
 """What is told of rules that train nothing, in one line when the last job of a rule has ended."""
 
-PATIENCE = 5
+PATIENCE = 30
 """Looks at a finished run without the time it took, which is written after its result."""
 
 

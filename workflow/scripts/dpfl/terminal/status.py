@@ -56,7 +56,8 @@ class Status:
         manifest = _read(self.results.manifest(run))
         accuracy = manifest.get("test_accuracy")
         reached = "" if accuracy is None else f"  {100 * accuracy:.2f} %"
-        return f"round {manifest.get('round', '?')} of {manifest.get('rounds', '?')}{reached}"
+        rounds = self.plan.runs[run]["settings"]["federation"]["rounds"]
+        return f"round {manifest.get('round', '?')} of {rounds}{reached}"
 
 
 def of_plan(plan: Plan, results: Results | None = None, running: bool = True) -> Status:
