@@ -3,6 +3,10 @@
 #   make replicate                                          the embedded default, offline
 #   make replicate SCALE=mnist DATA_DIR=/path/to/datasets   a larger scale; both optional
 #   make replicate PAPER=zhou2022 SCALE=mnist               one paper, or several: PAPER='zhou2022 meng2023'
+#   make replicate STUDY=zhou2022/fsdp-k SCALE=mnist        one study, or several
+#   make replicate CONFIG=mine.yaml CORES=4                 a configuration file of yours; jobs at a time
+#   make status                                             how far it is: while it runs, and after
+#   make doctor                                             whether the results are whole
 #   make bench                                              speed against peers, in results/bench/
 
 # The first interpreter in the supported range.
@@ -10,6 +14,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3.13 python3 python; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& echo $$p && break; done)
 PAPER ?=
+STUDY ?=
 SCALE ?=
 CONFIG ?=
 DATA_DIR ?=
@@ -17,19 +22,23 @@ CORES ?= all
 
 VENV := .venv
 BIN := $(VENV)/bin
-EMPTY :=
-COMMA := ,
-SETTINGS := $(if $(SCALE),scale=$(SCALE)) \
-	$(if $(PAPER),'papers=[$(subst $(EMPTY) ,$(COMMA),$(strip $(PAPER)))]') \
-	$(if $(DATA_DIR),data_dir='$(DATA_DIR)')
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --show-failed-logs \
-	$(if $(CONFIG),--configfile '$(CONFIG)') $(if $(strip $(SETTINGS)),--config $(SETTINGS))
+CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
+	$(if $(STUDY),--select $(foreach name,$(STUDY),'$(name)')) \
+	$(if $(SCALE),--scale '$(SCALE)') \
+	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
+	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: replicate test test-slurm bench cite lint clean
+.PHONY: replicate status doctor test test-slurm bench cite lint clean
 
 replicate: $(VENV)/installed
-	$(SNAKEMAKE)
-	@echo "report: results/reports/index.html"
+	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
+
+# Of the last replicate, unless told otherwise.
+status: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/status.py $(CHOICE)
+
+doctor: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/doctor.py
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest

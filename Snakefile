@@ -22,6 +22,7 @@ from dpfl.planning import (
     unfinished,
 )
 from dpfl.errors import UserError
+from dpfl.terminal import lock
 
 try:
     PAPERS = configuration.composed(config)
@@ -50,6 +51,9 @@ include: "workflow/rules/report.smk"
 
 
 if workflow.is_main_process:
+    HELD = (
+        lock.take_if_free()
+    )  # until this process ends: Snakemake's own outlives a kill
     estimate.announce(PLAN, "results/runs")
 
 

@@ -96,12 +96,16 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
     return sum(size * rows[of] * columns for of, size in sizes.items())
 
 
-def announce(plan: Plan, runs: str) -> None:
-    """Print how many runs there are, how many are still to train, and their core-hours."""
+def summary(plan: Plan, runs: str) -> str:
+    """Return how many runs there are, how many are still to train, and their core-hours."""
     todo = [n for n in plan.runs if not (Path(runs) / n / "summary.json").exists()]
     hours = sum(seconds(plan.runs[n]["settings"]) for n in todo) / 3600
-    print(
+    return (
         f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "
-        f"about {hours:.3g} core-hours on CPU",
-        file=sys.stderr,
+        f"about {hours:.3g} core-hours on CPU"
     )
+
+
+def announce(plan: Plan, runs: str) -> None:
+    """Print it where Snakemake prints."""
+    print(summary(plan, runs), file=sys.stderr)

@@ -1,0 +1,185 @@
+"""One call of replicate with another program in Snakemake's place: passes, lock, interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from dpfl.errors import UserError
+from dpfl.terminal import lock
+from dpfl.terminal.choice import Choice
+from dpfl.terminal.lock import Lock
+from dpfl.terminal.replicate import replicate
+
+CHOICE = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
+STUB = """
+import json, pathlib, signal, sys, time
+
+def event(**fields):
+    path = sys.argv[sys.argv.index("--logger-dpfl-events") + 1]
+    with open(path, "a") as file:
+        print(json.dumps(fields), file=file)
+
+def finish(run, accuracy=0.9):
+    folder = pathlib.Path("results/runs", run)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "summary.json").write_text(json.dumps({"final_test_accuracy": accuracy}))
+
+def begin(run):
+    event(event="job_info", jobid=1, rule_name="train", wildcards={"run": run}, log=[])
+
+def fail(run):
+    begin(run)
+    event(event="job_error", jobid=1, rule_name="train", log=[])
+
+with open("calls", "a") as file:
+    print(json.dumps(sys.argv[1:]), file=file)
+unlocks, marks = "--unlock" in sys.argv, "unfinished=\\"mark\\"" in sys.argv
+"""
+
+
+class Call:
+    """A folder in which a script stands in Snakemake's place."""
+
+    def __init__(self, folder):
+        self.folder, self.told = folder, []
+        self.runs = list(CHOICE.plan().runs)
+
+    def replicate(self, script):
+        path = self.folder / "stub.py"
+        path.write_text(f"{STUB}runs = {self.runs}\n{script}")
+        return replicate(CHOICE, "2", command=(sys.executable, str(path)), tell=self.told.append)
+
+    def calls(self):
+        return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Call(tmp_path)
+
+
+def test_success_is_one_pass_a_line_per_run_and_the_report(call):
+    assert call.replicate("for run in runs: finish(run)") == 0
+    (arguments,) = call.calls()
+    assert {"--keep-going", "--rerun-incomplete"} <= set(arguments)
+    assert call.told[0].startswith(f"{len(call.runs)} training runs, {len(call.runs)} without")
+    assert sum("90.00 %" in line for line in call.told) == len(call.runs)
+    assert call.told[-1] == "report: results/reports/index.html"
+    assert lock.holder() is None
+
+
+def test_after_a_failure_a_second_pass_marks_it_and_the_status_stays(call):
+    status = call.replicate(
+        "for run in runs[1:]: finish(run)\nfail(runs[0])\nsys.exit(0 if marks else 1)"
+    )
+    assert status == 1
+    assert ['unfinished="mark"' in arguments for arguments in call.calls()] == [False, True]
+    assert sum("FAILED" in line for line in call.told) == 1
+    end = call.told[[line.startswith("1 of ") for line in call.told].index(True) :]
+    assert f"results/logs/train/{call.runs[0]}.log" in end[1]
+    assert end[-2:] == [
+        "Tables and report mark what is missing.",
+        "report: results/reports/index.html",
+    ]
+
+
+def test_a_second_pass_that_fails_promises_no_report(call):
+    assert call.replicate("finish(runs[1]); fail(runs[0]); sys.exit('no marks')") == 1
+    assert len(call.calls()) == 2
+    assert call.told[-1].endswith("| no marks")
+    assert not any(line.startswith("report:") for line in call.told)
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["sys.exit('config: wrong')", "for run in runs: finish(run)\nbegin(runs[0])\nsys.exit(1)"],
+    ids=["nothing began", "all runs are done"],
+)
+def test_there_is_no_second_pass_where_it_would_mark_nothing(call, script):
+    assert call.replicate(script) == 1
+    assert len(call.calls()) == 1
+    assert not any(line.startswith("report:") for line in call.told)
+
+
+def test_a_mistake_in_the_configuration_starts_nothing(call):
+    with pytest.raises(UserError, match="did you mean 'zhou2022'"):
+        replicate(Choice({"papers": ["zhou202"]}), "1", command=("false",))
+    assert not (call.folder / "results").exists()
+
+
+def test_a_killed_snakemake_is_one_line_and_the_next_call_unlocks(call):
+    kill = "import os; os.kill(os.getpid(), signal.SIGKILL)"
+    assert call.replicate(f"begin(runs[0]); {kill}") == 128 + signal.SIGKILL
+    assert call.told[-1] == "Snakemake was killed by signal 9; repeat to go on"
+    lock.SNAKEMAKES.mkdir()
+    (lock.SNAKEMAKES / "0.input.lock").touch()
+    call.replicate(f"pathlib.Path({str(lock.SNAKEMAKES / '0.input.lock')!r}).unlink(True)")
+    assert ["--unlock" in arguments for arguments in call.calls()] == [False, True, False]
+    assert not lock.is_stale()
+
+
+def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
+    def interrupt():
+        while not (call.folder / "ready").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    wait = "finish(runs[0]); pathlib.Path('ready').touch(); signal.pause()"
+    status = call.replicate(f"try: {wait}\nexcept KeyboardInterrupt: fail(runs[1]); sys.exit(1)")
+    thread.join()
+    assert status == 1
+    assert len(call.calls()) == 1
+    assert call.told[-2].startswith("stopping")
+    assert call.told[-1] == f"stopped: 1 of {len(call.runs)} runs are done; repeat to go on"
+    assert not any("FAILED" in line for line in call.told)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
+    path = tmp_path / "deep" / "lock"
+    first = Lock(path)
+    with pytest.raises(UserError, match=rf"another replicate runs here \(pid {os.getpid()} on "):
+        Lock(path)
+    assert lock.holder(path).lives()
+    first.close()
+    assert lock.holder(path) is None
+    Lock(path).close()
+
+
+def test_a_child_holds_the_lock_when_its_parent_is_gone_until_it_is_killed(tmp_path):
+    path = tmp_path / "lock"
+    code = (
+        "import pathlib, subprocess, sys\n"
+        "from dpfl.terminal.lock import Lock\n"
+        f"held = Lock(pathlib.Path({str(path)!r}))\n"
+        "child = subprocess.Popen(['sleep', '1000'], stdout=2, pass_fds=[held.fileno()])\n"
+        "held.name(child.pid)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    child = lock.holder(path)
+    try:
+        with pytest.raises(UserError, match=f"pid {child.pid} "):
+            Lock(path)
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+    assert taken_at_last(path)
+
+
+def taken_at_last(path):
+    """Whether the lock becomes free: a killed process takes a moment to end."""
+    for _ in range(1000):
+        try:
+            Lock(path).close()
+            return True
+        except UserError:
+            time.sleep(0.01)
+    return False

@@ -1,0 +1,1 @@
+"""What `make replicate` and `make status` show: Snakemake is run, followed and summed up."""

@@ -1,0 +1,77 @@
+"""What is chosen on the command line: papers, studies, scale, files; kept for `make status`."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from snakemake.common.configfile import load_configfile
+from snakemake.utils import update_config
+from snakemake_interface_common.exceptions import WorkflowError
+
+from dpfl import files
+from dpfl.errors import UserError
+from dpfl.planning import config as configuration
+from dpfl.planning import plan
+
+LAST = Path("results/logs/snakemake/last.json")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings in force over configuration files, which are in force over config.yaml."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    files: Sequence[str] = ()
+
+    def arguments(self, **more: str) -> list[str]:
+        """Return Snakemake's arguments for it, with further settings."""
+        settings = {**self.settings, **more}
+        pairs = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+        return [
+            *(["--configfile", *self.files] if self.files else []),
+            *(["--config", *pairs] if pairs else []),
+        ]
+
+    def plan(self) -> plan.Plan:
+        """Return what it runs; UserError, a line for every mistake in the configuration."""
+        return plan.make(configuration.composed(self._config()))
+
+    def _config(self) -> dict[str, Any]:
+        """Return the configuration as Snakemake puts it together."""
+        config: dict[str, Any] = {}
+        for path in (configuration.DEFAULTS, *self.files):
+            try:
+                update_config(config, load_configfile(path))
+            except (WorkflowError, OSError) as error:
+                raise UserError(f"config: {path}: {error}") from error
+        update_config(config, self.settings)
+        return config
+
+    def keep(self) -> None:
+        """Remember it as the last one."""
+        files.write_json(LAST, asdict(self))
+
+
+def last() -> Choice:
+    """Return the choice that was kept last; the default if none was."""
+    return Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a choice to a command."""
+    parser.add_argument("--papers", nargs="*", help="folders of workflow/papers; default: all")
+    parser.add_argument("--select", nargs="*", metavar="STUDY", help="studies, as paper/study")
+    parser.add_argument("--scale", help="a scale that a paper has")
+    parser.add_argument("--data-dir", help="where data sets lie or are downloaded to")
+    parser.add_argument("--configfile", nargs="*", default=[], help="files that change config.yaml")
+
+
+def chosen(arguments: argparse.Namespace) -> Choice:
+    """Return what is chosen on a command line; what is left out, or empty, is not chosen."""
+    keys = ("papers", "select", "scale", "data_dir")
+    given = {key: getattr(arguments, key) for key in keys}
+    settings = {key: value for key, value in given.items() if value}
+    return Choice(settings, [path for path in arguments.configfile if path])

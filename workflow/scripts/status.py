@@ -1,0 +1,20 @@
+"""Tell how far the runs are, of the last replicate or of the given choice; also while they run."""
+
+from dpfl import cli
+from dpfl.terminal import choice, status
+
+
+def main() -> None:
+    """Parse the arguments, print; nothing is written, no lock is taken."""
+    parser = cli.Parser(description=__doc__)
+    choice.add_arguments(parser)
+    given = choice.chosen(parser.parse_args())
+    chosen = given if given.settings or given.files else choice.last()
+    process = status.process()
+    print(f"running: {process}" if process else "nothing runs here")
+    for line in status.of_plan(chosen.plan(), running=process is not None).lines():
+        print(line)
+
+
+if __name__ == "__main__":
+    cli.main(main)
