@@ -8,20 +8,27 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config.yaml"
-
-
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
-from dpfl.planning import config as configuration, estimate, interpreter, plan
+from dpfl.planning import config as configuration, config_files, estimate
+from dpfl.planning import interpreter, plan
 from dpfl.errors import UserError
 
 try:
-    PAPERS = configuration.composed(config)
+    config_files.check_files(["config.yaml", *workflow.overwrite_configfiles])
 except UserError as error:
     sys.exit(str(error))
 
-PLAN = plan.make(PAPERS)
+
+configfile: "config.yaml"
+
+
+try:
+    PAPERS = configuration.composed(config)
+    PLAN = plan.make(PAPERS)
+except UserError as error:
+    sys.exit(str(error))
+
 interpreter.lead_path()
 
 

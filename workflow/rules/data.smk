@@ -15,7 +15,7 @@ rule prepare_data:
         mem_mb=4000,
         runtime=30,
         # Not a parameter: the same files in another folder change nothing downstream.
-        data_dir=config["data_dir"],
+        data_dir=verbatim(config["data_dir"]),
     shell:
         "python {input.driver} --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"

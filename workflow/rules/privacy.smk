@@ -74,7 +74,7 @@ for analysis in PLAN.analyses:
         params:
             name=analysis,
             plugin=PLAN.analyses[analysis]["uses"],
-            settings=json.dumps(PLAN.analyses[analysis]["settings"]),
+            settings=verbatim(json.dumps(PLAN.analyses[analysis]["settings"])),
             data=dataset_arguments(analysis),
         shell:
             "python {input.driver} --name {params.name} --analysis {params.plugin}"
