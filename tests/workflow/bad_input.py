@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit"))
 
