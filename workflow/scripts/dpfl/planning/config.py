@@ -20,7 +20,7 @@ from dpfl.planning.claim_errors import claim_errors
 from dpfl.planning.feasibility import impossible, mismatches
 from dpfl.planning.lacking import too_many
 from dpfl.planning.plugin_settings import plugin_errors
-from dpfl.planning.schema_errors import broken_schema, each_once, not_numbers
+from dpfl.planning.schema_errors import broken_schema, not_numbers
 from dpfl.planning.unknown_names import unknown_names
 from dpfl.suggestions import nearest, shortened
 
@@ -97,7 +97,7 @@ def _file_errors(paper: folder.Paper) -> Iterator[str]:
 
 
 def _shapes(config: dict) -> Iterator[str]:
-    yield from each_once(config, broken_schema("composed", config))
+    yield from broken_schema("composed", config)
 
 
 def _sizes(config: dict) -> Iterator[str]:

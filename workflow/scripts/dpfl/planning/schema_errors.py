@@ -1,8 +1,7 @@
 """Words what a schema finds in a file or in a configuration: one line with key, place and bound."""
 
 import math
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -56,48 +55,36 @@ def _validator(name: str) -> jsonschema.protocols.Validator:
 
 
 def broken_schema(name: str, config: dict) -> Iterator[str]:
-    """Yield a line for every place where a configuration breaks the schema of that name."""
-    errors = sorted(
-        _validator(name).iter_errors(config), key=lambda error: error.validator != "type"
-    )
-    mistyped = []
+    """Yield a line for every place where a configuration breaks the schema of that name.
+
+    What an entry of a section hands on to those that extend it is told once, of the first.
+    """
+    errors = sorted(_validator(name).iter_errors(config), key=lambda error: _rank(config, error))
+    mistyped: list[list] = []
+    alike: dict[str, list[str]] = {}
     for error in errors:
         path = list(error.absolute_path)
-        if path not in mistyped:  # no bound holds for what is of another type
-            yield from _readable(error)
-        if error.validator == "type":
-            mistyped.append(path)
+        if path in mistyped:  # no bound holds for what is of another type
+            continue
+        mistyped += [path] * (error.validator == "type")
+        shared = path if [int] == list(map(type, path[1:2])) else path[:1] + path[2:]
+        for line, kind in zip(_worded(error, path), _worded(error, shared), strict=True):
+            alike.setdefault(kind, []).append(line)
+    for first, *others in alike.values():
+        yield f"config: {first}" + f" (so at {len(others)} more)" * bool(others)
 
 
-def each_once(config: dict, lines: Iterable[str]) -> Iterator[str]:
-    """Tell what an entry hands on to those that extend it once, of the first that is defined."""
-    entries = [
-        f"{section}.{name}"
-        for section, content in config.items()
-        if isinstance(content, dict)
-        for name in content
-    ]
-    alike: dict[str, list[str]] = {}
-    for line in lines:
-        found = max(
-            (e for e in entries if re.search(rf"{re.escape(e)}(?![\w-])", line)),
-            key=len,
-            default="",
-        )
-        alike.setdefault(line.replace(found, found.split(".")[0], 1) if found else line, []).append(
-            (found, line)
-        )
-    for same in alike.values():
-        first = min(same, key=lambda pair: entries.index(pair[0]) if pair[0] else 0)[1]
-        others = f" (so at {len(same) - 1} more)" if len(same) > 1 else ""
-        yield first + others
+def _rank(config: dict, error: jsonschema.ValidationError) -> tuple[bool, int]:
+    """Put wrong types first, and entries of a section in the order in which they are defined."""
+    section, name = (*error.absolute_path, None, None)[:2]
+    entries = list(config.get(section, ())) if isinstance(name, str) else []
+    return error.validator != "type", entries.index(name) if entries else 0
 
 
-def _readable(error: jsonschema.ValidationError) -> Iterator[str]:
-    """Say what is wrong, where, and what was expected."""
-    where = ".".join(str(part) for part in error.absolute_path) or "top level"
-    for line in WORDINGS.get(error.validator, _out_of_bound)(error, where):
-        yield f"config: {line}"
+def _worded(error: jsonschema.ValidationError, path: list) -> Iterator[str]:
+    """Say what is wrong at a path, and what was expected."""
+    where = ".".join(map(str, path)) or "top level"
+    return WORDINGS.get(error.validator, _out_of_bound)(error, where)
 
 
 def _unknown_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]:

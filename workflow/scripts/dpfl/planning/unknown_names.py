@@ -69,7 +69,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
 def _unknown_choice(config: dict, study: dict, where: str, key: str, value: Any) -> Iterator[str]:
     """Find a choice that names no definition, or what the study does not vary."""
     kind = {**COMPONENTS, "partition": "partitions", "method": "methods"}.get(key)
-    if kind and value not in config[kind]:
+    if kind and not (isinstance(value, str) and value in config[kind]):
         yield f"config: {where} = {value}, no name of {kind}; {nearest(value, config[kind])}"
     elif key != "method" and key not in study.get("vary", {}):
         varied = ["method", *study.get("vary", {})]
