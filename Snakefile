@@ -8,13 +8,11 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config.yaml"
-
-
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
 from dpfl.planning import (
     config as configuration,
+    config_files,
     estimate,
     interpreter,
     packs,
@@ -25,11 +23,21 @@ from dpfl.errors import UserError
 from dpfl.terminal import lock
 
 try:
-    PAPERS = configuration.composed(config)
+    config_files.check_files(["config.yaml", *workflow.overwrite_configfiles])
 except UserError as error:
     sys.exit(str(error))
 
-PLAN = unfinished.handled(plan.make(PAPERS), config["unfinished"], Path("results"))
+
+configfile: "config.yaml"
+
+
+try:
+    PAPERS = configuration.composed(config)
+    PLAN = plan.make(PAPERS)
+except UserError as error:
+    sys.exit(str(error))
+
+PLAN = unfinished.handled(PLAN, config["unfinished"], Path("results"))
 PACKS = packs.packs(PLAN, config["pack"])
 interpreter.lead_path()
 

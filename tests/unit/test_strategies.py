@@ -107,7 +107,11 @@ def test_a_ratio_of_one_is_uniform():
 @pytest.mark.parametrize(
     "name, own, message",
     [
-        ("decay", {"shape": "linear", "ratio": 0.5}, "ratio is 0.5; it must be a finite"),
+        (
+            "decay",
+            {"shape": "linear", "ratio": 0.5},
+            r"ratio is 0.5; it must be a number in \[1, 1000000\]",
+        ),
         ("growth", {"shape": "cosine", "ratio": 2}, "shape is 'cosine'; it must be geometric"),
         ("adaptive", {**RULE, "save": 0}, r"save is 0; it must be a number in \(0, 1\]"),
         ("adaptive", {**RULE, "spend": 0.5}, "spend is 0.5; it must be a finite number"),

@@ -1,11 +1,13 @@
 """What users see before anything runs: the jobs, their cost, and their mistakes."""
 
+import json
 import re
 
 import pytest
-from worktree import job_counts
+from worktree import MINI, job_counts
 
 from dpfl.papers import folder
+from dpfl.papers.merging import merged
 
 SCALES = sorted({scale for key in folder.names() for scale in folder.load(key).scales})
 RULES = {
@@ -92,3 +94,19 @@ def test_a_mistake_in_a_configuration_file_is_one_line(sources, config, words):
     sources.configure(config)
     line = mistake_of(sources, "--configfile", "mini.yaml")
     assert all(word in line for word in words), line
+
+
+def test_braces_in_texts_are_no_wildcards(sources):
+    """Snakemake formats the texts of its rules: what a user writes is none of them."""
+    text = r"{title} {wildcards.x} {{y}} {0} $\foo$"
+    sources.configure(
+        merged(MINI, {"studies": {"meng2023/rates": {"title": text}}, "data_dir": text})
+    )
+    sources.make("results/config.json", "results/data/digits.safetensors")
+    assert json.loads((sources.results / "config.json").read_text())["data_dir"] == text
+
+
+def test_a_file_with_a_repeated_key_is_one_line(sources):
+    (sources.path / "mini.yaml").write_text("scale: demo\nscale: mnist\n", encoding="utf-8")
+    line = mistake_of(sources, "--configfile", "mini.yaml")
+    assert line == "mini.yaml, line 2: the key 'scale' stands twice"

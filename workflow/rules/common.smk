@@ -33,6 +33,11 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def verbatim(text):
+    """A text for params and resources, in which braces are no wildcards."""
+    return lambda wildcards: text
+
+
 wildcard_constraints:
     dataset="[a-z0-9-]+",
     partition="[a-z0-9.-]+",

@@ -13,7 +13,7 @@ rule prepare_data:
         mem_mb=4000,
         runtime=30,
         # Not a parameter: the same files in another folder change nothing downstream.
-        data_dir=config["data_dir"],
+        data_dir=verbatim(config["data_dir"]),
     params:
         sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
     shell:

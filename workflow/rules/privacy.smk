@@ -72,7 +72,7 @@ for analysis in PLAN.analyses:
             ),
             name=analysis,
             plugin=PLAN.analyses[analysis]["uses"],
-            settings=json.dumps(PLAN.analyses[analysis]["settings"]),
+            settings=verbatim(json.dumps(PLAN.analyses[analysis]["settings"])),
             data=dataset_arguments(analysis),
         shell:
             "python workflow/scripts/analyse.py --name {params.name} --analysis {params.plugin}"

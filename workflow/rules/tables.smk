@@ -14,7 +14,7 @@ rule describe_config:
         mem_mb=200,
         runtime=5,
     params:
-        content=json.dumps(config),
+        content=verbatim(json.dumps(config)),
     shell:
         "python {input.driver} config --content {params.content:q} --output {output} 2>&1 | tee {log}"
 
@@ -34,7 +34,7 @@ rule describe_study:
         mem_mb=200,
         runtime=5,
         # Not a parameter, nor a file: most changes of the configuration change no study.
-        config=json.dumps(config),
+        config=verbatim(json.dumps(config)),
     params:
         digest=lambda w: plan.digest(PLAN.studies[w.study]),
     shell:
@@ -54,7 +54,7 @@ rule describe_paper:
     resources:
         mem_mb=200,
         runtime=5,
-        config=json.dumps(config),
+        config=verbatim(json.dumps(config)),
     params:
         digest=lambda w: plan.digest(plan.outline(PLAN, PAPERS, w.paper)),
     shell:

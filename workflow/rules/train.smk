@@ -70,7 +70,7 @@ for pack, members in PACKS.items():
             runtime=lambda w, attempt, runs=members: runtime(runs, attempt),
             gpu=GPUS,
         params:
-            runs=described(members),
+            runs=verbatim(described(members)),
             at_once=config["pack"]["cores"],
         shell:
             "python workflow/scripts/train.py --runs {params.runs:q} --threads {threads}"

@@ -6,7 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 from dpfl.errors import UserError
-from dpfl.suggestions import as_text, nearest
+from dpfl.suggestions import as_text, nearest, shortened
+
+MOST = 10**7
+"""Of anything that is counted; more would never end."""
+LARGEST = 1000.0
+"""Epsilon that is priced, as by the calculator."""
 
 
 def mapping(where: str, value: Any, keys: Collection[str]) -> None:
@@ -31,9 +36,16 @@ def number(where: str, value: Any, high: float = math.inf, closed: bool = False)
 
 
 def whole(where: str, value: Any) -> None:
-    """Expect a whole number of at least 1."""
+    """Expect a whole number from 1 to MOST."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise UserError(f"{where} is {value!r}, must be a whole number >= 1")
+        raise UserError(f"{where} is {shortened(value)}, must be a whole number >= 1")
+    if value > MOST:
+        raise UserError(f"{where} is {shortened(value)}, must be a whole number <= {MOST}")
+
+
+def epsilon(where: str, value: Any) -> None:
+    """Expect a budget that can be priced."""
+    number(where, value, LARGEST, closed=True)
 
 
 def numbers(where: str, value: Any, each: Callable[[str, Any], None]) -> None:

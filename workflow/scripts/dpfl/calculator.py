@@ -22,7 +22,13 @@ from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache, fits
-from dpfl.privacy.priceable import LARGEST, MOST_STEPS, require_priceable, require_reachable
+from dpfl.privacy.priceable import (
+    LARGEST,
+    MOST_ROUNDS,
+    MOST_STEPS,
+    require_priceable,
+    require_reachable,
+)
 from dpfl.privacy.priced_schedule import priced_schedule
 from dpfl.privacy.schedule import Budget, Work
 from dpfl.suggestions import nearest
@@ -43,6 +49,7 @@ def steps_of(examples: int, batch_size: int, epochs: float, delta: float) -> tup
 
     Raises UserError unless batch_size <= examples, epochs > 0 and delta < 1/examples.
     """
+    events.require("epochs", epochs, 0 < epochs <= MOST_STEPS, f"in (0, {MOST_STEPS:,}]")
     steps = local_steps(examples, batch_size, local_epochs=epochs)
     events.require("delta", delta, delta * examples < 1, f"< 1/{examples} (examples)")
     return batch_size / examples, steps
@@ -152,6 +159,7 @@ def schedule(
     Raises UserError for an argument out of range and a setting that the strategy does not take.
     """
     events.require_count("rounds", work.rounds, 1)
+    events.require("rounds", work.rounds, work.rounds <= MOST_ROUNDS, f"<= {MOST_ROUNDS:,}")
     events.require_count("steps_per_round", work.steps_per_round, 1)
     require_reachable(work.sample_rate, work.steps, budget.epsilon, budget.delta)
     plugins.path_of(ACCOUNTANTS, budget.accountant)

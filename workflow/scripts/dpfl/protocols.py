@@ -211,6 +211,8 @@ class ModelFile(Protocol):
     """CPU seconds of an example in private training, measured at batch 64."""
     PARAMETERS: ClassVar[Amount] = 600_000
     """How many there are, or a bound from above."""
+    INPUTS: ClassVar[tuple[tuple[int | None, ...], ...]] = ()
+    """The shapes of inputs that it takes, None for any number; () for all shapes."""
 
     build: "Callable[..., nn.Module]"
     """build(), or build(shape: tuple[int, ...]) for a network that is made for one shape"""

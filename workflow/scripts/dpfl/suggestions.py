@@ -5,12 +5,21 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+LONGEST = 80
+"""Characters of a value in a message."""
+
 
 def nearest(name: Any, known: Iterable[str]) -> str:
     """Ask for the known name that is most like this one; if none is, list them all."""
     known = list(known)
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known) or 'none'}"
+
+
+def shortened(value: Any) -> str:
+    """Return a value as Python writes it, in one line that a terminal holds."""
+    written = repr(value)
+    return written if len(written) <= LONGEST else f"{written[: LONGEST - 3]}..."
 
 
 def as_text(value: Any) -> str:

@@ -35,7 +35,7 @@ def check(settings: dict[str, Any], dataset: str) -> None:
     for name in _COUNTS:
         expect.whole(f"settings.{name}", settings[name])
     expect.numbers("settings.batch_sizes", settings["batch_sizes"], expect.whole)
-    expect.numbers("settings.epsilons", settings["epsilons"], expect.number)
+    expect.numbers("settings.epsilons", settings["epsilons"], expect.epsilon)
     expect.number("settings.delta", settings["delta"], 1)
     expect.number("settings.clip_norm", settings["clip_norm"])
     _check_all("settings.federation", settings["federation"], _FEDERATION, _FEDERATION)

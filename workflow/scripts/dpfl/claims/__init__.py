@@ -38,6 +38,9 @@ STATUS = "not judged"
 METHODS = ("better", "worse", "method", "controls")
 """The keys of a claim, of whatever kind, that name methods; with `of` they are values of that."""
 
+OPPONENTS = ("worse", "controls")
+"""Those of them that `better` is compared with."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -94,8 +97,17 @@ def check(claim: dict[str, Any]) -> None:
     for key, needs in (plugins.constant("claims", kind, "NEEDS") or {}).items():
         choice = claim.get(key)
         _keys(f"{where}: {key} {choice}", claim, needs.get(choice, ()), None)
+    _expect_apart(where, claim)
     count = sum(key in claim for key in either)
     _expect(count == 1 or not either, f"{where}: needs exactly one of {', '.join(either)}")
+
+
+def _expect_apart(where: str, claim: dict[str, Any]) -> None:
+    """Expect that no method, or value, is compared with itself."""
+    for key in OPPONENTS:
+        own, others = claim.get("better"), claim.get(key, [])
+        apart = own is None or own not in (others if isinstance(others, list) else [others])
+        _expect(apart, f"{where}: {key} has {own!r}, which is `better` itself")
 
 
 def _literal(kind: str, name: str) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def nothing(message: str) -> Figure:
     """Return a figure that says why it is empty."""
     figure, axes = canvas(panel=(6.4, 1.6))
     axes[0, 0].set_axis_off()
-    axes[0, 0].text(0.5, 0.5, message, ha="center", va="center", color="0.35")
+    axes[0, 0].text(0.5, 0.5, literal(message), ha="center", va="center", color="0.35")
     return figure
 
 
@@ -110,7 +110,12 @@ def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
 
 def title(figure: Figure, text: str) -> None:
     """Put a title over all panels, in as many lines as the figure's width needs."""
-    figure.suptitle(text, fontsize="medium", wrap=True)
+    figure.suptitle(literal(text), fontsize="medium", wrap=True)
+
+
+def literal(text: str) -> str:
+    """Return a text of a user so that it is drawn as it stands, dollars and all."""
+    return text.replace("$", r"\$")
 
 
 def legend_below(figure: Figure, axes: Axes, columns: int = 4, **keywords) -> None:

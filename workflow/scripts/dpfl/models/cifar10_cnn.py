@@ -4,6 +4,7 @@ from torch import nn
 
 SECONDS = 2.2e-3
 PARAMETERS = 550_570
+INPUTS = ((3, 32, 32),)
 
 
 def build(classes: int = 10, activation: type[nn.Module] = nn.Tanh) -> nn.Sequential:

@@ -6,6 +6,7 @@ from dpfl.models import cifar10_cnn
 
 SECONDS = 2.2e-3
 PARAMETERS = 550_570
+INPUTS = ((3, 32, 32),)
 
 
 def build(classes: int = 10) -> nn.Sequential:

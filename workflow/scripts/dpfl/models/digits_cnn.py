@@ -4,6 +4,7 @@ from torch import nn
 
 SECONDS = 2.0e-5
 PARAMETERS = 21_546
+INPUTS = ((1, 8, 8),)
 
 
 def build(classes: int = 10) -> nn.Sequential:

@@ -4,6 +4,7 @@ from torch import nn
 
 SECONDS = 5.0e-5
 PARAMETERS = 26_010
+INPUTS = ((1, 28, 28),)
 
 
 def build(classes: int = 10, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:

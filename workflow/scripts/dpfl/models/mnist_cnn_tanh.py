@@ -6,6 +6,7 @@ from dpfl.models import mnist_cnn
 
 SECONDS = 5.0e-5
 PARAMETERS = 26_010
+INPUTS = ((1, 28, 28),)
 
 
 def build(classes: int = 10) -> nn.Sequential:

@@ -10,6 +10,7 @@ from dpfl.feature_norm import FeatureNorm
 
 SECONDS = {"inputs": 2.7e-8}
 PARAMETERS = {"constant": 37_002, "channels": 576, "pixels": 160}
+INPUTS = ((None, None, None),)
 
 _WIDTH = 64
 

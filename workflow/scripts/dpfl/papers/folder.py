@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from dpfl import yaml_file
 from dpfl.errors import UserError
 from dpfl.suggestions import nearest
 
@@ -15,22 +14,6 @@ HOME = Path(__file__).parents[3] / "papers"
 """workflow/papers; a folder that begins with an underscore is no paper."""
 ABOUT, STUDIES, PUBLISHED, PAGE = "paper.yaml", "studies.yaml", "published.csv", "page.md"
 FILES = (ABOUT, STUDIES, PUBLISHED, PAGE)
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """A safe loader that refuses a key which stands twice, where YAML keeps the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key for key, _ in node.value if key.tag != _MERGE]
-        seen = set()
-        for key in keys:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value!r} stands twice", key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 @dataclass(frozen=True)
@@ -66,18 +49,10 @@ def load(key: str) -> Paper:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a YAML file that holds a mapping."""
-    where = shown(path)
-    try:
-        found = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except FileNotFoundError:
-        raise UserError(f"{where}: missing; workflow/papers/_template has one") from None
-    except yaml.YAMLError as error:
-        told = " ".join(str(error).split()).replace('in "<unicode string>", ', "")
-        raise UserError(f"{where}: no YAML: {told}") from error
-    if not isinstance(found, dict):
-        raise UserError(f"{where}: expected a mapping, found {type(found).__name__}")
-    return found
+    """Read a YAML file that holds a mapping; UserError for one that is missing or damaged."""
+    if not path.exists():
+        raise UserError(f"{shown(path)}: missing; workflow/papers/_template has one")
+    return yaml_file.read(path, shown(path))
 
 
 def shown(path: Path) -> str:

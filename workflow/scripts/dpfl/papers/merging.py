@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpfl.errors import UserError
-from dpfl.suggestions import nearest
+from dpfl.suggestions import nearest, shortened
 
 CHANGES = {"add", "remove"}
 
@@ -11,15 +11,19 @@ CHANGES = {"add", "remove"}
 def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     """Return a mapping with another one's values in place.
 
-    A list is replaced by a list, and extended by `{add: [...], remove: [...]}`.
+    A list is replaced by a list, and extended by `{add: [...], remove: [...]}`. UserError for one
+    of these that is no list.
     """
-    return base | {key: _value(base.get(key), value) for key, value in change.items()}
+    return base | {key: _value(key, base.get(key), value) for key, value in change.items()}
 
 
-def _value(base: Any, change: Any) -> Any:
+def _value(key: str, base: Any, change: Any) -> Any:
     if not isinstance(change, dict):
         return change
     if isinstance(base, list) and change and change.keys() <= CHANGES:
+        for name, items in change.items():
+            if not isinstance(items, list):
+                raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
         kept = [item for item in base if item not in change.get("remove", [])]
         return kept + [item for item in change.get("add", []) if item not in kept]
     return merged(base if isinstance(base, dict) else {}, change)
@@ -40,7 +44,7 @@ def _resolved(section: str, entries: dict[str, Any], name: str, above: tuple[str
     base, where = entry["extends"], f"config: {section}.{name}.extends"
     if base in (*above, name):
         raise UserError(f"{where} = {base}, which extends {name} itself")
-    if base not in entries:
+    if not isinstance(base, str) or base not in entries:
         raise UserError(f"{where} = {base}, expected a name of {section}; {nearest(base, entries)}")
     own = {key: value for key, value in entry.items() if key != "extends"}
     return merged(_resolved(section, entries, base, (*above, name)), own)

@@ -5,7 +5,9 @@ prints beside the number; one that is empty in a row is none of that row's.
 """
 
 import csv
+import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,21 +40,34 @@ class Printed:
 def read(paper: str) -> tuple[Printed, ...]:
     """Return what a paper printed, in the order of its file; a paper may have printed nothing.
 
-    Raises UserError for a column that is missing, a value that is no number and a row that
-    stands twice.
+    Raises UserError for a file that is no table, a column that is missing or stands twice, a value
+    that is no number and a row that stands twice.
     """
     path = folder.path_of(paper, folder.PUBLISHED)
     if not path.exists():
         return ()
     where = folder.shown(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
-        if missing:
-            raise UserError(f"{where}: no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
-        found = tuple(_printed(where, line, row) for line, row in enumerate(rows, start=2))
+    try:
+        rows = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+        _expect_columns(where, rows.fieldnames or ())
+        found = tuple(_printed(where, rows.line_num, row) for row in rows)
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: no text in UTF-8, at byte {error.start}") from error
+    except csv.Error as error:
+        raise UserError(f"{where}, line {rows.line_num + 1}: no table: {error}") from error
+    except OSError as error:
+        raise UserError(f"{where}: {error.strerror}, expected a table") from error
     _expect_once(where, found)
     return found
+
+
+def _expect_columns(where: str, names: Sequence[str]) -> None:
+    for name in COLUMNS:
+        if name not in names:
+            raise UserError(f"{where}: no column {name!r}; expected {', '.join(COLUMNS)}")
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise UserError(f"{where}: the column {name!r} stands twice")
 
 
 def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
@@ -64,6 +79,9 @@ def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
         value = math.nan
     if not math.isfinite(value):
         raise UserError(f"{where}, line {line}: value {row['value']!r}, expected a number")
+    for name in ("table", "row", "metric"):
+        if not row[name].strip():
+            raise UserError(f"{where}, line {line}: {name} is empty, expected a name")
     coordinates = tuple((k, v) for k, v in row.items() if k not in COLUMNS and v != "")
     return Printed(row["table"], row["row"], row["metric"], value, coordinates, line)
 

@@ -117,12 +117,13 @@ def _expect_scale(scale: str, papers: list[folder.Paper]) -> None:
 
 
 def _expect_names(config: dict[str, Any], made: dict[str, dict]) -> None:
-    """Raise a UserError for a change to a study of a paper that does not exist."""
-    for section in OF_PAPERS:
+    """Raise a UserError for a change to what is of a paper that does not exist."""
+    for section in SECTIONS:
         for name in config.get(section) or {}:
-            paper, slash, _ = str(name).partition("/")
-            if not slash or (paper not in made and paper not in folder.names()):
-                known = [f"{key}/{study}" for key in made for study in made[key][section]]
+            paper, slash, _ = name.partition("/")
+            known_paper = paper in made or paper in folder.names()
+            if not (known_paper if slash else section not in OF_PAPERS):
+                known = [f"{key}/{own}" for key in made for own in made[key][section]]
                 raise UserError(
                     f"config: {section} has {name!r}, expected paper/name; {nearest(name, known)}"
                 )

@@ -7,33 +7,45 @@ plugin_settings), components that do not fit together and settings that no data 
 (see feasibility).
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dpfl import claims, declarations
 from dpfl.errors import UserError
-from dpfl.papers import folder, published
+from dpfl.papers import folder
 from dpfl.planning import compose
 from dpfl.planning.beside import Beside, unmatched
+from dpfl.planning.claim_errors import claim_errors
 from dpfl.planning.feasibility import impossible, mismatches
+from dpfl.planning.lacking import too_many
 from dpfl.planning.plugin_settings import plugin_errors
 from dpfl.planning.schema_errors import broken_schema, not_numbers
 from dpfl.planning.unknown_names import unknown_names
-from dpfl.suggestions import nearest
+from dpfl.suggestions import nearest, shortened
 
 DEFAULTS = Path(__file__).parents[4] / "config.yaml"
 
 
 def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper; UserError with a line for every mistake."""
-    _raise([*not_numbers(config), *broken_schema("config", config)])
+    _raise(not_numbers(config))
+    _raise(broken_schema("config", config))
     if config["papers"] is not None:
         _raise(_unknown_papers(config["papers"]))
     for key in compose.chosen(config):
+        _raise(_wrong_folder(key))
         _raise(_file_errors(folder.load(key)))
     papers = compose.compose(config)
-    for stage in (_shapes, unknown_names, _claims, plugin_errors, mismatches, _printed):
+    for stage in (
+        _shapes,
+        _sizes,
+        unknown_names,
+        claim_errors,
+        plugin_errors,
+        mismatches,
+        _printed,
+    ):
         _raise(_told(stage, papers))
     _raise(impossible(papers.values()))
     for key in papers:
@@ -66,6 +78,13 @@ def _unknown_papers(keys: list[str]) -> Iterator[str]:
             yield f"config: papers: no {key!r} in workflow/papers; {nearest(key, folder.names())}"
 
 
+def _wrong_folder(key: str) -> Iterator[str]:
+    """Check the name of a paper's folder, which names its results and is part of their paths."""
+    if not re.fullmatch(r"[a-z0-9-]{1,100}", key):
+        where = shortened(folder.shown(folder.HOME / key))
+        yield f"{where}: expected a name of at most 100 lower-case letters, digits and dashes"
+
+
 def _file_errors(paper: folder.Paper) -> Iterator[str]:
     """Check the files of a paper by their schemas, its scale blocks too."""
     for file, schema, content in (
@@ -73,7 +92,7 @@ def _file_errors(paper: folder.Paper) -> Iterator[str]:
         (folder.STUDIES, "studies", paper.content),
     ):
         where = folder.shown(folder.path_of(paper.key, file))
-        for line in (*not_numbers(content), *broken_schema(schema, content)):
+        for line in list(not_numbers(content)) or broken_schema(schema, content):
             yield line.replace("config: ", f"{where}: ", 1)
 
 
@@ -81,46 +100,9 @@ def _shapes(config: dict) -> Iterator[str]:
     yield from broken_schema("composed", config)
 
 
-def _claims(config: dict) -> Iterator[str]:
-    """Find claims that their kind does not take, or that name what the paper does not define."""
-    where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
-    seen: set[str] = set()
-    made = folder.load(config["paper"]).about["claims"]
-    for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
-        yield from declarations.errors("claims", kind, [])
-    for claim in made:
-        place = f"{where}: claim {claim['id']}"
-        try:
-            claims.check(claim)
-        except UserError as error:
-            yield f"{where}: {error}"
-            continue
-        if claim["id"] in seen:
-            yield f"{place}: another claim has this id"
-        seen.add(claim["id"])
-        for key, kind in (("study", "studies"), ("analysis", "analyses")):
-            if key in claim and claim[key] not in config[kind]:
-                near = nearest(claim[key], config[kind])
-                yield f"{place}: no {claim[key]!r} in {kind}; {near}"
-        for name in [] if "of" in claim else claims.methods(claim):
-            if name not in config["methods"]:
-                yield f"{place}: no {name!r} in methods; {nearest(name, config['methods'])}"
-        for line in _unknown_rows(config["paper"], claim):
-            yield f"{place}: {line}"
-
-
-def _unknown_rows(paper: str, claim: dict) -> Iterator[str]:
-    """Find a table or a row of a claim that published.csv lacks."""
-    if "table" not in claim:
-        return
-    try:
-        rows = {number.row for number in published.table(paper, claim["table"])}
-    except UserError as error:
-        yield str(error)
-        return
-    for row in [claim["row"]] if "row" in claim else claim.get("rows", []):
-        if row not in rows:
-            yield f"no row {row!r} in {claim['table']}; {nearest(row, sorted(rows))}"
+def _sizes(config: dict) -> Iterator[str]:
+    for name, study in config["studies"].items():
+        yield from too_many(f"config: studies.{name}", study)
 
 
 def _printed(config: dict) -> Iterator[str]:

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from dpfl import assignment, bounds, plugins
 from dpfl.errors import UserError
 from dpfl.planning.fitting import misfits, needs_public
+from dpfl.planning.lacking import lacking
 from dpfl.planning.methods import PLUG_INS, components, epsilon_of, unit_of, variants
+from dpfl.planning.participation import local_steps
+from dpfl.planning.pricing import Spending, unpriceable
 
 
 def mismatches(config: dict) -> Iterator[str]:
     """Find components that do not fit together: clipping rules, units, numbers that none takes."""
     for name, study in config["studies"].items():
         where, units = f"config: studies.{name}", {}
-        yield from _figure_errors(where, study)
+        yield from lacking(where, study)
         for method in study["methods"]:
             for variant in variants(study, method):
                 try:
@@ -56,34 +59,22 @@ def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
                 yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
 
 
-def _figure_errors(where: str, study: dict) -> Iterator[str]:
-    """Compare a study with what its figures declare that they need: seeds, examples held out."""
-    seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
-    seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
-    for figure in study.get("figures", []):
-        least = plugins.constant("plots", figure, "LEAST_SEEDS", 1)
-        for key, given in seeds.items():
-            if len(given) < least:
-                yield f"{where}.{key} has {len(given)}, expected at least {least}: figure {figure}"
-        if plugins.constant("plots", figure, "HOLDS_OUT", False):
-            if not study.get("validation_fraction"):
-                yield f"{where}.validation_fraction, expected more than 0: figure {figure}"
-            if study.get("public_examples"):
-                yield f"{where}.public_examples, expected none: figure {figure}"
-
-
 @dataclass(frozen=True)
 class Use:
     """A federation as a method of a study uses it: how many examples it divides, for what unit."""
 
+    study: str
     name: str
     federation: dict
     split: dict
     dataset: str
+    model: str
     examples: int
     unit: str
-    private: bool
+    epsilons: tuple[float, ...]
+    """The finite ones."""
     delta: float
+    accountant: str
 
 
 def impossible(papers: Iterable[dict]) -> Iterator[str]:
@@ -92,11 +83,14 @@ def impossible(papers: Iterable[dict]) -> Iterator[str]:
     # The same mistake with another number of examples is told once.
     told: dict[str, str] = {}
     for use in uses:
-        for mistake, bound in (*_size_errors(use), *_owner_errors(use)):
+        for mistake, bound in (*_size_errors(use), *_owner_errors(use), *_model_errors(use)):
             told.setdefault(mistake, bound)
     yield from (f"{mistake}, {bound}" for mistake, bound in told.items())
+    if told:
+        return
     for delta in {use.delta: None for use in uses}:
-        yield from _delta_error(delta, [use for use in uses if use.private and use.delta == delta])
+        yield from _delta_error(delta, [use for use in uses if use.epsilons and use.delta == delta])
+    yield from unpriceable(map(_spending, uses))
 
 
 def _uses(config: dict) -> Iterator[Use]:
@@ -108,7 +102,7 @@ def _uses(config: dict) -> Iterator[Use]:
         total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
         held_out = assignment.held_out(total, study.get("validation_fraction", 0.0))
         examples = total - held_out - study.get("public_examples", 0)
-        private = any(epsilon_of(e) != "inf" for e in study["epsilons"])
+        finite = tuple(float(e) for e in study["epsilons"] if epsilon_of(e) != "inf")
         for method in study["methods"]:
             for variant in variants(study, method):
                 named = variant.get("federation", config["methods"][method]["federation"])
@@ -116,14 +110,17 @@ def _uses(config: dict) -> Iterator[Use]:
                 unit = unit_of(config, method, variant)
                 split = config["partitions"][federation["partition"]]
                 yield Use(
+                    name,
                     named,
                     federation,
                     split,
                     study["dataset"],
+                    variant.get("model", config["models"][study["dataset"]]),
                     examples,
                     unit,
-                    private,
+                    finite,
                     config["delta"],
+                    config["accountant"],
                 )
 
 
@@ -144,6 +141,14 @@ def _size_errors(use: Use) -> Iterator[tuple[str, str]]:
     """Compare a federation with the examples it must divide; yield each mistake and its bound."""
     where, federation, examples = f"config: federations.{use.name}", use.federation, use.examples
     clients, batch, least = (federation[k] for k in ("clients", "batch_size", "min_examples"))
+    if examples < 1:
+        total = plugins.load("data", use.dataset).TRAIN_EXAMPLES
+        yield (
+            f"config: studies.{use.study} holds out {total - examples} examples "
+            "(validation_fraction and public_examples)",
+            f"expected fewer than the {total} of {use.dataset}",
+        )
+        return
     if examples // clients < least:
         yield (
             f"{where}.clients = {clients}",
@@ -165,6 +170,42 @@ def _size_errors(use: Use) -> Iterator[tuple[str, str]]:
             f"{where} with partitions.{split}: {shards} shards (labels_per_client x clients)",
             f"expected at most {examples} examples",
         )
+
+
+def _model_errors(use: Use) -> Iterator[tuple[str, str]]:
+    """Compare a network with the shape of the inputs of a data set."""
+    shape = plugins.load("data", use.dataset).SHAPE
+    taken = plugins.constant("models", use.model, "INPUTS")
+    if taken and not any(_is_like(shape, one) for one in taken):
+        listed = " or ".join(map(_shape, taken))
+        yield (
+            f"config: model {use.model} takes inputs {listed}",
+            (f"those of {use.dataset} are {_shape(shape)}"),
+        )
+
+
+def _is_like(shape: tuple[int, ...], taken: tuple[int | None, ...]) -> bool:
+    """Tell whether an input has the dimensions that are taken, None for any."""
+    pairs = zip(shape, taken, strict=False)
+    return len(shape) == len(taken) and all(b in (a, None) for a, b in pairs)
+
+
+def _shape(sizes: tuple[int | None, ...]) -> str:
+    return " x ".join("any" if size is None else str(size) for size in sizes)
+
+
+def _spending(use: Use) -> Spending:
+    """Return the sampled steps of the one who spends most, as far as sizes are known by now."""
+    federation, clients = use.federation, use.federation["clients"]
+    if use.unit == "client":
+        rate, steps = (federation["clients_per_round"] or clients) / clients, 1
+    else:
+        size, batch = use.examples // clients, federation["batch_size"]
+        rate = batch / size
+        steps = local_steps(size, batch, federation["local_epochs"], federation["local_steps"])
+    return Spending(
+        use.name, rate, federation["rounds"] * steps, use.epsilons, use.delta, use.accountant
+    )
 
 
 def _owner_errors(use: Use) -> Iterator[tuple[str, str]]:

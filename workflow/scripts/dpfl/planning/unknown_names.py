@@ -59,6 +59,9 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
             yield f"config: no {method!r} in methods, named at {where}.method_seeds; {near}"
     for number, reference in enumerate(study.get("published", [])):
         yield from _published_names(config, study, f"{where}.published.{number}", reference)
+    if "focus" in study and study["focus"] not in config["methods"]:
+        near = nearest(study["focus"], config["methods"])
+        yield f"config: no {study['focus']!r} in methods, named at {where}.focus; {near}"
     if "tuned_by" in study:
         yield from _tuning_names(config, name, study)
 
@@ -66,7 +69,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
 def _unknown_choice(config: dict, study: dict, where: str, key: str, value: Any) -> Iterator[str]:
     """Find a choice that names no definition, or what the study does not vary."""
     kind = {**COMPONENTS, "partition": "partitions", "method": "methods"}.get(key)
-    if kind and value not in config[kind]:
+    if kind and not (isinstance(value, str) and value in config[kind]):
         yield f"config: {where} = {value}, no name of {kind}; {nearest(value, config[kind])}"
     elif key != "method" and key not in study.get("vary", {}):
         varied = ["method", *study.get("vary", {})]
@@ -84,6 +87,9 @@ def _tuning_names(config: dict, name: str, study: dict) -> Iterator[str]:
         return
     if name not in config["select"]:
         return
+    if grid["dataset"] != study["dataset"]:
+        expected = f"expected {study['dataset']!r}, that of studies.{name}"
+        yield f"config: studies.{study['tuned_by']}.dataset = {grid['dataset']!r}, {expected}"
     if not grid.get("validation_fraction"):
         yield f"config: studies.{study['tuned_by']}.validation_fraction, expected more than 0"
     for method in sorted(set(study["methods"]) - set(grid["methods"])):

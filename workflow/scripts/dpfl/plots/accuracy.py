@@ -36,8 +36,8 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     _label(ax, cells, epsilons)
     delta = style.delta_text(study["delta"])
     ax.set_title(
-        f"{study['title']}\n{study['dataset']}, δ = {delta}; mean over seeds and 95 % interval "
-        "(none for n = 1)",
+        f"{style.literal(study['title'])}\n{study['dataset']}, δ = {delta}; mean over seeds and "
+        "95 % interval (none for n = 1)",
         loc="left",
     )
     style.legend_below(figure, ax)

@@ -15,6 +15,7 @@ from matplotlib.ticker import NullLocator
 from dpfl.figures import style
 from dpfl.tables import results, verdicts
 
+VARIES = ("clients",)
 FREE = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markerfacecolor": "white", "alpha": 0.75}
 DODGE = 0.02  # decades between the lines, so that their bars stand apart
 

@@ -18,7 +18,7 @@ from dpfl.tables import attacks, rendering
 
 READS_STUDY = ("results/membership/{study}.safetensors",)
 TABLE = True
-HOLDS_OUT = True
+HOLDS_OUT = NO_PUBLIC = True
 LEAST_SEEDS = 4
 """With fewer, no target has two references that agree on an example."""
 LOWEST = 1e-4

@@ -18,6 +18,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from dpfl.figures import style
 from dpfl.tables import ranges, results
 
+HOLDS_OUT = True
+VARIES = ("rate",)
 COLUMNS = 4
 PANEL_WIDTH, TITLE_LINE = 2.9, 6.4  # inches; the second holds most of a line of the title
 TITLE_WIDTH = 34

@@ -26,6 +26,7 @@ from dpfl.figures import style
 from dpfl.plots import _cost
 from dpfl.tables import results
 
+NUMBERS = 2
 HEAT = "YlGnBu"
 DARK = 0.6  # of the colour scale: beyond it, text is white
 WIDTH = 7.2  # of the smallest figure, inches: that of its title

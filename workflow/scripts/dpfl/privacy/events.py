@@ -19,6 +19,7 @@ from dp_accounting import (
 )
 
 from dpfl.errors import UserError
+from dpfl.suggestions import shortened
 
 ADD_OR_REMOVE_ONE = "add-or-remove-one"
 
@@ -33,7 +34,7 @@ REFUSED = {
 def require(name: str, value: Any, holds: bool, bound: str) -> None:
     """Raise a UserError that names the value and its bound unless the bound holds."""
     if not holds:
-        raise UserError(f"{name} is {value!r}, must be {bound}")
+        raise UserError(f"{name} is {shortened(value)}, must be {bound}")
 
 
 def require_count(name: str, value: Any, at_least: int) -> None:

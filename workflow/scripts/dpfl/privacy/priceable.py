@@ -8,6 +8,8 @@ from dpfl.privacy import accounting, events
 LARGEST = 1000.0  # beyond it nothing is private, and the grids of losses outgrow the memory
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e6  # beyond: above LARGEST, and below what floats resolve
 MOST_STEPS = 10**7  # more would take minutes where the rate is tiny
+LEAST_RATE, LEAST_DELTA = 1e-9, 1e-12  # below: what distributions of losses do not resolve
+MOST_ROUNDS = 10_000  # of a table with a row for each
 
 
 def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
@@ -16,6 +18,7 @@ def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
     The upper bound of rdp, which costs nothing, decides that. No noise is priced: at infinity.
     """
     accounting.epsilon(q, z, 0, delta)  # arguments out of range
+    _require_resolved(q, delta)
     events.require_count("steps", steps, 0)
     events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
     if z == 0 or steps == 0:
@@ -32,6 +35,7 @@ def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
 def require_reachable(q: float, steps: int, epsilon: float, delta: float) -> None:
     """Raise UserError for an argument out of range, and a target that every noise meets."""
     accounting.epsilon(q, 0.0, 0, delta)  # arguments out of range
+    _require_resolved(q, delta)
     events.require_count("steps", steps, 1)
     events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
     events.require("epsilon", epsilon, 0 < epsilon <= LARGEST, f"in (0, {LARGEST:g}]")
@@ -39,3 +43,8 @@ def require_reachable(q: float, steps: int, epsilon: float, delta: float) -> Non
     events.require(
         "delta", delta, delta < chance, f"< {chance:.3g}, the chance that an example is used at all"
     )
+
+
+def _require_resolved(q: float, delta: float) -> None:
+    events.require("sample_rate", q, q >= LEAST_RATE, f"in [{LEAST_RATE:g}, 1]")
+    events.require("delta", delta, delta >= LEAST_DELTA, f"in [{LEAST_DELTA:g}, 1)")

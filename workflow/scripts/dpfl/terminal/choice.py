@@ -15,6 +15,7 @@ from dpfl import files
 from dpfl.errors import UserError
 from dpfl.planning import config as configuration
 from dpfl.planning import plan
+from dpfl.planning.config_files import check_files
 
 LAST = Path("results/logs/snakemake/last.json")
 
@@ -41,6 +42,7 @@ class Choice:
 
     def _config(self) -> dict[str, Any]:
         """Return the configuration as Snakemake puts it together."""
+        check_files(self.files)
         config: dict[str, Any] = {}
         for path in (configuration.DEFAULTS, *self.files):
             try:

@@ -8,6 +8,8 @@ from dp_accounting import DpEvent, get_epsilon_gaussian
 from dpfl.errors import UserError
 from dpfl.privacy.accountants import _gaussians
 
+SAMPLED = False
+
 
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the exact epsilon; a draft costs the same. UserError for any other event."""

@@ -6,7 +6,7 @@ from dpfl.privacy.schedule import Budget, Schedule, Work
 
 SETTINGS = {
     "shape": "one of geometric, linear",
-    "ratio": "number >= 1",
+    "ratio": "number in [1, 1000000]",
 }
 
 

@@ -1,0 +1,1 @@
+"""Tables of mistakes, each with the words that its one line must hold."""
