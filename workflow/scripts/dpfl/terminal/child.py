@@ -106,6 +106,13 @@ def _end(process: subprocess.Popen, number: signal.Signals) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment in which Snakemake finds the plug-in that writes its events."""
+    """Return an environment in which Snakemake finds the plug-in that writes its events.
+
+    Where HOME cannot be written, as in some containers, Snakemake has its cache in .snakemake.
+    """
     path = [str(plugins.ROOT.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+    home = Path.home()
+    if not (home.is_dir() and os.access(home, os.W_OK)):
+        found.setdefault("XDG_CACHE_HOME", str(Path(".snakemake/cache").resolve()))
+    return found
