@@ -102,7 +102,11 @@ def test_a_damaged_file_before_training_is_deleted_with_its_digest(root, results
 def test_only_what_no_process_writes_any_more_is_removed(root, results):
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    names = {"old": f".a.{gone.pid}.json", "mine": f".a.{os.getpid()}.json", "other": ".hidden"}
+    names = {
+        "old": f".a.{gone.pid}-0123abcd.json",
+        "mine": f".a.{os.getpid()}-0123abcd.json",
+        "other": ".hidden",
+    }
     paths = {key: results / "tunings" / name for key, name in names.items()}
     recent = results / "tunings" / f".b.{gone.pid}.json"
     for path in (*paths.values(), recent):

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +34,9 @@ def atomic(path: Path | str, flush: bool = True) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    # Machines that share a folder may have processes of one number.
+    own = f"{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = path.with_name(f".{path.stem}.{own}{path.suffix}")
     try:
         yield temporary
         if flush:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-NAME = re.compile(r"\..+\.(?P<process>\d+)(\.\w+)?")
+NAME = re.compile(r"\..+\.(?P<process>\d+)-[0-9a-f]{8}(\.\w+)?")
 AGE_S = 3600
 """A process of another machine may still write: what was touched since then is not left behind."""
 
