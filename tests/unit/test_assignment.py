@@ -359,7 +359,7 @@ def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
         assert [int(row[f"label_{i}"]) for i in range(10)] == [mine.count(i) for i in range(10)]
 
     assert (tmp_path / "out" / "labels.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list((tmp_path / "out").iterdir())) == 3
+    assert len(list((tmp_path / "out").iterdir())) == 4  # and the digest of the assignment
 
 
 def test_driver_tells_a_mistake_in_one_line_and_writes_nothing(drive, tmp_path):

@@ -2,7 +2,6 @@
 
 
 rule prepare_data:
-    input:
     output:
         "results/data/{dataset}.safetensors",
     log:
