@@ -311,6 +311,6 @@ def test_a_run_learns_from_features(prepared, tmp_path, model):
     inputs = tiny.inputs_of(settings, tmp_path)
     assignment = np.arange(digits.TRAIN_EXAMPLES) % tiny.CLIENTS
     np.save(inputs.assignment, assignment.astype(np.load(inputs.assignment).dtype))
-    inputs = type(inputs)(prepared[0], inputs.assignment, None)
+    inputs = type(inputs)(prepared[0], inputs.assignment, None, "sources")
     result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
     assert result.metrics[-1]["test_accuracy"] > 0.9
