@@ -41,7 +41,7 @@ def epsilon(
         return 0.0
     if noise_multiplier == 0:
         return math.inf
-    return _price(accountant, sample_rate, ((noise_multiplier, steps),), delta)
+    return _price(accountant, sample_rate, ((noise_multiplier, steps),), delta, False)
 
 
 def epsilon_of(event: DpEvent, delta: float, accountant: str = "pld") -> float:
@@ -155,7 +155,7 @@ def _first(segments: Segments, steps: int) -> list[tuple[float, int]]:
 def _total(sample_rate: float, segments: Segments, delta: float) -> float:
     """Return the PLD epsilon of all segments; without any step it is 0."""
     taken = tuple((noise, steps) for noise, steps in segments if steps)
-    return _price("pld", sample_rate, taken, delta) if taken else 0.0
+    return _price("pld", sample_rate, taken, delta, False) if taken else 0.0
 
 
 def _check(sample_rate: float, delta: float) -> None:
@@ -169,7 +169,7 @@ def _price(
     sample_rate: float,
     segments: tuple[tuple[float, int], ...],
     delta: float,
-    draft: bool = False,
+    draft: bool,
 ) -> float:
     event = events.varying(sample_rate, segments)
     return plugins.load("privacy/accountants", accountant).epsilon(event, delta, draft)

@@ -58,6 +58,7 @@ def _distribution(event: DpEvent, count: int, grid: float) -> pld.PrivacyLossDis
     )
 
 
-@lru_cache(maxsize=2)
+# A step on the fine grid takes .2 s and a few MB; a plan is priced three times on its way.
+@lru_cache(maxsize=32)
 def _one_step(q: float, z: float, grid: float) -> pld.PrivacyLossDistribution:
     return pld.from_gaussian_mechanism(z, value_discretization_interval=grid, sampling_prob=q)
