@@ -96,4 +96,4 @@ rule all:
     default_target: True
     input:
         FIRST_PAGE,
-        deleted_files(plan.runs_of(PLAN.studies.values())),
+        all_files(plan.runs_of(PLAN.studies.values())),

@@ -28,11 +28,13 @@ RUN_FILES = {
 }
 
 
-def deleted_files(runs):
-    """Files of finished runs that somebody deleted: nothing else may ask for them again."""
-    files = [path.format(run=run) for run in runs for path in RUN_FILES.values()]
-    finished = {run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()}
-    return [f for f in files if f.split("/")[2] in finished and not Path(f).exists()]
+def all_files(runs):
+    """Every run's summary, and what was deleted of finished runs: nothing else asks for that."""
+    paths = [{k: path.format(run=r) for k, path in RUN_FILES.items()} for r in runs]
+    summaries = [files["summary"] for files in paths]
+    finished = [files for files in paths if Path(files["summary"]).exists()]
+    others = [f for files in finished for f in files.values() if not Path(f).exists()]
+    return summaries + others
 
 
 def one_of(names):
