@@ -4,7 +4,7 @@ import pandas as pd
 from synthetic import cell, study
 
 from dpfl.claims import Evidence
-from dpfl.tables import results
+from dpfl.tables import outcomes, results
 
 NONE = pd.DataFrame(columns=["table", "row", "metric", "reading", "printed", "study", "method"])
 
@@ -26,7 +26,7 @@ def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=Non
         for index, (own, values) in enumerate(zip(cells, sides.values(), strict=True))
         for number in range(len(values))
     ]
-    runs = pd.DataFrame(rows)
+    runs = _marked(pd.DataFrame(rows), results.chance_level(dataset))
     return Evidence(
         "paper",
         made,
@@ -35,6 +35,13 @@ def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=Non
         NONE if printed is None else printed,
         tables or {},
     )
+
+
+def _marked(runs, level):
+    """Mark the runs that trained, as `results.frame` does."""
+    cells = runs.groupby("cell")["accuracy"] if len(runs) else None
+    mark = lambda own: outcomes.trained(own, level)  # noqa: E731
+    return runs.assign(trained=cells.transform(mark).astype(bool)) if len(runs) else runs
 
 
 def _run(made, index, own, seed, accuracy, extra):

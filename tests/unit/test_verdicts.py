@@ -37,15 +37,18 @@ def test_interval_is_scipys() -> None:
     assert found.sd == pytest.approx(np.std(sample, ddof=1))
 
 
-def test_interval_of_two_values_by_hand() -> None:
-    # Student's t with one degree of freedom is Cauchy: its 97.5 % quantile is tan(0.475 pi).
-    found = interval([1.0, 3.0])
-    assert found.high - found.mean == pytest.approx(math.tan(0.475 * math.pi) * 1.0)
+def test_interval_of_three_values_by_hand() -> None:
+    # Student's t with two degrees of freedom has the quantile (2 p - 1) / sqrt(2 p (1 - p)).
+    found = interval([1.0, 2.0, 3.0])
+    quantile = 0.95 / math.sqrt(2 * 0.975 * 0.025)
+    assert found.high - found.mean == pytest.approx(quantile / math.sqrt(3))
 
 
-def test_one_value_has_no_interval_and_none_no_mean() -> None:
+def test_below_three_values_there_is_no_interval_and_no_test() -> None:
     assert interval([96.5]) == Interval(96.5, None, None, 1, None)
+    assert interval([96.0, 97.0]) == Interval(96.5, None, None, 2, pytest.approx(math.sqrt(0.5)))
     assert math.isnan(interval([]).mean)
+    assert family({"a": [0.5, 0.6]}, margin=1.0)["a"].p is None
 
 
 def test_values_must_be_finite() -> None:

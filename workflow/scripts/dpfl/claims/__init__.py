@@ -29,8 +29,8 @@ COLUMNS = [
     *PRIVACY,
     *("needed_n", "lucky_gain", "weak_baseline", "runs"),
 ]
-"""Of `judge`. `about` says what is compared; `failed` counts runs at chance or diverged, which are
-part of every mean; numbers of accuracy are percentage points."""
+"""Of `judge`. `about` says what is compared; `failed` counts the runs that did not train, which are
+in no mean and no pair (`tables.outcomes`); numbers of accuracy are percentage points."""
 
 COMMON = ("id", "where", "quote", "translation", "kind", "study")
 NOT_JUDGED = ("id", "where", "quote", "translation", "status", "reason")

@@ -126,7 +126,7 @@ def _row(
         p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
         verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
         **rows.difference(measured),
-        **rows.of_runs(question.evidence, pair.better, pair.worse),
+        **rows.of_runs(pair.better, pair.worse),
     )
 
 
@@ -153,7 +153,7 @@ def _every(
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
         "p_holm": _nan(p_holm),
-        **rows.of_runs(question.evidence, used),
+        **rows.of_runs(used),
     }
 
 
@@ -189,7 +189,7 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         p_holm=_nan(found.p_holm),
         verdict=found.verdict,
         **rows.difference(found.interval),
-        **rows.of_runs(question.evidence, *sides),
+        **rows.of_runs(*sides),
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpfl.claims import PRIVACY
 from dpfl.papers import published
-from dpfl.tables import audits, results, verdicts
+from dpfl.tables import audits, outcomes, results, verdicts
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
@@ -76,7 +76,7 @@ def _of_studies(
 
 
 def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:
-    measured = verdicts.interval(own["accuracy"])
+    measured = outcomes.measured(own)
     verdict = verdicts.cell_verdict(measured, number["value"], study["margin"])
     return {
         "reading": number["reading"],
