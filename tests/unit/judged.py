@@ -51,6 +51,7 @@ def _run(made, index, own, seed, accuracy, extra):
         "variant": results.variant_text(own["variant"]),
         "epsilon": float(own["epsilon"]),
         **results.setting_columns(made, own),
+        "tuning": own.get("tuning", ""),
         "cell": index,
         "run": own["runs"][seed],
         "seed": seed,

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, rows, sentences
+from dpfl.judging import gains, power, rows, sentences, tuning
 from dpfl.tables import outcomes, pairing, verdicts
 from dpfl.tables.rendering import known
 
@@ -88,6 +88,8 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         about=gain.about,
         epsilon=gain.epsilon,
         printed=gain.printed,
+        compared=gain.compared,
+        tuning=tuning.of(gain.better, gain.worse),
         **rows.of_runs(gain.better, gain.worse),
     )
     if not (len(gain.better) and len(gain.worse)):
@@ -137,6 +139,8 @@ def _extremes(parts: list[rows.Row]) -> rows.Row:
     }
     return {
         "n": min(part["n"] for part in parts),
+        "compared": "; ".join(dict.fromkeys(filter(None, (part["compared"] for part in parts)))),
+        "tuning": tuning.least(part["tuning"] for part in parts),
         "weak_baseline": any(weak) if weak else "",
         **most,
     }

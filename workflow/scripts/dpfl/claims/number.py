@@ -48,10 +48,11 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         **rows.of_runs(*(number.runs for number in found)),
     )
     if len(parts) == 1:
-        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon")
+        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon", "compared")
         whole |= {key: parts[0][key] for key in (*kept, *rows.DIFFERENCE)}
     elif parts:
         whole["n"] = min(part["n"] for part in parts)
+        whole["compared"] = "; ".join(dict.fromkeys(filter(None, (p["compared"] for p in parts))))
     return [whole, *parts]
 
 
@@ -77,6 +78,7 @@ def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row
         about=f"{claim['method']}, {number.name}",
         printed=number.value,
         epsilon=number.epsilon,
+        compared=number.compared,
         verdict="not run",
         n=0,
     )

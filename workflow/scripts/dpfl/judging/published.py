@@ -16,7 +16,8 @@ from dpfl.tables import audits, outcomes, results, verdicts
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
-    *("printed", "study", "method", "ours", "ci_low", "ci_high", "n", "difference", "verdict"),
+    *("printed", "study", "method", "compared", "ours", "ci_low", "ci_high", "n"),
+    *("difference", "verdict"),
     *PRIVACY,
     "runs",
 )
@@ -82,6 +83,7 @@ def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> 
         "reading": number["reading"],
         "study": study["name"],
         "method": cell["method"],
+        "compared": number.get("compared", ""),
         "ours": measured.mean,
         "ci_low": measured.low,
         "ci_high": measured.high,

@@ -14,6 +14,7 @@ TEXTS = frozenset(
     {
         *("paper", "claim", "kind", "part", "about", "study", "verdict", "privacy"),
         *("privacy_reasons", "audit_estimator", "audit_status", "weak_baseline", "runs"),
+        *("compared", "tuning"),
     }
 )
 DIFFERENCE = ("n", "difference", "difference_low", "difference_high")

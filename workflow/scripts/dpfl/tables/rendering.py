@@ -286,6 +286,7 @@ CELLS: dict[str, Column] = {
     "clipped below": rounded("clipped_below", "{:.0%}"),
     "clipped above": rounded("clipped_above", "{:.0%}"),
     "published": plain("published"),
+    "compared": plain("compared"),
     "verdict": plain("verdict"),
 }
 

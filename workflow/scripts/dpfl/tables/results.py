@@ -188,6 +188,7 @@ def _cell_columns(cell: dict) -> dict[str, Any]:
         "variant": variant_text(cell["variant"]),
         "epsilon": number(cell["epsilon"]),
         "unit": cell["unit"],
+        "tuning": cell.get("tuning") or "",
     }
 
 

@@ -11,9 +11,10 @@ the audit gives at its best, `audit_broken` names checks of noise and sampling t
 an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
 without a proof it proves nothing.
 
-A cell with published numbers shows them, ours minus each, and a verdict each; one beside a baseline
-gets the verdicts of its comparisons; a demonstration gets `demonstration`. Beside `variant`, which
-is for reading, every setting that the study varies has a column.
+A cell with published numbers shows them, ours minus each, what is compared with what, and a verdict
+each; one beside a baseline gets the verdicts of its comparisons; a demonstration gets
+`demonstration`. Beside `variant`, which is for reading, every setting that the study varies has a
+column.
 """
 
 import math
@@ -42,7 +43,8 @@ COLUMNS = [
     *("audit_level", "audit_estimator", "audit_status", "audit_broken", "audit_blind"),
     *("privacy", "privacy_reasons", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
-    *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
+    *("rate", "r", "regime", "clipped_below", "clipped_above"),
+    *("published", "compared", "verdict"),
 ]
 
 
@@ -53,7 +55,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
         outcome = outcomes.of(own)
-        published, verdict = _published(study, cell, outcome.accuracy, compared)
+        published, beside, verdict = _published(study, cell, outcome.accuracy, compared)
         rows.append(
             {
                 "study": study["name"],
@@ -80,6 +82,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "clipped_below": own["clipped_below"].mean(),
                 "clipped_above": own["clipped_above"].mean(),
                 "published": published,
+                "compared": beside,
                 "verdict": verdict,
             }
         )
@@ -129,15 +132,16 @@ def _accuracy(outcome: outcomes.Outcome) -> dict[str, Any]:
 
 def _published(
     study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
-) -> tuple[str, str]:
-    """Return what the source printed about a cell, if anything, and the verdict."""
+) -> tuple[str, str, str]:
+    """Return what the source printed about a cell, what of ours is compared, and the verdict."""
     if results.demonstrates(study):
-        return "", "demonstration"
+        return "", "", "demonstration"
     if math.isinf(results.number(cell["epsilon"])):
-        return "", ""
+        return "", "", ""
     printed, judged = _numbers(cell, measured, study["margin"])
     judged += _baseline_verdicts(study, cell, compared)
-    return "; ".join(printed), "; ".join(judged)
+    beside = dict.fromkeys(number.get("compared", "") for number in cell.get("published", []))
+    return "; ".join(printed), "; ".join(filter(None, beside)), "; ".join(judged)
 
 
 def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[list[str], list[str]]:
