@@ -4,7 +4,7 @@ import pandas as pd
 from synthetic import cell, study
 
 from dpfl.claims import Evidence
-from dpfl.tables import results
+from dpfl.tables import outcomes, results
 
 NONE = pd.DataFrame(columns=["table", "row", "metric", "reading", "printed", "study", "method"])
 
@@ -26,7 +26,7 @@ def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=Non
         for index, (own, values) in enumerate(zip(cells, sides.values(), strict=True))
         for number in range(len(values))
     ]
-    runs = pd.DataFrame(rows)
+    runs = _marked(pd.DataFrame(rows), results.chance_level(dataset))
     return Evidence(
         "paper",
         made,
@@ -37,6 +37,13 @@ def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=Non
     )
 
 
+def _marked(runs, level):
+    """Mark the runs that trained, as `results.frame` does."""
+    cells = runs.groupby("cell")["accuracy"] if len(runs) else None
+    mark = lambda own: outcomes.trained(own, level)  # noqa: E731
+    return runs.assign(trained=cells.transform(mark).astype(bool)) if len(runs) else runs
+
+
 def _run(made, index, own, seed, accuracy, extra):
     return {
         "method": own["method"],
@@ -44,6 +51,7 @@ def _run(made, index, own, seed, accuracy, extra):
         "variant": results.variant_text(own["variant"]),
         "epsilon": float(own["epsilon"]),
         **results.setting_columns(made, own),
+        "tuning": own.get("tuning", ""),
         "cell": index,
         "run": own["runs"][seed],
         "seed": seed,

@@ -9,7 +9,6 @@ import synthetic
 from synthetic import audit, cell, study
 
 from dpfl import claims
-from dpfl.claims import Evidence
 from dpfl.figures import style
 from dpfl.judging import rows
 from dpfl.papers import folder, records
@@ -118,10 +117,9 @@ def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
 
 
 def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> None:
-    made, runs, _ = table_of(tmp_path)
-    evidence = Evidence("paper", made, runs, pd.DataFrame, pd.DataFrame())
+    _, runs, _ = table_of(tmp_path)
     sides = [runs[runs["method"] == name] for name in ("sgd", "quiet", "fsdp")]
-    found = rows.of_runs(evidence, *sides)
+    found = rows.of_runs(*sides)
     assert (found["privacy"], found["eps_audited"]) == ("certificate refuted", 7.5)
     assert found["audit_level"] == pytest.approx(0.05)
     assert found["privacy_reasons"].startswith("audited above what is certified")

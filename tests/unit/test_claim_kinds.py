@@ -328,8 +328,7 @@ def test_needed_seeds_are_those_of_simulated_tests():
         assert low < (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean() < high
     assert math.isnan(power.needed(0.0, sd))
     assert math.isnan(power.needed(1e-4, 1.0))
-    assert power.needed(1.0, 0.0) == 2
-    assert power.needed(20.0, 1.0) >= 2
+    assert power.needed(1.0, 0.0) == power.needed(20.0, 1.0) == 3
 
 
 def test_luck_is_the_mean_of_the_three_largest_of_ten():
@@ -467,19 +466,29 @@ def test_equal_runs_of_every_seed_are_told(claim):
     assert (table["difference_low"] == table["difference_high"]).iloc[1:].all()
 
 
-def test_runs_at_chance_are_counted_where_they_stand():
+def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
     def level(method, epsilon, seed):
         return 10.0 if (method, epsilon, seed) == ("a", 2.0, 0) else 90.0 + seed + (method == "a")
 
-    found = three(5, level)
-    table = judge(found, **ORDERING)
-    assert table["failed"].iloc[0] == 1
-    assert table["verdict"].iloc[0] == "inconclusive"
-    assert "1 run at chance or diverged, counted in the means." in judging.words(table.iloc[0])
+    for seeds, expected in ((5, "too few seeds"), (6, "replicated")):
+        table = judge(three(seeds, level), **ORDERING)
+        assert table["failed"].iloc[0] == 1
+        assert (table["n"].iloc[0], table["verdict"].iloc[0]) == (seeds - 1, expected)
+        assert table["difference"].iloc[0] == pytest.approx(1)
+        told = judging.words(table.iloc[0])
+        assert "1 run failed: compared are the pairs in which both trained." in told
+
+
+def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0, "epsilons": [2]}
+    for lost, seeds in (("a", 6), ("b", 5)):
+        evidence = three(6, lambda m, e, s, lost=lost: 10.0 if (m, s) == (lost, 0) else 40.0)
+        assert judge(evidence, **claim)["n"].iloc[0] == seeds
 
 
 def test_an_accuracy_that_is_no_number_is_an_error():
     found = three(5, lambda m, e, seed: np.nan if (m, seed) == ("a", 0) else 90.0 + seed)
+    found.runs["trained"] = True
     with pytest.raises(UserError, match="no finite accuracy"):
         verdict(found, **ORDERING)
 
@@ -495,7 +504,8 @@ def test_a_curve_that_is_no_number_is_at_chance_and_never_there():
     assert verdict(found, **flat) == "not replicated"
 
 
-accuracies = st.lists(st.integers(6000, 9000), min_size=10, max_size=10)
+accuracies = st.lists(st.integers(8600, 9000), min_size=10, max_size=10)
+"""In hundredths of a percent, so near that no run fails."""
 
 
 @settings(max_examples=40, deadline=None)

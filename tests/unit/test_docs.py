@@ -219,7 +219,7 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
     runs = pd.DataFrame(
         {
             **{"method": claim["method"], "variant": "", "epsilon": 8.0, "seed": range(seeds)},
-            **{"run": [f"run-{seed}" for seed in range(seeds)], "cell": 0, "diverged": False},
+            **{"run": [f"run-{seed}" for seed in range(seeds)], "cell": 0, "trained": True},
             **{"accuracy": mean + noise, "eps_claimed": 8.0, "eps_certified": 7.9},
         }
     ).assign(**{key: [value] * seeds for key, value in results.audit(None).items()})

@@ -29,7 +29,7 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "ci_high": 95.2,
         "sd": 0.1,
         "diverged": 0,
-        "at_chance": 0,
+        "trained": 5,
         "eps_claimed": 2.0,
         "eps_certified": 1.99,
         "eps_audited": np.nan,
@@ -133,7 +133,7 @@ def test_accuracy_names_the_extremes_and_whether_intervals_overlap() -> None:
     )
     [text] = narrative.accuracy(cells_of({}, high | {"ci_low": 95.3, "ci_high": 96.7}))
     assert text.endswith("intervals do not overlap.")
-    one = {"n": 1, "ci_low": np.nan, "ci_high": np.nan, "epsilon": INF}
+    one = {"n": 1, "trained": 1, "ci_low": np.nan, "ci_high": np.nan, "epsilon": INF}
     [text] = narrative.accuracy(cells_of(one, one | {"method": "adam", "accuracy_mean": 90.0}))
     assert text.startswith("without privacy: highest mean sgd, 95.0 % (n = 1)")
     assert text.endswith("without two intervals to compare.")
@@ -171,14 +171,16 @@ def test_a_run_of_two_cells_diverges_once() -> None:
     assert "in 2 of 5 runs: 2 of 5 sgd at ε = 2." in text
 
 
-def test_runs_at_chance_level_are_told_even_if_their_loss_is_finite() -> None:
-    cells = cells_of({}, {"method": "adam", "at_chance": 1})
+def test_runs_that_failed_are_told_even_if_their_loss_is_finite() -> None:
+    cells = cells_of({}, {"method": "adam", "trained": 4})
     text = narrative.divergence(TWO, cells)
     assert text == (
-        "The loss stayed finite in all of the 10 runs. 1 of 10 runs ended at chance level: "
-        "1 of 5 adam at ε = 2. They are part of every mean."
+        "The loss stayed finite in all of the 10 runs. 1 of 10 runs failed, at chance level or "
+        "more than 5 points under the median of those that trained: 1 of 5 adam at ε = 2. Means "
+        "and comparisons are of those that trained."
     )
-    assert rendering.mean_and_interval(cells.iloc[1]) == "95.0 ± 0.2 (n=5, 1 at chance)"
+    assert rendering.mean_and_interval(cells.iloc[1]) == "95.0 ± 0.2 (4 of 5 trained)"
+    assert narrative.percent(cells.iloc[1]) == "95.0 ± 0.2 % (4 of 5 trained)"
 
 
 def test_regimes_tell_prediction_and_measurement() -> None:

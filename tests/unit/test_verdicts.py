@@ -1,5 +1,6 @@
 """Intervals and verdicts against scipy's own tests, hand-made Holm corrections and the rules."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.errors import UserError
+from dpfl.judging import conjunction
 from dpfl.tables.verdicts import (
     PRIVACY,
     Interval,
@@ -16,6 +18,7 @@ from dpfl.tables.verdicts import (
     family,
     interval,
     of_change,
+    of_ordering,
     privacy,
     worst,
 )
@@ -37,15 +40,18 @@ def test_interval_is_scipys() -> None:
     assert found.sd == pytest.approx(np.std(sample, ddof=1))
 
 
-def test_interval_of_two_values_by_hand() -> None:
-    # Student's t with one degree of freedom is Cauchy: its 97.5 % quantile is tan(0.475 pi).
-    found = interval([1.0, 3.0])
-    assert found.high - found.mean == pytest.approx(math.tan(0.475 * math.pi) * 1.0)
+def test_interval_of_three_values_by_hand() -> None:
+    # Student's t with two degrees of freedom has the quantile (2 p - 1) / sqrt(2 p (1 - p)).
+    found = interval([1.0, 2.0, 3.0])
+    quantile = 0.95 / math.sqrt(2 * 0.975 * 0.025)
+    assert found.high - found.mean == pytest.approx(quantile / math.sqrt(3))
 
 
-def test_one_value_has_no_interval_and_none_no_mean() -> None:
+def test_below_three_values_there_is_no_interval_and_no_test() -> None:
     assert interval([96.5]) == Interval(96.5, None, None, 1, None)
+    assert interval([96.0, 97.0]) == Interval(96.5, None, None, 2, pytest.approx(math.sqrt(0.5)))
     assert math.isnan(interval([]).mean)
+    assert family({"a": [0.5, 0.6]}, margin=1.0)["a"].p is None
 
 
 def test_values_must_be_finite() -> None:
@@ -164,6 +170,99 @@ def test_differences_without_spread() -> None:
     found = family({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
     assert (found["a"].p, found["a"].verdict) == (0.0, "replicated, small")
     assert (found["b"].p, found["b"].verdict) == (1.0, "not replicated")
+
+
+ends = st.floats(-3, 3)
+intervals = st.tuples(ends, ends).map(sorted).map(lambda pair: at(*pair))
+margins = st.floats(0.01, 2)
+WORST_FIRST = ["reversed", "not replicated", "inconclusive", "replicated, small", "replicated"]
+
+
+@given(intervals, margins)
+def test_exactly_one_verdict_on_an_ordering_holds(measured: Interval, margin: float) -> None:
+    """The regions are disjoint and cover the plane of all intervals, whatever order they have."""
+    low, high, half = measured.low, measured.high, margin / 2
+    regions = {
+        "replicated": half < low,
+        "replicated, small": 0 < low <= half,
+        "reversed": high < 0,
+        "not replicated": low <= 0 <= high < half,
+        "inconclusive": low <= 0 and high >= half,
+    }
+    assert [word for word, holds in regions.items() if holds] == [of_ordering(measured, margin)]
+
+
+@given(intervals, margins, st.floats(0, 3), st.floats(0, 3))
+def test_a_better_interval_never_has_a_worse_verdict(
+    measured: Interval, margin: float, low: float, high: float
+) -> None:
+    better = at(measured.low + low, max(measured.high + high, measured.low + low))
+    before, after = (WORST_FIRST.index(of_ordering(one, margin)) for one in (measured, better))
+    assert before <= after
+
+
+@given(intervals, margins, margins)
+def test_a_larger_margin_never_makes_a_lead_larger(
+    measured: Interval, margin: float, more: float
+) -> None:
+    small, large = (WORST_FIRST.index(of_ordering(measured, m)) for m in (margin, margin + more))
+    assert large <= small
+
+
+@given(intervals, margins, st.floats(0, 1), st.floats(0, 1))
+def test_a_narrower_interval_never_undoes_a_decision(
+    measured: Interval, margin: float, left: float, right: float
+) -> None:
+    width = measured.high - measured.low
+    low, high = measured.low + left * width / 2, measured.high - right * width / 2
+    if of_ordering(measured, margin) != "inconclusive" and low <= high:
+        assert of_ordering(at(low, high), margin) != "inconclusive"
+
+
+@given(intervals, st.integers(0, 4), margins)
+def test_few_seeds_have_no_verdict_on_an_ordering(
+    measured: Interval, n: int, margin: float
+) -> None:
+    assert of_ordering(at(measured.low, measured.high, n), margin) == "too few seeds"
+
+
+@given(intervals, ends, margins)
+def test_exactly_one_verdict_on_a_printed_number_holds(
+    measured: Interval, printed: float, margin: float
+) -> None:
+    inside = printed - margin <= measured.low and measured.high <= printed + margin
+    outside = measured.high < printed - margin or printed + margin < measured.low
+    assert not (inside and outside)
+    found = cell_verdict(measured, printed, margin)
+    assert (found == "matches", found == "differs") == (inside, outside)
+
+
+parts = st.lists(st.sampled_from([*WORST_FIRST, "too few seeds", "not run"]), min_size=1)
+
+
+@given(parts, st.randoms())
+def test_a_conjunction_is_as_strong_as_its_weakest_part(words: list[str], random: object) -> None:
+    found = conjunction.verdict(words)
+    assert (found == "replicated") == ({*words} == {"replicated"})
+    assert (found in ("not replicated", "reversed")) == bool(
+        {*words} & {"not replicated", "reversed"}
+    )
+    assert (found == "reversed") == ({*words} == {"reversed"})
+    assert found in (*words, "not replicated")
+    random.shuffle(words)
+    assert conjunction.verdict(words) == found
+
+
+@given(st.lists(values, min_size=1, max_size=4))
+def test_holm_is_the_closure_of_bonferroni(families: list[list[float]]) -> None:
+    """By closed testing: an adjusted p is the largest that Bonferroni gives any set it is in."""
+    p = [stats.ttest_1samp(sample, 0).pvalue for sample in families]
+    numbers = range(len(p))
+    sets = [s for size in numbers for s in itertools.combinations(numbers, size + 1)]
+    found = family(dict(enumerate(families)), margin=1.0)
+    for i in numbers:
+        closed = max(min(1.0, len(s) * min(p[j] for j in s)) for s in sets if i in s)
+        assert found[i].p_holm == pytest.approx(closed)
 
 
 CERTIFIED, CLAIMED = "audited above what is certified", "audited above what is claimed"

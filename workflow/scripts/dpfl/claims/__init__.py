@@ -24,13 +24,14 @@ PRIVACY = (
 
 COLUMNS = [
     *("paper", "claim", "kind", "part", "about", "study", "epsilon", "printed"),
-    *("ours", "ours_low", "ours_high", "n", "failed"),
+    *("compared", "ours", "ours_low", "ours_high", "n", "failed", "tuning"),
     *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
     *PRIVACY,
     *("needed_n", "lucky_gain", "weak_baseline", "runs"),
 ]
-"""Of `judge`. `about` says what is compared; `failed` counts runs at chance or diverged, which are
-part of every mean; numbers of accuracy are percentage points."""
+"""Of `judge`. `about` says what is compared; `failed` counts the runs that did not train, which are
+in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
+`tuning` how two sides were tuned (`judging.tuning`); numbers of accuracy are percentage points."""
 
 COMMON = ("id", "where", "quote", "translation", "kind", "study")
 NOT_JUDGED = ("id", "where", "quote", "translation", "status", "reason")

@@ -1,8 +1,9 @@
 """A reaches an accuracy in fewer rounds than B, at equal privacy budget.
 
 A run's rounds are those until its test accuracy is first at `accuracy` (percent), or `within` so
-many points of what B's run of the same seed ends at. A run that never gets there counts as one
-round more than there are; rows say of how many runs this holds. Paired t-tests on the rounds saved
+many points of what B's run of the same seed ends at; a run of B that failed sets no goal. A run
+that never gets there, because it failed or is slow, counts as one round more than there are; rows
+say of how many runs this holds. Paired t-tests on the rounds saved
 (B's - A's), one difference per seed, at every epsilon first as in `ordering`; the margin is 1
 round:
 
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.tables import outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,8 +116,8 @@ def _goals(claim: dict, pair: orderings.Pair) -> dict[tuple[int, float], float]:
     if "accuracy" in claim:
         both = [s for side in (pair.better, pair.worse) for s in _places(side)]
         return dict.fromkeys(both, float(claim["accuracy"]))
-    ends = pair.worse["accuracy"] - claim["within"]
-    return dict(zip(_places(pair.worse), ends, strict=True))
+    worse = outcomes.of_trained(pair.worse)
+    return dict(zip(_places(worse), worse["accuracy"] - claim["within"], strict=True))
 
 
 def _places(side: "pd.DataFrame") -> list[tuple[int, float]]:
@@ -137,4 +139,5 @@ def _timed(side: "pd.DataFrame", goals: dict, curves: dict, late: float) -> "pd.
         for name, place in zip(_names(side), _places(side), strict=True)
     ]
     never = np.isnan(np.array(found, dtype=float))
-    return side.assign(**{_SAVED: -np.where(never, late, found), _NEVER: never})
+    times = {_SAVED: -np.where(never, late, found), _NEVER: never}
+    return side.assign(trained=True, **times)  # a run that fails is late, and no less a part

@@ -2,8 +2,9 @@
 
 The printed gain is the difference of two numbers printed at the same place (`table`: those that
 stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
-seed (better - worse); its 95 % Student interval, against the band printed +- margin as far as that
-lies on the printed side of zero (a loss matches no gain, however small that is):
+seed whose runs trained on both sides (better - worse); its 95 % Student interval, against the band
+printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, however
+small that is):
 
     matches         the interval lies within the band
     differs         the interval lies wholly outside the band
@@ -27,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, rows, sentences
-from dpfl.tables import pairing, verdicts
+from dpfl.judging import gains, power, rows, sentences, tuning
+from dpfl.tables import outcomes, pairing, verdicts
 from dpfl.tables.rendering import known
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         evidence,
         about=f"{claim['better']} against {claim['worse']}: {count}",
         verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
-        **rows.of_runs(evidence, *(side for gain in found for side in (gain.better, gain.worse))),
+        **rows.of_runs(*(side for gain in found for side in (gain.better, gain.worse))),
     )
     return [head | _extremes(parts), *parts] if parts else [head]
 
 
 def words(row: "pd.Series") -> str:
     """Tell one row in a sentence."""
-    ends = f"{sentences.verdict(row)}.{sentences.failed(row)}"
+    ends = f"{sentences.verdict(row)}.{sentences.failed(row, sentences.PAIRS)}"
     if not known(row["ours"]):
         return f"{row['about']}: {ends}"
     span = f" [{row['ours_low']:+.2f}, {row['ours_high']:+.2f}]" * bool(known(row["ours_low"]))
@@ -87,7 +88,9 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         about=gain.about,
         epsilon=gain.epsilon,
         printed=gain.printed,
-        **rows.of_runs(evidence, gain.better, gain.worse),
+        compared=gain.compared,
+        tuning=tuning.of(gain.better, gain.worse),
+        **rows.of_runs(gain.better, gain.worse),
     )
     if not (len(gain.better) and len(gain.worse)):
         return head | {"verdict": "not run", "n": 0}
@@ -102,7 +105,7 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         | {
             "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
             "needed_n": power.needed(gain.printed, _number(measured.sd)),
-            "lucky_gain": power.lucky(_number(verdicts.interval(gain.better[gain.column]).sd)),
+            "lucky_gain": power.lucky(_number(outcomes.measured(gain.better, gain.column).sd)),
             "weak_baseline": _weak(evidence, gain),
         }
     )
@@ -120,7 +123,7 @@ def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
     """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
     runs = evidence.runs
     own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]
-    cells = own[own["epsilon"] == gain.epsilon].groupby("cell")[gain.column]
+    cells = outcomes.of_trained(own[own["epsilon"] == gain.epsilon]).groupby("cell")[gain.column]
     means = cells.mean()[cells.count() >= verdicts.MIN_SEEDS]
     if np.isnan(gain.baseline) or not len(means):
         return ""
@@ -136,6 +139,8 @@ def _extremes(parts: list[rows.Row]) -> rows.Row:
     }
     return {
         "n": min(part["n"] for part in parts),
+        "compared": "; ".join(dict.fromkeys(filter(None, (part["compared"] for part in parts)))),
+        "tuning": tuning.least(part["tuning"] for part in parts),
         "weak_baseline": any(weak) if weak else "",
         **most,
     }

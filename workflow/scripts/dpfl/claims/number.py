@@ -1,6 +1,7 @@
 """Printed accuracies beside ours: a row for each printed number, and how many of them match.
 
-The 95 % Student interval of our mean over seeds, against the band printed +- margin:
+The 95 % Student interval of our mean over the seeds whose run trained (`failed` counts the others),
+against the band printed +- margin:
 
     matches         the interval lies within the band
     differs         the interval lies wholly outside the band
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpfl.judging import printed, rows
 from dpfl.judging.sentences import failed, matched, verdict
-from dpfl.tables import verdicts
+from dpfl.tables import outcomes, verdicts
 from dpfl.tables.rendering import known
 
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         evidence,
         about=f"{claim['method']}: {count}",
         verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
-        **rows.of_runs(evidence, *(number.runs for number in found)),
+        **rows.of_runs(*(number.runs for number in found)),
     )
     if len(parts) == 1:
-        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon")
+        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon", "compared")
         whole |= {key: parts[0][key] for key in (*kept, *rows.DIFFERENCE)}
     elif parts:
         whole["n"] = min(part["n"] for part in parts)
+        whole["compared"] = "; ".join(dict.fromkeys(filter(None, (p["compared"] for p in parts))))
     return [whole, *parts]
 
 
@@ -76,14 +78,15 @@ def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row
         about=f"{claim['method']}, {number.name}",
         printed=number.value,
         epsilon=number.epsilon,
+        compared=number.compared,
         verdict="not run",
         n=0,
     )
     if not len(number.runs):
         return head
-    measured = verdicts.interval(number.runs[number.measured])
+    measured = outcomes.measured(number.runs, number.measured)
     return head | {
         **printed.beside(measured, number.value),
         "verdict": verdicts.cell_verdict(measured, number.value, evidence.study["margin"]),
-        **rows.of_runs(evidence, number.runs),
+        **rows.of_runs(number.runs),
     }

@@ -13,8 +13,8 @@ opponents, and every interval of a pair is drawn at its level. By the interval:
     not run             one side has no run at this epsilon
 
 The claim is a conjunction over opponents, variants and epsilons (`judging.conjunction`). Pooled
-over the epsilons stands second and decides nothing. Runs at chance or diverged count with the
-accuracy they have; `failed` says how many.
+over the epsilons stands second and decides nothing. Compared are the pairs in which both runs
+trained; `failed` counts the others' runs.
 
 With `of`, both sides are values of that setting, compared within every method of the study.
 

@@ -5,7 +5,8 @@
 
 Rises, falls: per seed the linear contrast of accuracy on the rank of the value, as the change in
 points from the first value to the last, which the line fitted to all values makes; a t-test over
-seeds, turned round for `falls`. Seeds that lack a value do not count. By the interval:
+seeds, turned round for `falls`. Seeds that lack a value, or whose run failed at one, do not count.
+By the interval:
 
     replicated          the lower end is above half the margin
     replicated, small   the lower end is above 0
@@ -31,7 +32,7 @@ import numpy as np
 
 from dpfl.errors import UserError
 from dpfl.judging import cells, contrasts, orderings, rows, sentences
-from dpfl.tables import results, verdicts
+from dpfl.tables import outcomes, results, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
     used = [own for _, _, own in _groups(claim, evidence, runs)]
-    return [head | orderings.whole(parts, samples) | rows.of_runs(evidence, *used), *parts]
+    return [head | orderings.whole(parts, samples) | rows.of_runs(*used), *parts]
 
 
 def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:
@@ -119,7 +120,7 @@ def _sample(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> tuple[li
         curves = _curves(evidence, runs)
         return _numbers(claim, curves["round"]), contrasts.of_curves(curves, _VALUE)
     values = cells.epsilons(claim, runs) if over == _EPSILON else _numbers(claim, runs[over])
-    return values, contrasts.of_seeds(runs, over, values, "accuracy")
+    return values, contrasts.of_seeds(outcomes.of_trained(runs), over, values, "accuracy")
 
 
 def _curves(evidence: "Evidence", runs: "pd.DataFrame") -> "pd.DataFrame":
@@ -165,7 +166,7 @@ def _part(
         p_holm=np.nan if p is None else p,
         verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else "not run",
         **rows.difference(measured),
-        **rows.of_runs(evidence, runs),
+        **rows.of_runs(runs),
     )
 
 

@@ -18,7 +18,8 @@ Place = tuple[str, frozenset]
 class Gain:
     """A printed gain at one epsilon, in points; `baseline` is the number printed for the worse.
 
-    `column` is what our runs are compared in. A side that was not run is empty.
+    `column` is what our runs are compared in, `compared` says what that is. A side that was not run
+    is empty.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Gain:
     column: str
     better: pd.DataFrame
     worse: pd.DataFrame
+    compared: str = ""
 
 
 def found(claim: dict, evidence: Evidence) -> list[Gain]:
@@ -66,6 +68,7 @@ def _of_table(claim: dict, evidence: Evidence, pairs: list[orderings.Pair]) -> l
                 round(place.value - theirs[key].value, 9),
                 theirs[key].value,
                 place.measured,
+                place.compared,
             )
             for key, place in ours.items()
             if key in theirs
@@ -105,10 +108,24 @@ def _place(number: printed.Number, *without: str) -> Place:
 
 
 def _gain(
-    pair: orderings.Pair, place: str, epsilon: float, points: float, base: float, column: str
+    pair: orderings.Pair,
+    place: str,
+    epsilon: float,
+    points: float,
+    base: float,
+    column: str,
+    compared: str = "",
 ) -> Gain:
     own = pair.at(epsilon)
     name = place if "," not in pair.name else f"{place}{pair.name[pair.name.index(',') :]}"
     return Gain(
-        name, f"{pair.about}, {place}", epsilon, points, base, column, own.better, own.worse
+        name,
+        f"{pair.about}, {place}",
+        epsilon,
+        points,
+        base,
+        column,
+        own.better,
+        own.worse,
+        compared,
     )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfl.claims import Evidence
 from dpfl.errors import UserError
-from dpfl.judging import cells, conjunction, rows
+from dpfl.judging import cells, conjunction, rows, tuning
 from dpfl.suggestions import nearest
 from dpfl.tables import pairing, results, verdicts
 
@@ -124,9 +124,10 @@ def _row(
         epsilon=epsilon,
         p=_nan(p),
         p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
+        tuning=tuning.of(pair.better, pair.worse),
         verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
         **rows.difference(measured),
-        **rows.of_runs(question.evidence, pair.better, pair.worse),
+        **rows.of_runs(pair.better, pair.worse),
     )
 
 
@@ -153,7 +154,8 @@ def _every(
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
         "p_holm": _nan(p_holm),
-        **rows.of_runs(question.evidence, used),
+        "tuning": tuning.least(part["tuning"] for part in parts),
+        **rows.of_runs(used),
     }
 
 
@@ -187,9 +189,10 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         about=f"{pair.about}, pooled over epsilon {over}",
         p=_nan(found.p),
         p_holm=_nan(found.p_holm),
+        tuning=tuning.of(*sides),
         verdict=found.verdict,
         **rows.difference(found.interval),
-        **rows.of_runs(question.evidence, *sides),
+        **rows.of_runs(*sides),
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 from scipy import stats
 
-from dpfl.tables.verdicts import LEVEL
+from dpfl.tables.verdicts import LEVEL, MIN_SPREAD
 
 POWER = 0.8
 MOST = 1_000_000
@@ -21,17 +21,17 @@ def power(gain: float, sd: float, n: int) -> float:
 
 
 def needed(gain: float, sd: float) -> float:
-    """Return the fewest paired seeds with a power of 80 %; nan if a million are too few."""
+    """Return the fewest paired seeds, at least MIN_SPREAD, with a power of 80 %; nan above MOST."""
     if not (math.isfinite(gain) and math.isfinite(sd) and gain):
         return math.nan
     if sd == 0:
-        return 2.0
-    high = 2
+        return float(MIN_SPREAD)
+    high = MIN_SPREAD
     while power(gain, sd, high) < POWER:
         high *= 2
         if high > MOST:
             return math.nan
-    low = max(2, high // 2)
+    low = max(MIN_SPREAD, high // 2)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if power(gain, sd, middle) >= POWER else (middle + 1, high)

@@ -18,7 +18,7 @@ TRAINING = "train"
 OURS = frozenset(
     {
         *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
-        *("ci_low", "ci_high", "n", "difference", "verdict", "runs", "value"),
+        *("ci_low", "ci_high", "n", "difference", "verdict", "runs", "value", "compared"),
         *PRIVACY,
     }
 )
@@ -27,13 +27,17 @@ OURS = frozenset(
 
 @dataclass(frozen=True)
 class Number:
-    """One printed number: `coordinates` say where it stands, `runs` are ours beside it."""
+    """One printed number: `coordinates` say where it stands, `runs` are ours beside it.
+
+    `compared` says what is compared with what.
+    """
 
     name: str
     value: float
     metric: str
     coordinates: dict[str, object]
     runs: pd.DataFrame
+    compared: str = ""
 
     @property
     def epsilon(self) -> float:
@@ -93,8 +97,14 @@ def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[st
     runs = runs[runs["run"].isin(names) & (runs["method"] == line["method"])]
     runs = runs.drop_duplicates("run")  # two cells may share one
     name = ", ".join(f"{key} {text(line[key])}" for key in shown if _holds(line[key]))
+    compared = line.get("compared", "")
     return Number(
-        name or str(line["row"]), float(line["printed"]), str(line["metric"]), known, runs
+        name or str(line["row"]),
+        float(line["printed"]),
+        str(line["metric"]),
+        known,
+        runs,
+        compared if _holds(compared) else "",
     )
 
 

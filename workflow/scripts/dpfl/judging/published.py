@@ -12,11 +12,12 @@ import pandas as pd
 
 from dpfl.claims import PRIVACY
 from dpfl.papers import published
-from dpfl.tables import audits, results, verdicts
+from dpfl.tables import audits, outcomes, results, verdicts
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
-    *("printed", "study", "method", "ours", "ci_low", "ci_high", "n", "difference", "verdict"),
+    *("printed", "study", "method", "compared", "ours", "ci_low", "ci_high", "n"),
+    *("difference", "verdict"),
     *PRIVACY,
     "runs",
 )
@@ -76,12 +77,13 @@ def _of_studies(
 
 
 def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:
-    measured = verdicts.interval(own["accuracy"])
+    measured = outcomes.measured(own)
     verdict = verdicts.cell_verdict(measured, number["value"], study["margin"])
     return {
         "reading": number["reading"],
         "study": study["name"],
         "method": cell["method"],
+        "compared": number.get("compared", ""),
         "ours": measured.mean,
         "ci_low": measured.low,
         "ci_high": measured.high,

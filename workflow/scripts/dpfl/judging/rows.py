@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 
 from dpfl.claims import COLUMNS, Evidence
-from dpfl.tables import audits, results, verdicts
+from dpfl.tables import audits, outcomes, verdicts
 
 Row = dict[str, Any]
 TEXTS = frozenset(
     {
         *("paper", "claim", "kind", "part", "about", "study", "verdict", "privacy"),
         *("privacy_reasons", "audit_estimator", "audit_status", "weak_baseline", "runs"),
+        *("compared", "tuning"),
     }
 )
 DIFFERENCE = ("n", "difference", "difference_low", "difference_high")
@@ -40,7 +41,7 @@ def blank(claim: dict, evidence: Evidence, part: str = "overall", **values: Any)
     return empty | head | values
 
 
-def of_runs(evidence: Evidence, *sides: pd.DataFrame) -> Row:
+def of_runs(*sides: pd.DataFrame) -> Row:
     """Return what some runs have in common: their names, failures, three epsilons and the audit.
 
     The epsilons are those of the cell that is worst off, so that they fit the verdict on privacy.
@@ -49,10 +50,8 @@ def of_runs(evidence: Evidence, *sides: pd.DataFrame) -> Row:
     if not used:
         return {"runs": "", "failed": 0}
     runs = pd.concat(used)
-    level = results.chance_level(evidence.study["dataset"])
-    lost = runs["diverged"].astype(bool) | (runs["accuracy"] <= level)
-    names = " ".join(dict.fromkeys(runs["run"]))
-    return {"runs": names, "failed": int(lost.sum()), **_privacy(runs)}
+    failed = len(runs) - len(outcomes.of_trained(runs))
+    return {"runs": " ".join(dict.fromkeys(runs["run"])), "failed": failed, **_privacy(runs)}
 
 
 def difference(measured: verdicts.Interval) -> Row:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from dpfl.tables.rendering import known, p_equation
 
+PAIRS = "pairs in which both trained"
 OPEN = {
     "too few seeds": "too few seeds for a verdict",
     "not run": "this scale does not run it",
@@ -39,14 +40,14 @@ def difference(row: pd.Series, unit: str = "points") -> str:
     return f"{row['difference']:+.2f} {unit}{ends} (n = {row['n']:g}{p})"
 
 
-def failed(row: pd.Series) -> str:
-    """Say how many runs ended at chance or diverged, as a sentence to append; they all count."""
+def failed(row: pd.Series, compared: str = "runs that trained") -> str:
+    """Say how many runs failed and what is left to compare, as a sentence to append."""
     if not known(row["failed"]) or not row["failed"]:
         return ""
     runs = "1 run" if row["failed"] == 1 else f"{row['failed']:g} runs"
-    return f" {runs} at chance or diverged, counted in the means."
+    return f" {runs} failed: compared are the {compared}."
 
 
 def compared(row: pd.Series, unit: str = "points") -> str:
     """Tell a comparison: what, by how much, the verdict, and what failed."""
-    return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row)}"
+    return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row, PAIRS)}"

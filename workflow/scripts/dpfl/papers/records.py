@@ -15,10 +15,11 @@ from dpfl.claims import PRIVACY
 from dpfl.errors import UserError
 from dpfl.papers import citation, folder
 
-FORMAT = "judged-claims/2"
+FORMAT = "judged-claims/3"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
 VALUES = (
-    *("part", "about", "epsilon", "printed", "ours", "ours_low", "ours_high", "n", "failed"),
+    *("part", "about", "epsilon", "printed", "compared", "ours", "ours_low", "ours_high"),
+    *("n", "failed", "tuning"),
     *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
     *(*PRIVACY, "needed_n", "lucky_gain", "weak_baseline"),
 )

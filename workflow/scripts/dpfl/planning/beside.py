@@ -12,7 +12,7 @@ from typing import Any
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.papers import published
+from dpfl.papers import measures, published
 from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
 from dpfl.suggestions import nearest
 
@@ -36,6 +36,7 @@ class Beside:
                 "reading": reference.get("reading", ""),
                 "value": row.value,
                 "line": row.line,
+                "compared": measures.compared(self._paper, row, self._length(method, variant)),
             }
             for reference in self._references
             for row in self._matching(reference, method, variant, epsilon)
@@ -55,6 +56,13 @@ class Beside:
     def lines(self) -> set[int]:
         """Return the lines of the file of printed numbers that stand beside some cell."""
         return {row.line for reference in self._references for *_, row in self._all(reference)}
+
+    def _length(self, method: str, variant: dict) -> str:
+        """Return how long a cell is trained: passes over the data if it counts them, or rounds."""
+        federation = components(self._config, method, variant)["federation"]
+        rounds, local = federation["rounds"], federation["local_epochs"]
+        lasts = (rounds * local, "epoch") if local else (rounds, "round")
+        return measures.counted(*lasts)
 
     @cached_property
     def _references(self) -> list[dict]:

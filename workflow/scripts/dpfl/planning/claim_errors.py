@@ -5,7 +5,7 @@ from typing import Any
 
 from dpfl import claims, declarations
 from dpfl.errors import UserError
-from dpfl.papers import folder, published
+from dpfl.papers import folder, measures, published
 from dpfl.planning.methods import COMPONENTS
 from dpfl.suggestions import nearest
 
@@ -18,6 +18,7 @@ BEST = "best-at"
 def claim_errors(config: dict) -> Iterator[str]:
     """Find claims that their kind does not take, or that name what the paper does not define."""
     where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
+    yield from measures.mistakes(config["paper"])
     seen: set[str] = set()
     made = folder.load(config["paper"]).about["claims"]
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):

@@ -106,7 +106,9 @@ def _cell(
     beside: Beside,
     plan: Plan,
 ) -> dict:
-    """Resolve a cell, with a run for each of its seeds."""
+    """Resolve a cell, with a run for each of its seeds, and what has chosen their values."""
+    runs = [_run(config, study, method, variant, epsilon, s, plan) for s in seeds]
+    tuning = plan.runs[runs[0]]["tuning"]
     return {
         "method": method,
         "label": method,
@@ -116,7 +118,8 @@ def _cell(
         "unit": unit_of(config, method, variant),
         "seeds": seeds,
         "published": beside.cell(method, variant, epsilon),
-        "runs": [_run(config, study, method, variant, epsilon, s, plan) for s in seeds],
+        "runs": runs,
+        **({"tuning": tuning} if tuning else {}),
     }
 
 

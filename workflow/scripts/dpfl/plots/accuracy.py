@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import style
-from dpfl.plots import _frame
-from dpfl.tables import results, verdicts
+from dpfl.plots import _failures, _frame
+from dpfl.tables import outcomes, results, verdicts
 
 DODGE = 0.6
 """Share of the distance between two epsilons over which the methods are spread."""
@@ -32,12 +32,14 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     for (series, group), offset in zip(groups, offsets, strict=True):
         look = looks[group["method"].iloc[0]]
         _line(ax, group.sort_values("epsilon"), epsilons, offset, look, series)
+        within = group[group["mean"] >= floor]
+        _failures.mark(ax, within["epsilon"].map(epsilons.index) + offset, within["mean"], within)
         _beyond(ax, group[group["mean"] < floor], epsilons, offset, look)
     _label(ax, cells, epsilons)
     delta = style.delta_text(study["delta"])
     ax.set_title(
         f"{style.literal(study['title'])}\n{study['dataset']}, δ = {delta}; mean over seeds and "
-        "95 % interval (none for n = 1)",
+        f"95 % interval (none below n = {verdicts.MIN_SPREAD})",
         loc="left",
     )
     style.legend_below(figure, ax)
@@ -55,14 +57,14 @@ def _distinct(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, half-width of the interval and n per cell."""
+    """Return mean, half-width of the interval, n and how many runs trained per cell."""
     rows = []
     runs = runs.assign(series=style.series_of(runs))
     for (method, series, epsilon), own in runs.groupby(["method", "series", "epsilon"], sort=False):
-        measured = verdicts.interval(own["accuracy"])
-        half = np.nan if measured.high is None else measured.high - measured.mean
-        rows.append((method, series, epsilon, measured.mean, half, measured.n))
-    return pd.DataFrame(rows, columns=["method", "series", "epsilon", "mean", "half", "n"])
+        found = outcomes.of(own)
+        rows.append((method, series, epsilon, found.mean, found.half, found.n, found.trained))
+    names = ["method", "series", "epsilon", "mean", "half", "n", "trained"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _line(

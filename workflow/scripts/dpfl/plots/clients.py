@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from dpfl.figures import style
-from dpfl.tables import results, verdicts
+from dpfl.plots import _failures
+from dpfl.tables import outcomes, results
 
 VARIES = ("clients",)
 FREE = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "markerfacecolor": "white", "alpha": 0.75}
@@ -48,12 +49,12 @@ def draw(study: dict, runs_dir: Path) -> Figure:
 
 
 def _cells(study: dict, runs: pd.DataFrame) -> pd.DataFrame | None:
-    """Return mean, half-width of the interval and n per cell; None if none counts clients."""
+    """Return mean, half-width, n and how many trained per cell; None if none counts clients."""
     rows = []
     for index, cell in enumerate(study["cells"]):
         if "clients" not in cell["variant"]:
             return None
-        measured = verdicts.interval(runs.loc[runs["cell"] == index, "accuracy"])
+        found = outcomes.of(runs[runs["cell"] == index])
         others = results.variant_text(cell["variant"], without="clients")
         rows.append(
             {
@@ -61,9 +62,10 @@ def _cells(study: dict, runs: pd.DataFrame) -> pd.DataFrame | None:
                 "series": ", ".join(filter(None, (style.label_of(cell, runs), others))),
                 "clients": cell["variant"]["clients"],
                 "epsilon": results.number(cell["epsilon"]),
-                "mean": measured.mean,
-                "half": np.nan if measured.high is None else measured.high - measured.mean,
-                "n": measured.n,
+                "mean": found.mean,
+                "half": found.half,
+                "n": found.n,
+                "trained": found.trained,
             }
         )
     return pd.DataFrame(rows)
@@ -85,6 +87,7 @@ def _panel(ax: Axes, own: pd.DataFrame, free: pd.DataFrame, looks: dict[str, sty
         line = line.sort_values("clients")
         x = line["clients"] * 10 ** (DODGE * (number - (own["series"].nunique() - 1) / 2))
         ax.plot(x, line["mean"], label=series, **look.line() | {"linestyle": "-"})
+        _failures.mark(ax, x, line["mean"], line)
         bars = line["half"].notna()
         ax.errorbar(x[bars], line["mean"][bars], line["half"][bars], fmt="none", ecolor=look.colour)
         beside = free[free["series"] == series].sort_values("clients")

@@ -24,7 +24,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 from dpfl.figures import style
 from dpfl.plots import _cost
-from dpfl.tables import results
+from dpfl.tables import outcomes, results
 
 NUMBERS = 2
 HEAT = "YlGnBu"
@@ -73,7 +73,7 @@ def _cells(study: dict, runs_dir: Path, keys: list[str]) -> pd.DataFrame:
             | {
                 "series": ", ".join(filter(None, (label, results.variant_text(others)))),
                 "epsilon": results.number(cell["epsilon"]),
-                "accuracy": runs.loc[runs["cell"] == index, "accuracy"].mean(),
+                "accuracy": outcomes.of(runs[runs["cell"] == index]).mean,
                 "n": len(cell["runs"]),
                 "plan": _cost.plan_of(summaries[index][0]),
                 "note": _note(summaries[index]),

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import style
-from dpfl.plots import _frame
-from dpfl.tables import rendering, results, verdicts
+from dpfl.plots import _failures, _frame
+from dpfl.tables import outcomes, rendering, results
 
 DODGE = 0.6
 LETTER = 0.075  # width in inches of a letter of a tick's name
@@ -29,7 +29,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     height = 1.2 + len(variants) * (0.25 + 0.16 * runs["method"].nunique())
     width = max(3.6, 7.5 / len(epsilons)) + LETTER * max(map(len, names)) / len(epsilons)
     figure, axes = style.canvas(1, len(epsilons), panel=(width, height), sharey=True)
-    cells = _cells(runs, results.chance_level(study["dataset"]))
+    cells = _cells(runs)
     for ax, epsilon in zip(axes[0], epsilons, strict=True):
         own = cells[cells["epsilon"] == epsilon]
         _panel(ax, own, variants, _frame.floor(cells["mean"]), style.looks(study))
@@ -70,15 +70,13 @@ def _shared(labels: pd.Series) -> str:
     return labels.iloc[0] if labels.nunique() == 1 else ""
 
 
-def _cells(runs: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Return mean, half-width of the interval, n and the number of runs at chance per cell."""
+def _cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, half-width of the interval, n and the number of runs that trained per cell."""
     rows = []
     for key, own in runs.groupby(["method", "variant", "epsilon"], sort=False):
-        measured = verdicts.interval(own["accuracy"])
-        half = np.nan if measured.high is None else measured.high - measured.mean
-        lost = int((own["accuracy"] <= level).sum())
-        rows.append((*key, _shared(own["label"]), measured.mean, half, measured.n, lost))
-    names = ["method", "variant", "epsilon", "label", "mean", "half", "n", "at_chance"]
+        found = outcomes.of(own)
+        rows.append((*key, _shared(own["label"]), found.mean, found.half, found.n, found.trained))
+    names = ["method", "variant", "epsilon", "label", "mean", "half", "n", "trained"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -99,6 +97,7 @@ def _panel(
         bars, colour = own["half"].notna(), looks[method].colour
         ax.errorbar(own["mean"][bars], y[bars], xerr=own["half"][bars], fmt="none", ecolor=colour)
         beyond = own["mean"] < floor
+        _failures.mark(ax, own["mean"][~beyond], y[~beyond], own[~beyond])
         for (_, cell), height in zip(own[beyond].iterrows(), y[beyond], strict=True):
             _beyond(ax, cell, height, colour)
     for edge in np.arange(len(variants) - 1) + 0.5:
@@ -108,7 +107,7 @@ def _panel(
 
 def _beyond(ax: Axes, cell: pd.Series, height: float, colour: str) -> None:
     """Mark a mean that lies below the frame at its left edge."""
-    lost = f" ({cell['at_chance']} of {cell['n']} at chance)" if cell["at_chance"] else ""
+    lost = f" ({rendering.seeds(cell)})" if rendering.failures(cell) else ""
     ax.annotate(
         f"{cell['mean']:.1f}{lost}",
         (0, height),

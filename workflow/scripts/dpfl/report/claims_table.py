@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfl.judging import tuning
 from dpfl.report import paper, values
 from dpfl.report.paper import Paper
 from dpfl.tables.rendering import audited, known, number, rounded_up
@@ -102,9 +103,11 @@ def epsilons(row: Mapping) -> str:
 
 
 def remarks(row: Mapping) -> str:
-    """Say what else a reader of a printed gain should know."""
+    """Say what stands beside what is printed, how sides were tuned, and what a gain would take."""
     weak, needed, lucky = (row[key] for key in ("weak_baseline", "needed_n", "lucky_gain"))
     found = [
+        str(row["compared"]) if known(row.get("compared")) else "",
+        tuning.SAID.get(row.get("tuning"), ""),
         "the printed baseline is weak" if weak is True else "",
         f"{needed:g} seeds would show the printed gain" if known(needed) else "",
         f"the best 3 of 10 seeds would gain {_number(lucky)}" if known(lucky) else "",

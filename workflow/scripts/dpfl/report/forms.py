@@ -57,17 +57,17 @@ def slashed(values: Iterable[float], digits: int = 2) -> str:
 
 
 def brief(cell: Mapping[str, Any]) -> str:
-    """Return a cell's accuracy for a table, `96.3 ± 0.2`, or how many runs ended at chance."""
-    if cell.get("at_chance"):
-        return f"{cell['at_chance']:g} of {cell['n']:g} at chance"
+    """Return a cell's accuracy for a table, `96.3 ± 0.2`, and how many trained if not all."""
+    lost = f"({rendering.seeds(cell)})" if rendering.failures(cell) else ""
     known = rendering.known(cell["ci_high"])
     half = f" ± {cell['ci_high'] - cell['accuracy_mean']:.1f}" if known else ""
-    return f"{cell['accuracy_mean']:.1f}{half}"
+    mean = cell["accuracy_mean"]
+    return " ".join(filter(None, (f"{mean:.1f}{half}" * rendering.known(mean), lost)))
 
 
 def accuracy(cell: Mapping[str, Any]) -> str:
     """Return a cell's accuracy with its n, `96.3 ± 0.2 (n=3)`."""
-    return rendering.mean_and_interval({"at_chance": 0} | dict(cell))
+    return rendering.mean_and_interval(cell)
 
 
 def compared(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.report.forms import counted, listed, setting
-from dpfl.tables import rendering, results
+from dpfl.tables import outcomes, rendering, results
 from dpfl.tables.published import base
 from dpfl.tables.rendering import known, rounded_up
 
@@ -59,7 +59,7 @@ def variants(cells: pd.DataFrame) -> list[str]:
 
 
 def divergence(study: dict, cells: pd.DataFrame) -> str:
-    """Say how many runs diverged or ended at chance level, and where; each run is told once."""
+    """Say how many runs diverged or failed, and where; each run is told once."""
     cells = cells.iloc[[group[0] for group in results.same_runs(study)]]
     total = counted(int(cells["n"].sum()), "run")
     infinite = _places(cells, "diverged")
@@ -68,10 +68,14 @@ def divergence(study: dict, cells: pd.DataFrame) -> str:
         if infinite[0]
         else f"The loss stayed finite in all of the {total}."
     )
-    lost = _places(cells, "at_chance")
-    at_chance = f" {lost[0]} of {total} ended at chance level: {lost[1]}." if lost[0] else ""
-    kept = " They are part of every mean." if infinite[0] or lost[0] else ""
-    return said + at_chance + kept
+    lost = _places(cells.assign(failed=cells["n"] - cells["trained"]), "failed")
+    if not lost[0]:
+        return said
+    return (
+        f"{said} {lost[0]} of {total} failed, at chance level or more than {outcomes.FAR:g} points "
+        f"under the median of those that trained: {lost[1]}. Means and comparisons are of those "
+        "that trained."
+    )
 
 
 def _places(cells: pd.DataFrame, column: str) -> tuple[int, str]:
@@ -240,7 +244,7 @@ def _extremes(group: pd.DataFrame, name: str = "") -> str:
 
 def percent(row: pd.Series) -> str:
     """Return a cell's accuracy in running text."""
-    return rendering.mean_and_interval(row).replace(" (n=", " % (n = ")
+    return rendering.mean_and_interval(row).replace(" (", " % (", 1).replace("(n=", "(n = ")
 
 
 def overlap(low: pd.Series, high: pd.Series) -> str:

@@ -10,14 +10,14 @@ from dpfl.report import claims_table
 from dpfl.tables.rendering import known
 
 FIXED = [
-    *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
-    *("ci_low", "ci_high", "n", "difference", "verdict", *PRIVACY, "runs"),
+    *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "compared"),
+    *("ours", "ci_low", "ci_high", "n", "difference", "verdict", *PRIVACY, "runs"),
 ]
 """The columns that are no coordinates, of results/claims/{paper}/published.csv."""
 NOT_RUN = "not run"
 PRIVATE = ["dataset", "epsilon", "delta"]
 PRINTED = ["table", "row", "at", "printed"]
-HEADS = ["table", "row", "at", "printed", "method", "ours", "difference", "verdict"]
+HEADS = ["table", "row", "at", "printed", "method", "compared", "ours", "difference", "verdict"]
 
 
 def beside(published: pd.DataFrame, study: str) -> list[list[str]]:
@@ -64,6 +64,7 @@ def _line(row: dict, coordinates: list[str]) -> list[str]:
         _at(row, coordinates),
         _short(row["printed"]),
         str(row["method"]),
+        str(row["compared"]) if known(row.get("compared")) else "",
         claims_table.ours(found),
         f"{row['difference']:+.2f}" if known(row["difference"]) else "",
         str(row["verdict"]),

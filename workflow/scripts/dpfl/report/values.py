@@ -74,7 +74,7 @@ class Values:
         return forms.accuracy(self.cell(study, **where))
 
     def brief(self, study: str, **where: Any) -> str:
-        """Return a cell's accuracy for a table, `96.3 ± 0.2` or `1 of 3 at chance`."""
+        """Return a cell's accuracy for a table, `96.3 ± 0.2` or `96.3 ± 0.3 (4 of 5 trained)`."""
         return forms.brief(self.cell(study, **where))
 
     def comparison(self, study: str, **where: Any) -> Row:
@@ -98,7 +98,8 @@ class Printed:
 def read(path: Path) -> pd.DataFrame:
     """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known."""
     raw = files.read_table(path, dtype=str, keep_default_na=False)
-    return _with_certified(raw.assign(**{name: _typed(raw[name]) for name in raw.columns}))
+    typed = raw.assign(**{name: _typed(raw[name]) for name in raw.columns})
+    return _with_trained(_with_certified(typed))
 
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
@@ -140,6 +141,21 @@ def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
         return table
     plain = table["label"].str.removesuffix(UNPROVEN)
     return table.assign(label=plain, certified=plain == table["label"])
+
+
+def _with_trained(table: pd.DataFrame) -> pd.DataFrame:
+    """Give an older table of cells its column `trained`.
+
+    It knows of runs at chance alone, if of any, and has them in its means: where there are some,
+    the mean of the others is not known.
+    """
+    if "accuracy_mean" not in table or "trained" in table:
+        return table
+    lost = table.get("at_chance", pd.Series(0.0, table.index)).fillna(0)
+    own = {"accuracy_mean", "ci_low", "ci_high", "sd"} & {*table}
+    return table.assign(
+        trained=table["n"] - lost, **{key: table[key].where(lost == 0) for key in own}
+    )
 
 
 def _typed(column: pd.Series) -> pd.Series:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.errors import UserError
+from dpfl.tables import outcomes
 
 ZERO = 9
 """Decimals of a difference, in points: beyond them is what floating point makes of nothing."""
@@ -32,9 +33,11 @@ def differences(
 ) -> np.ndarray:
     """Return one difference per seed, better - worse, the mean over some epsilons.
 
-    Only seeds that have every one of these epsilons on both sides count; none without epsilons.
+    Only seeds count whose runs trained at every one of these epsilons on both sides; none without
+    epsilons.
     """
-    ours, theirs = (by_seed(side, value).reindex(columns=epsilons) for side in (better, worse))
+    sides = map(outcomes.of_trained, (better, worse))
+    ours, theirs = (by_seed(side, value).reindex(columns=epsilons) for side in sides)
     gaps = (ours - theirs).dropna()
     return gaps.mean(axis=1).round(ZERO).to_numpy() if len(epsilons) else np.array([])
 

@@ -148,16 +148,34 @@ def labels(table: "pd.DataFrame") -> "pd.Series":
 
 
 def mean_and_interval(row: "pd.Series") -> str:
-    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for one seed.
+    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for fewer than three seeds.
 
-    Runs that ended at chance level are counted: `68.8 ± 123.6 (n=3, 1 at chance)`; a cell without
-    a result is `failed`.
+    Where runs failed it is that of the others, and says so: `97.1 ± 0.3 (4 of 5 trained)`; a cell
+    without a result is `failed`.
     """
     if not row["n"]:
         return "failed"
-    lost = f", {row['at_chance']:g} at chance" if row["at_chance"] else ""
     spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
-    return f"{row['accuracy_mean']:.1f}{spread} (n={row['n']:g}{lost})"
+    mean = f"{row['accuracy_mean']:.1f}{spread} " if known(row["accuracy_mean"]) else ""
+    return f"{mean}({seeds(row)})"
+
+
+def seeds(row: Mapping[str, Any]) -> str:
+    """Return how many seeds a cell has, `n=5`, or how many of them trained, `4 of 5 trained`."""
+    return f"{row['trained']:g} of {row['n']:g} trained" if failures(row) else f"n={row['n']:g}"
+
+
+def failures(row: Mapping[str, Any]) -> int:
+    """Return how many runs of a cell failed."""
+    return int(row["n"] - row["trained"])
+
+
+def trained(row: Mapping[str, Any]) -> str:
+    """Return which share of a cell's runs trained, with its interval; nothing if all did."""
+    if not failures(row):
+        return ""
+    ends = f"{100 * row['trained_low']:.0f}, {100 * row['trained_high']:.0f}"
+    return f"{row['trained']:g} of {row['n']:g} [{ends}] %"
 
 
 def difference(row: "pd.Series") -> str:
@@ -253,6 +271,7 @@ CELLS: dict[str, Column] = {
     "remark": plain("remark"),
     "ε": rounded("epsilon"),
     "test accuracy, %": mean_and_interval,
+    "trained": of_results(trained),
     "diverged": of_results(lambda row: str(row["diverged"] or "")),
     "ε claimed": of_results(claimed),
     "ε certified": of_results(certified),
@@ -267,6 +286,7 @@ CELLS: dict[str, Column] = {
     "clipped below": rounded("clipped_below", "{:.0%}"),
     "clipped above": rounded("clipped_above", "{:.0%}"),
     "published": plain("published"),
+    "compared": plain("compared"),
     "verdict": plain("verdict"),
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files, plugins
-from dpfl.tables import audits
+from dpfl.tables import audits, outcomes
 
 Study = dict[str, Any]
 CHANCE = 1.5
@@ -104,7 +104,8 @@ def unit_of(study: Study) -> str:
 def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
-    A run without a finite accuracy counts as guessing: to leave it out would flatter its method.
+    A run without a finite accuracy counts as guessing; `trained` marks the runs of a cell that did
+    not fail (`tables.outcomes`).
     `certified` holds for a cell if every run has a certificate, or no budget to certify, `refuted`
     if an audit refutes the certificate or the claim of any run. Every setting that the study varies
     has a column, None where a cell does not have it.
@@ -124,7 +125,12 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
         for key in ("accuracy", "train_accuracy")
     }
     certified = ~unproven.groupby(table["cell"]).transform("any")
-    return table.assign(**finite, certified=certified, refuted=audits.refuted(table))
+    table = table.assign(**finite, certified=certified, refuted=audits.refuted(table))
+    level = chance_level(study["dataset"])
+    ended = table["accuracy"].mask(table["diverged"])
+    cells = ended.groupby(table["cell"])
+    trained = cells.transform(lambda own: outcomes.trained(own, level))
+    return table.assign(trained=trained.astype(bool))
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
@@ -182,6 +188,7 @@ def _cell_columns(cell: dict) -> dict[str, Any]:
         "variant": variant_text(cell["variant"]),
         "epsilon": number(cell["epsilon"]),
         "unit": cell["unit"],
+        "tuning": cell.get("tuning") or "",
     }
 
 

@@ -1,8 +1,9 @@
 """The results table: one row per cell of a study, with interval, epsilons and verdict.
 
-Accuracies are test accuracies in percent; n counts seeds, `at_chance` those at chance level. Three
-epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified` (an accountant's
-proof, the largest over seeds; empty without a proof) and `eps_audited` (the largest lower bound
+A cell has two outcomes (`tables.outcomes`): of its n seeds `trained` trained, a share between
+`trained_low` and `trained_high`; test accuracy in percent is the mean of these, with an interval
+from three on. Three epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified`
+(a proof's, the largest over seeds; empty without one) and `eps_audited` (the largest lower bound
 from an attack; empty without one). That bound holds at `audit_level`; `audit_ceiling` is what
 the audit gives at its best, `audit_broken` names checks of noise and sampling that failed,
 `audit_blind` says what it does not see, and `privacy_reasons` what the verdict `privacy` is due to.
@@ -10,9 +11,10 @@ the audit gives at its best, `audit_broken` names checks of noise and sampling t
 an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
 without a proof it proves nothing.
 
-A cell with published numbers shows them, ours minus each, and a verdict each; one beside a baseline
-gets the verdicts of its comparisons; a demonstration gets `demonstration`. Beside `variant`, which
-is for reading, every setting that the study varies has a column.
+A cell with published numbers shows them, ours minus each, what is compared with what, and a verdict
+each; one beside a baseline gets the verdicts of its comparisons; a demonstration gets
+`demonstration`. Beside `variant`, which is for reading, every setting that the study varies has a
+column.
 """
 
 import math
@@ -20,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.tables import audits, comparisons, results, verdicts
+from dpfl.tables import audits, comparisons, outcomes, results, verdicts
 
 COLUMNS = [
     *(
@@ -35,23 +37,25 @@ COLUMNS = [
         "delta",
         "n",
     ),
-    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "at_chance"),
+    *("trained", "trained_low", "trained_high"),
+    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
     *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
     *("audit_level", "audit_estimator", "audit_status", "audit_broken", "audit_blind"),
     *("privacy", "privacy_reasons", "reasons"),
     *("unit", "adjacency", "accountant", "noise"),
-    *("rate", "r", "regime", "clipped_below", "clipped_above", "published", "verdict"),
+    *("rate", "r", "regime", "clipped_below", "clipped_above"),
+    *("published", "compared", "verdict"),
 ]
 
 
 def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell from the study's runs and its comparisons."""
-    rows, level = [], results.chance_level(study["dataset"])
+    rows = []
     firsts = {index: group[0] for group in results.same_runs(study) for index in group}
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
-        measured = verdicts.interval(own["accuracy"])
-        published, verdict = _published(study, cell, measured, compared)
+        outcome = outcomes.of(own)
+        published, beside, verdict = _published(study, cell, outcome.accuracy, compared)
         rows.append(
             {
                 "study": study["name"],
@@ -64,9 +68,8 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "remark": _remark(cell, study["cells"][firsts[index]]),
                 "epsilon": results.number(cell["epsilon"]),
                 "delta": study["delta"],
-                **_accuracy(measured),
+                **_accuracy(outcome),
                 "diverged": int(own["diverged"].sum()),
-                "at_chance": int((own["accuracy"] <= level).sum()),
                 **audits.of_cell(own),
                 **audits.remarks(own),
                 "eps_accounted": own["eps_accounted"].max(),
@@ -79,6 +82,7 @@ def cells(study: results.Study, runs: pd.DataFrame, compared: pd.DataFrame) -> p
                 "clipped_below": own["clipped_below"].mean(),
                 "clipped_above": own["clipped_above"].mean(),
                 "published": published,
+                "compared": beside,
                 "verdict": verdict,
             }
         )
@@ -113,27 +117,31 @@ def _remark(cell: dict, first: dict) -> str:
     return "; ".join(filter(None, [cell.get("remark", ""), shared * (first is not cell)]))
 
 
-def _accuracy(measured: verdicts.Interval) -> dict[str, Any]:
+def _accuracy(outcome: outcomes.Outcome) -> dict[str, Any]:
     return {
-        "n": measured.n,
-        "accuracy_mean": measured.mean,
-        "ci_low": measured.low,
-        "ci_high": measured.high,
-        "sd": measured.sd,
+        "n": outcome.n,
+        "trained": outcome.trained,
+        "trained_low": outcome.low,
+        "trained_high": outcome.high,
+        "accuracy_mean": outcome.mean,
+        "ci_low": outcome.accuracy.low,
+        "ci_high": outcome.accuracy.high,
+        "sd": outcome.accuracy.sd,
     }
 
 
 def _published(
     study: results.Study, cell: dict, measured: verdicts.Interval, compared: pd.DataFrame
-) -> tuple[str, str]:
-    """Return what the source printed about a cell, if anything, and the verdict."""
+) -> tuple[str, str, str]:
+    """Return what the source printed about a cell, what of ours is compared, and the verdict."""
     if results.demonstrates(study):
-        return "", "demonstration"
+        return "", "", "demonstration"
     if math.isinf(results.number(cell["epsilon"])):
-        return "", ""
+        return "", "", ""
     printed, judged = _numbers(cell, measured, study["margin"])
     judged += _baseline_verdicts(study, cell, compared)
-    return "; ".join(printed), "; ".join(judged)
+    beside = dict.fromkeys(number.get("compared", "") for number in cell.get("published", []))
+    return "; ".join(printed), "; ".join(filter(None, beside)), "; ".join(judged)
 
 
 def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[list[str], list[str]]:

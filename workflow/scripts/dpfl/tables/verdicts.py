@@ -16,6 +16,8 @@ from dpfl.errors import UserError
 LEVEL = 0.95
 MIN_SEEDS = 5
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
+MIN_SPREAD = 3
+"""An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
 PRIVACY = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
 """Verdicts on a claimed epsilon, the worst first."""
 REFUTED = PRIVACY[:2]
@@ -23,7 +25,10 @@ REFUTED = PRIVACY[:2]
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean and Student's interval of n values; low, high and sd are None without a spread."""
+    """Mean and Student's interval of n values; low and high are None below MIN_SPREAD of them.
+
+    The standard deviation `sd` is None below two.
+    """
 
     mean: float
     low: float | None
@@ -57,9 +62,9 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
         raise UserError(f"an interval needs finite values, got {values.tolist()}")
     n = len(values)
     mean = float(values.mean()) if n else math.nan
-    if n < 2:
-        return Interval(mean, None, None, n, None)
-    sd = float(values.std(ddof=1))
+    sd = float(values.std(ddof=1)) if n > 1 else None
+    if n < MIN_SPREAD:
+        return Interval(mean, None, None, n, sd)
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * sd / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, n, sd)
 
@@ -111,7 +116,8 @@ def family(
 
     `differences` holds, per comparison, one paired difference per seed (better - worse). An
     interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
-    Holm rejects; jointly the intervals of a family cover less than `level`.
+    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - level) / j over
+    j = 1 ... m, 91 % of three.
     """
     p = {name: p_value(values) for name, values in differences.items()}
     adjusted = holm(p, level)
@@ -146,15 +152,15 @@ def holm(
 
 
 def p_value(values: Sequence[float]) -> float | None:
-    """Return the two-sided p of the paired t-test of some differences; None below two."""
+    """Return the two-sided p of the paired t-test of some differences; None below MIN_SPREAD."""
     above = p_above(values)
     return None if above is None else 2 * min(above, 1 - above)
 
 
 def p_above(values: Sequence[float]) -> float | None:
-    """Return the p of the paired t-test against "not above zero"; None below two."""
+    """Return the p of the paired t-test against "not above zero"; None below MIN_SPREAD."""
     measured = interval(values)
-    if measured.sd is None:
+    if measured.n < MIN_SPREAD:
         return None
     if measured.sd == 0:
         return 0.5 - 0.5 * float(np.sign(measured.mean))

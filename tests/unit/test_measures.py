@@ -1,0 +1,102 @@
+"""What stands beside a printed number, and how sides were tuned, is said in every row."""
+
+import judged
+import pytest
+import yaml
+
+from dpfl.judging import judge as judging
+from dpfl.judging import tuning
+from dpfl.papers import folder, measures, published
+from dpfl.planning.beside import Beside
+from dpfl.planning.compose import compose
+
+HEAD = "table,row,metric,value,dataset,epsilon,epochs\n"
+
+
+@pytest.fixture
+def paper(monkeypatch, tmp_path):
+    """Write a paper with one printed number, and return it with a part of its paper.yaml."""
+    home = tmp_path / "workflow" / "papers"
+    (home / "new2024").mkdir(parents=True)
+    monkeypatch.setattr(folder, "HOME", home)
+
+    def write(printed, epochs=""):
+        about = {"title": "new", "claims": [], "printed": printed}
+        (home / "new2024" / "paper.yaml").write_text(yaml.safe_dump(about))
+        (home / "new2024" / "studies.yaml").write_text("{}")
+        line = f"table 1,sgd,accuracy_pct,90,mnist,2,{epochs}\n"
+        (home / "new2024" / "published.csv").write_text(HEAD + line)
+        clear()
+        return published.read("new2024")[0]
+
+    yield write
+    clear()
+
+
+def clear():
+    for function in (folder.load, published.read):
+        function.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("printed", "epochs", "words"),
+    [
+        ({}, "", "accuracy, of which examples is not said, epochs not printed"),
+        ({}, "25", "accuracy, of which examples is not said, after 25 epochs"),
+        ({"table 1": {"accuracy": "training"}}, "", "training accuracy, epochs not printed"),
+        ({"table 1": {"accuracy": "test", "epochs": 1}}, "", "test accuracy after 1 epoch"),
+        ({"table 1": {"accuracy": "test", "epochs": 1}}, "50", "test accuracy after 50 epochs"),
+    ],
+)
+def test_what_is_compared_with_what(paper, printed, epochs, words):
+    number = paper(printed, epochs)
+    said = measures.compared("new2024", number, "10 epochs")
+    assert said == f"test accuracy after 10 epochs beside printed {words}"
+
+
+def test_a_table_that_is_not_printed_is_a_mistake(paper):
+    paper({"table 2": {"accuracy": "test"}})
+    [line] = measures.mistakes("new2024")
+    assert line.endswith("printed has 'table 2', no table there; did you mean 'table 1'?")
+    paper({"table 1": {"accuracy": "test"}})
+    assert not list(measures.mistakes("new2024"))
+
+
+def test_epochs_are_those_of_the_cell(root):
+    """Ten rounds of one local epoch, printed as training accuracy: read from the files."""
+    default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    config = compose(default | {"scale": "mnist"})["zhou2022"]
+    [number] = Beside("zhou2022", "fsdp-k", config).cell("fsdp-central", {"rank": 10}, 2.0)
+    federation = config["federations"]["central"]
+    assert federation["rounds"] * federation["local_epochs"] == 10
+    assert number["compared"] == (
+        "test accuracy after 10 epochs beside printed training accuracy, epochs not printed"
+    )
+
+
+def sides(ours, theirs):
+    found = judged.of({(m, 2.0, ()): judged_values(m) for m in "ab"})
+    found.runs["tuning"] = found.runs["method"].map({"a": ours, "b": theirs})
+    return found
+
+
+def judged_values(method):
+    return [90.0 + 0.1 * seed + 2 * (method == "a") for seed in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "word"),
+    [("x", "y", "alike"), ("x", "x", "shared"), ("", "", "none"), ("x", "", "one side")],
+)
+@pytest.mark.parametrize("kind", ["ordering", "gap"])
+def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
+    claim = {"id": "c", "kind": kind, "study": "main", "better": "a"}
+    rest = {"ordering": {"worse": ["b"]}, "gap": {"worse": "b", "points": 2.0}}[kind]
+    table = judging.judge(claim | rest, sides(ours, theirs))
+    assert set(table["tuning"]) == {word}
+
+
+def test_the_least_fair_comparison_counts():
+    assert tuning.least(["alike", "one side", "shared", ""]) == "one side"
+    assert tuning.least(["alike", "alike"]) == "alike"
+    assert tuning.least([]) == ""

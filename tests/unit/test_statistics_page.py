@@ -1,0 +1,103 @@
+"""docs/statistics.md: every number in its tables is computed again, and its sentences simulated."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpfl.judging import power, tuning
+from dpfl.tables import outcomes
+from dpfl.tables.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
+
+PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
+
+
+def rows(head):
+    """Return the cells of the table whose head begins so."""
+    lines = PAGE.splitlines()
+    start = lines.index(next(line for line in lines if line.startswith(f"| {head} |")))
+    found = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found[0], found[2:]
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[-+]?\d+\.?\d*", text)]
+
+
+@pytest.mark.parametrize("row", rows("runs, %")[1], ids=lambda row: row[0])
+def test_the_runs_that_trained(row):
+    values = numbers(row[0])
+    assert row[1] == f"{outcomes.trained(values, 15.0).sum()} of {len(values)}"
+
+
+@pytest.mark.parametrize("row", rows("verdict")[1], ids=lambda row: row[0])
+def test_the_examples_of_verdicts(row):
+    low, high = numbers(row[2])
+    assert f"`{of_ordering(Interval((low + high) / 2, low, high, 5, 0.1), 1.0)}`" == row[0]
+
+
+def test_the_verdicts_are_in_the_order_of_the_rule():
+    assert [row[0] for row in rows("verdict")[1]] == [
+        *("`replicated`", "`replicated, small`", "`reversed`", "`not replicated`"),
+        "`inconclusive`",
+    ]
+
+
+def test_the_table_of_power():
+    head, lines = rows("gain")
+    for gain, *seeds in lines:
+        found = [power.needed(float(gain), float(sd)) for sd in head[1:]]
+        assert [float(n) for n in seeds] == found
+
+
+def test_the_smallest_numbers_of_seeds():
+    assert f"none below n = {MIN_SPREAD}" in PAGE
+    assert f"no\nverdict below n = {MIN_SEEDS}" in PAGE
+    assert f"more than {outcomes.FAR:g} points under its cell's median" in PAGE
+    assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*tuning.SAID}
+
+
+def test_the_table_of_joint_coverage():
+    for m, share in rows("opponents m")[1]:
+        product = math.prod(1 - 0.05 / j for j in range(1, int(m) + 1))
+        assert share == f"{100 * product:.1f} %"
+
+
+def families(truths, repeats, seed=5):
+    """Yield Holm's comparisons of five differences each, of true means and spread 1."""
+    rng = np.random.default_rng(seed)
+    for _ in range(repeats):
+        yield family({i: truth + rng.normal(0, 1, 5) for i, truth in enumerate(truths)}, 1.0)
+
+
+def test_intervals_jointly_cover_less_than_95_percent_where_the_order_is_certain():
+    """Leads so far apart that Holm takes them in one order, the last of which is none."""
+    truths, repeats = (1e6, 1e3, 0.0), 2000
+    covered = sum(
+        all(one.interval.low <= truths[i] <= one.interval.high for i, one in found.items())
+        for found in families(truths, repeats)
+    )
+    assert covered < stats.binom.ppf(0.001, repeats, 0.95)
+    expected = math.prod(1 - 0.05 / j for j in (1, 2, 3))
+    assert abs(covered / repeats - expected) < 4 * math.sqrt(expected * (1 - expected) / repeats)
+
+
+@pytest.mark.parametrize("truths", [(0.0, 0.0, 0.0), (1e3, 0.0, 0.0), (1e6, 1e3, 0.0)])
+def test_a_true_zero_is_excluded_in_at_most_5_percent_of_families(truths):
+    """What Holm has: the level of the family, whichever differences are none."""
+    repeats = 1000
+    false = sum(
+        any(
+            truth == 0 and (found[i].interval.low > 0 or found[i].interval.high < 0)
+            for i, truth in enumerate(truths)
+        )
+        for found in families(truths, repeats)
+    )
+    assert 0 < false <= stats.binom.isf(0.001, repeats, 0.05)

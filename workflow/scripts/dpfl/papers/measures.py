@@ -1,0 +1,37 @@
+"""What stands beside a printed accuracy, in words: ours and theirs are seldom of the same kind.
+
+Ours is test accuracy of the model after the last round. What a table prints, its paper.yaml says:
+
+    printed:
+      table 3: { accuracy: training, epochs: 25 }
+
+Both keys may be left out for what is not printed; a column `epochs` of published.csv goes first.
+"""
+
+from collections.abc import Iterator
+
+from dpfl.papers import folder, published
+from dpfl.suggestions import nearest
+
+
+def compared(paper: str, number: published.Printed, length: str) -> str:
+    """Return what is compared with what; `length` says how long ours trains, as `10 epochs`."""
+    about = folder.load(paper).about.get("printed", {}).get(number.table, {})
+    kind, epochs = about.get("accuracy"), number.coordinate("epochs") or about.get("epochs")
+    theirs = f"{kind} accuracy" if kind else "accuracy, of which examples is not said,"
+    after = f" after {counted(float(epochs), 'epoch')}" if epochs else ", epochs not printed"
+    return f"test accuracy after {length} beside printed {theirs}{after}".replace(",,", ",")
+
+
+def counted(count: float, noun: str) -> str:
+    """Return a count with its noun, such as `1 epoch` or `2.5 epochs`."""
+    return f"{count:g} {noun}{'' if count == 1 else 's'}"
+
+
+def mistakes(paper: str) -> Iterator[str]:
+    """Find tables that a paper.yaml describes and published.csv lacks."""
+    tables = published.tables(paper)
+    for name in folder.load(paper).about.get("printed", {}):
+        if name not in tables:
+            where = folder.shown(folder.path_of(paper, folder.ABOUT))
+            yield f"{where}: printed has {name!r}, no table there; {nearest(name, tables)}"
