@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import cache
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
@@ -31,7 +30,9 @@ RUN_FILES = {
 def deleted_files(runs):
     """Files of finished runs that somebody deleted: nothing else may ask for them again."""
     files = [path.format(run=run) for run in runs for path in RUN_FILES.values()]
-    finished = {run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()}
+    finished = {
+        run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()
+    }
     return [f for f in files if f.split("/")[2] in finished and not Path(f).exists()]
 
 
@@ -63,14 +64,7 @@ def sources_of(name, *used):
     as READS. As a parameter of a job it reruns the job when one of them changes; as inputs, forty
     files of every run would be most of the DAG.
     """
-    return digest_of(name, used)
-
-
-@cache
-def digest_of(name, used):
-    files = [plugins.path_of(package, plugin) for package, plugin in used]
-    read = {f for pair in used for f in plugins.constant(*pair, "READS", ())}
-    return sources.digest(f"{SCRIPTS}/{name}.py", *files, read=read)
+    return sources.of_driver(name, used)
 
 
 def runs_of_study(wildcards):
@@ -104,14 +98,7 @@ def run_of(wildcards):
 
 
 def run_sources(run):
-    settings = PLAN.runs[run]["settings"]
-    return sources_of(
-        "train",
-        ("models", settings["model"]),
-        ("mechanisms", settings["mechanism"]["estimator"]),
-        ("clippings", settings["clipping"]["rule"]),
-        ("optimizers", settings["optimizer"]["algorithm"]),
-    )
+    return sources.of_run(PLAN.runs[run]["settings"])
 
 
 def read_by(run):
