@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--home", default="workflow/papers", help="the papers' folders")
     args = parser.parse_args()
 
+    args.output.parent.mkdir(parents=True, exist_ok=True)
     try:
         papermill.execute_notebook(
             args.template,

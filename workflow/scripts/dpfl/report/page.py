@@ -84,7 +84,11 @@ def _provenance(folder: Folder, read: Iterable[str], studies: Iterable[dict]) ->
     return {
         "runs": sum(about["runs"]["trained"] for about in kept),
         "versions": _distinct(about["versions"] for about in kept),
-        "hardware": _distinct(own for about in kept for own in about["hardware"]),
+        "hardware": _distinct(
+            {key: value for key, value in own.items() if key != "runs"}
+            for about in kept
+            for own in about["hardware"]
+        ),
     }
 
 
