@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from dpfl import files, machine
-from dpfl.planning import outputs
+from dpfl.planning import outputs, reference
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.provenance import runs, sample, schema
 from dpfl.terminal.choice import Choice
 
 FORMAT = "kept-results/1"
-ABOUT, CHOSEN, OUTLINE = "provenance.json", "chosen.json", "outline.json"
+ABOUT, OUTLINE = "provenance.json", "outline.json"
 PACKAGES = ("dpfl", "snakemake", "opacus", "dp-accounting", "torch", "numpy", "pandas")
 CLAIMS = ("claims", "published")
 
@@ -55,7 +55,7 @@ class Kept:
         table = runs.rows(self.plan, self.paper, self.results)
         runs.write(new / runs.FILE, table, list(schema.declared()["kinds"]["runs"]))
         schema.describe(f"{self.paper}-{outline['scale']}", new, kinds | {runs.FILE: "runs"})
-        files.write_json(new / CHOSEN, runs.chosen(self.plan, self.paper, self.results))
+        files.write_json(new / reference.FILE, runs.chosen(self.plan, self.paper, self.results))
         files.write_json(
             new / sample.FILE, sample.of_paper_runs(self.plan, self.paper, self.results)
         )

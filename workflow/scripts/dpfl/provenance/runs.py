@@ -78,7 +78,7 @@ def chosen(plan: Plan, paper: str, results: Path) -> list[dict[str, Any]]:
     for name in of_paper(plan.studies, paper):
         for cell in plan.studies[name]["cells"]:
             run = cell["runs"][0]
-            values = Finished(run, results).tuned(planned(plan, run))
+            values = Finished(run, results).tuned(planned(plan, run)) | cell.get("kept", {})
             if values:
                 place = {key: cell[key] for key in ("method", "variant", "epsilon")}
                 found.append({"study": name.split("/")[1], **place, "values": values})
@@ -105,7 +105,7 @@ def _of_cell(study: str, cell: dict, role: str, plan: Plan, results: Path) -> It
     trials: dict[str, list[str]] = {}
     for name in cell["runs"]:
         own = Finished(name, results)
-        values = own.tuned(planned(plan, name))
+        values = own.tuned(planned(plan, name)) | cell.get("kept", {})
         yield head | {"role": role} | _row(own, values)
         tuning = plan.runs[name]["tuning"]
         for trial in plan.tunings[tuning]["trials"] if tuning else ():
