@@ -47,6 +47,7 @@ def driven(root: Path, folder: Path, paper: str, made: Path) -> subprocess.Compl
     scripts = root / "workflow" / "scripts"
     command = [sys.executable, scripts / "notebook.py", "--paper", paper, "--output", made]
     template, home = root / "notebooks" / "paper.ipynb", folder.parent / "papers"
+    command += ["--html", folder / "reports"]
     return subprocess.run(
         [*command, "--template", template, "--results", folder, "--home", home],
         env=os.environ | {"PYTHONPATH": str(scripts)},
@@ -60,8 +61,6 @@ def executed(root: Path, folder: Path, paper: str) -> str:
     made = folder / f"{paper}.ipynb"
     done = driven(root, folder, paper, made)
     assert done.returncode == 0, done.stderr
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--no-input"]
-    subprocess.run([*command, "--output-dir", folder / "reports", made], check=True)
     return (folder / "reports" / f"{paper}.html").read_text(encoding="utf-8")
 
 

@@ -204,7 +204,7 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
 
 
 def test_showing_gives_the_digests_last_and_new_times(tmp_path):
-    finished.keep(tmp_path, "f", lambda folder: (folder / "a.txt").write_text("a") and None)
+    finished.keep(tmp_path, "f", "s", lambda folder: (folder / "a.txt").write_text("a") and None)
     kept = tmp_path / finished.KEPT / "a.txt"
     os.utime(kept, (0, 0))
     finished.show(tmp_path)

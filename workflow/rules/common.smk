@@ -2,14 +2,12 @@
 
 import json
 import re
-from functools import cache
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
-from dpfl.planning import sources
+from dpfl.planning import outputs, sources
 
 SCRIPTS = "workflow/scripts"
-TABLES = ["", "_comparisons", "_ranges"]
 FIGURES_WITH_TABLE = [
     name
     for name in plugins.names("plots")
@@ -65,14 +63,7 @@ def sources_of(name, *used):
     as READS. As a parameter of a job it reruns the job when one of them changes; as inputs, forty
     files of every run would be most of the DAG.
     """
-    return digest_of(name, used)
-
-
-@cache
-def digest_of(name, used):
-    files = [plugins.path_of(package, plugin) for package, plugin in used]
-    read = {f for pair in used for f in plugins.constant(*pair, "READS", ())}
-    return sources.digest(f"{SCRIPTS}/{name}.py", *files, read=read)
+    return sources.of_driver(name, used)
 
 
 def runs_of_study(wildcards):
@@ -106,14 +97,7 @@ def run_of(wildcards):
 
 
 def run_sources(run):
-    settings = PLAN.runs[run]["settings"]
-    return sources_of(
-        "train",
-        ("models", settings["model"]),
-        ("mechanisms", settings["mechanism"]["estimator"]),
-        ("clippings", settings["clipping"]["rule"]),
-        ("optimizers", settings["optimizer"]["algorithm"]),
-    )
+    return sources.of_run(PLAN.runs[run]["settings"])
 
 
 def read_by(run):
@@ -199,49 +183,18 @@ def named_by(analysis):
     ]
 
 
-def tables_of(analysis):
-    """The tables of a study without training, as its plug-in declares them."""
-    plugin = PLAN.analyses[analysis]["uses"]
-    return plugins.constant(package_of(analysis), plugin, "TABLES", ("",))
-
-
 def analysis_outputs(names, form):
     return [
-        f"results/tables/{name}{suffix and '_'}{suffix}.{form}"
+        f"results/tables/{table}.{form}"
         for name in names
-        for suffix in tables_of(name)
-    ]
-
-
-def analysis_files(names):
-    return [
-        *(f for form in ("csv", "md", "tex") for f in analysis_outputs(names, form)),
-        *(f for form in ("png", "pdf") for f in analysis_figures(names, form)),
+        for table in outputs.analysis_tables(PLAN, name)
     ]
 
 
 def analysis_figures(names, form="png"):
     return [
-        f"results/figures/{name}/{PLAN.analyses[name]['uses']}.{form}" for name in names
-    ]
-
-
-def figures_of(names):
-    """The figures of some studies, as study/figure."""
-    return [
-        f"{name}/{figure}"
+        f"results/figures/{outputs.analysis_figure(PLAN, name)}.{form}"
         for name in names
-        for figure in PLAN.studies[name].get("figures", [])
-    ]
-
-
-def tables_of_figures(names):
-    """The tables of some studies' figures, as paths without their endings."""
-    return [
-        f"results/tables/{name}_{figure}"
-        for name in names
-        for figure in PLAN.studies[name].get("figures", [])
-        if figure in FIGURES_WITH_TABLE
     ]
 
 
@@ -259,22 +212,4 @@ def kept_files(key):
 
 def tables_and_figures(key):
     """All tables and figures of a paper."""
-    studies, trainless = plan.of_paper(PLAN.studies, key), plan.of_paper(
-        PLAN.analyses, key
-    )
-    return [
-        *expand("results/studies/{study}.json", study=studies),
-        *expand(
-            "results/tables/{study}{part}.{form}",
-            study=studies,
-            part=TABLES,
-            form=["csv", "md", "tex"],
-        ),
-        *expand("results/figures/{figure}.png", figure=figures_of(studies)),
-        *expand(
-            "{table}.{form}",
-            table=tables_of_figures(studies),
-            form=["csv", "md", "tex"],
-        ),
-        *analysis_files(trainless),
-    ]
+    return list(outputs.files(PLAN, key))

@@ -67,13 +67,10 @@ rule notebook:
             *(("claims", kind) for kind in plugins.names("claims")),
         ),
         scripts=SCRIPTS,
-        offline="--HTMLExporter.mathjax_url= --HTMLExporter.require_js_url=",
     shell:
         "(export PYTHONPATH={params.scripts};"
         " python workflow/scripts/notebook.py --template {input.template} --paper {wildcards.paper}"
-        " --output {output.notebook} &&"
-        " jupyter nbconvert --to html --no-input {params.offline} --output-dir results/reports {output.notebook}"
-        ") > {log} 2>&1"
+        " --output {output.notebook} --html results/reports) > {log} 2>&1"
 
 
 rule report:

@@ -13,6 +13,7 @@ from typing import Any
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
+from dpfl.planning import reference
 from dpfl.suggestions import nearest
 
 COMPONENTS = Path(__file__).parents[3] / "components.yaml"
@@ -41,7 +42,8 @@ SETTINGS = (
 def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper, by its key.
 
-    Raises UserError for an unknown paper, study or scale. A paper that lacks the scale runs
+    Raises UserError for an unknown paper, study or scale, and for a study that takes kept values of
+    which there are none. A paper that lacks the scale runs
     nothing, if another one has it.
     """
     papers = [folder.load(key) for key in chosen(config)]
@@ -50,7 +52,7 @@ def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _expect_names(config, made)
     if config["select"] is not None:
         _select(made, config["select"])
-    return made
+    return {key: reference.applied(own) for key, own in made.items()}
 
 
 def chosen(config: dict[str, Any]) -> list[str]:

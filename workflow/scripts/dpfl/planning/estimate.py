@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from dpfl import plugins
+from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
@@ -97,9 +98,13 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
 
 
 def summary(plan: Plan, runs: str) -> str:
-    """Return how many runs there are, how many are still to train, and their core-hours."""
-    todo = [n for n in plan.runs if not (Path(runs) / n / "summary.json").exists()]
-    hours = sum(seconds(plan.runs[n]["settings"]) for n in todo) / 3600
+    """Return how many runs there are, how many are still to train, and their core-hours.
+
+    What other code than today's has trained is trained again.
+    """
+    planned = {name: run["settings"] for name, run in plan.runs.items()}
+    todo = [own for name, own in planned.items() if not is_done(Path(runs) / name, own)]
+    hours = sum(map(seconds, todo)) / 3600
     return (
         f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "
         f"about {hours:.3g} core-hours on CPU"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import plugins
-from dpfl.planning import calibration_settings
+from dpfl.planning import calibration_settings, reference
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import (
@@ -79,6 +79,7 @@ def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
         "paper": paper,
         **{key: study[key] for key in KEPT if key in study},
         **({"tuned_by": f"{paper}/{study['tuned_by']}"} if "tuned_by" in study else {}),
+        **({"tuned_by": reference.NAME} if "kept" in study else {}),
         "demonstrates": demonstrates(study),
         "delta": config["delta"],
         "margin": config["margin"],
@@ -107,7 +108,8 @@ def _cell(
     plan: Plan,
 ) -> dict:
     """Resolve a cell, with a run for each of its seeds, and what has chosen their values."""
-    runs = [_run(config, study, method, variant, epsilon, s, plan) for s in seeds]
+    kept = reference.values(study, method, variant, epsilon)
+    runs = [_run(config, study, method, variant | kept, epsilon, s, plan) for s in seeds]
     tuning = plan.runs[runs[0]]["tuning"]
     return {
         "method": method,
@@ -120,6 +122,7 @@ def _cell(
         "published": beside.cell(method, variant, epsilon),
         "runs": runs,
         **({"tuning": tuning} if tuning else {}),
+        **({"kept": kept} if kept else {}),
     }
 
 

@@ -9,12 +9,36 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dpfl import plugins
 
 SCRIPTS, WORKFLOW = plugins.ROOT.parent, plugins.WORKFLOW
 ROOTS = {"dpfl": SCRIPTS.resolve(), "papers": WORKFLOW.resolve()}
 """Where the packages lie whose files are ours."""
+
+
+@cache
+def of_driver(name: str, used: tuple[tuple[str, str], ...] = ()) -> str:
+    """Return a digest of a driver's sources and of the plug-ins it uses, (package, name) pairs.
+
+    Of the driver, the plug-ins, all that these import, and the data files that a plug-in declares
+    as READS.
+    """
+    files = [plugins.path_of(package, plugin) for package, plugin in used]
+    read = {file for pair in used for file in plugins.constant(*pair, "READS", ())}
+    return digest(SCRIPTS / f"{name}.py", *files, read=read)
+
+
+def of_run(settings: dict[str, Any]) -> str:
+    """Return the digest of what trains a run of some settings: the version of the training code."""
+    used = (
+        ("models", settings["model"]),
+        ("mechanisms", settings["mechanism"]["estimator"]),
+        ("clippings", settings["clipping"]["rule"]),
+        ("optimizers", settings["optimizer"]["algorithm"]),
+    )
+    return of_driver("train", used)
 
 
 def digest(*files: Path | str, read: Iterable[str] = ()) -> str:

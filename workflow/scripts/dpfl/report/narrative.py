@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from dpfl.planning import reference
 from dpfl.report.forms import counted, listed, setting
 from dpfl.tables import outcomes, rendering, results
 from dpfl.tables.published import base
@@ -191,6 +192,11 @@ def selection(study: dict) -> str:
         return (
             "These runs choose learning rates by looking at held-out private examples, run by "
             "run. No ε in any table pays for that choice."
+        )
+    if study.get("tuned_by") == reference.NAME:
+        return (
+            "Each method runs at the values that results/reference keeps of this study, chosen on "
+            "held-out private examples in other runs. No ε here pays for that choice."
         )
     if "tuned_by" in study:
         return (

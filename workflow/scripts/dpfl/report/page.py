@@ -45,7 +45,8 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict[str, Any]:
         "papers": [_paper(of, judged, outlines[key], studies) for key, of in read.items()],
         "privacy": narrative.notes(cells.values()),
         "beside": beside(cells, printed, read),
-        "provenance": provenance(studies.values(), folder.path / "runs"),
+        "provenance": _provenance(folder, read, studies.values()),
+        "records": (folder.path / "claims.json").exists(),
         "config": (folder.path / "config.json").read_text(encoding="utf-8"),
     }
 
@@ -72,6 +73,22 @@ def provenance(studies: Iterable[dict], runs_dir: Path) -> dict[str, Any]:
         "runs": len(runs),
         "versions": _distinct(summary["versions"] for summary in summaries),
         "hardware": _distinct(summary["hardware"] for summary in summaries),
+    }
+
+
+def _provenance(folder: Folder, read: Iterable[str], studies: Iterable[dict]) -> dict[str, Any]:
+    """Return what stands behind the page: runs that lie there, or what kept results say of them."""
+    kept = [about for about in map(folder.kept, read) if about]
+    if not kept:
+        return provenance(studies, folder.path / "runs")
+    return {
+        "runs": sum(about["runs"]["trained"] for about in kept),
+        "versions": _distinct(about["versions"] for about in kept),
+        "hardware": _distinct(
+            {key: value for key, value in own.items() if key != "runs"}
+            for about in kept
+            for own in about["hardware"]
+        ),
     }
 
 

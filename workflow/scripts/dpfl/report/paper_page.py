@@ -11,6 +11,7 @@ from dpfl.papers import citation
 from dpfl.papers import folder as papers
 from dpfl.report import (
     claims_table,
+    kept_words,
     markup,
     narrative,
     paper,
@@ -58,11 +59,13 @@ def read(key: str, results: str | Path, home: str | Path) -> Page:
 
 
 def head(page: Page) -> Markup:
-    """Return title, citation with link, summary, and what of the paper was read."""
+    """Return title, citation with link, summary, what was read, and what kept results are of."""
     about = page.of.about
     english = citation.english(about)
     parts = (page.of, citation.full(about), citation.link(about), english)
-    return markup.joined(markup.part("style"), markup.part("head", *parts))
+    origin = kept_words.of(page.results.kept(page.of.key))
+    head = markup.part("head", *parts)
+    return markup.joined(markup.part("style"), head, markup.listing(origin))
 
 
 def claims(page: Page) -> Markup:

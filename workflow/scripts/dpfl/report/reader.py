@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -54,6 +55,11 @@ class Folder:
     def published(self, paper: str) -> pd.DataFrame:
         """Return what a paper printed beside what was run, or beside nothing."""
         return values.read(self.path / "claims" / paper / "published.csv")
+
+    def kept(self, paper: str) -> dict[str, Any] | None:
+        """Return what kept results of a paper came from; None for results that are not kept."""
+        path = self.path / "provenance" / f"{paper}.json"
+        return files.read_json(path) if path.exists() else None
 
     def study(self, name: str) -> dict:
         """Return a study as the workflow resolved it."""

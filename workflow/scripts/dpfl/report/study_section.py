@@ -138,7 +138,8 @@ def files(name: str, folder: Folder, home: Path) -> list[dict]:
 
 
 def _links(folder: Folder, name: str, suffix: str, home: Path) -> dict:
-    """Return links to the three forms of a table."""
+    """Return links to the forms of a table."""
     paths = [folder.path_of(name, suffix, ending) for ending in ("csv", "md", "tex")]
-    links = [{"text": path.suffix[1:], "href": link(path, home)} for path in paths]
+    there = [path for path in paths if path.exists()]  # of kept tables there is no LaTeX
+    links = [{"text": path.suffix[1:], "href": link(path, home)} for path in there]
     return {"title": _title(name, suffix), "links": links}

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -38,9 +39,21 @@ class Choice:
 
     def plan(self) -> plan.Plan:
         """Return what it runs; UserError, a line for every mistake in the configuration."""
-        return plan.make(configuration.composed(self._config()))
+        return plan.make(configuration.composed(self.config()))
 
-    def _config(self) -> dict[str, Any]:
+    def command(self) -> str:
+        """Return how to replicate it, but for where the data lies."""
+        values = {
+            "PAPER": " ".join(self.settings.get("papers", ())),
+            "STUDY": " ".join(self.settings.get("select", ())),
+            "SCALE": self.settings.get("scale", ""),
+            "CONFIG": " ".join(Path(path).name for path in self.files),
+            "DATA_DIR": "/path/to/datasets" if "data_dir" in self.settings else "",
+        }
+        given = (f"{name}={shlex.quote(value)}" for name, value in values.items() if value)
+        return " ".join(["make replicate", *given])
+
+    def config(self) -> dict[str, Any]:
         """Return the configuration as Snakemake puts it together."""
         check_files(self.files)
         config: dict[str, Any] = {}

@@ -13,6 +13,10 @@ from pathlib import Path
 KEPT = ".finished"
 SUMS = "SHA256SUMS"
 FINGERPRINT = "fingerprint"
+SOURCES = "sources"
+"""The digest of the code that trained the run, to be read of thousands of runs in no time."""
+ABOUT = (SUMS, FINGERPRINT, SOURCES)
+"""What lies beside the files of a run and is none of them."""
 
 
 def is_kept(folder: Path, fingerprint: str) -> bool:
@@ -27,13 +31,22 @@ def is_kept(folder: Path, fingerprint: str) -> bool:
         return False
 
 
-def keep(folder: Path, fingerprint: str, write: Callable[[Path], None]) -> None:
+def sources(folder: Path) -> str | None:
+    """Return the digest of the code that trained the kept files; None where nothing is kept."""
+    try:
+        return (folder / KEPT / SOURCES).read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def keep(folder: Path, fingerprint: str, sources: str, write: Callable[[Path], None]) -> None:
     """Let `write` put a run's files into a folder, and keep them with their digests."""
     new = folder / f"{KEPT}.new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     write(new)
     (new / SUMS).write_text(digests(new), encoding="utf-8")
+    (new / SOURCES).write_text(sources, encoding="utf-8")
     (new / FINGERPRINT).write_text(fingerprint, encoding="utf-8")
     shutil.rmtree(folder / KEPT, ignore_errors=True)
     new.rename(folder / KEPT)
@@ -60,7 +73,7 @@ def digests(folder: Path) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*") if path.name not in (SUMS, FINGERPRINT))
+    return sorted(path for path in folder.glob("*") if path.name not in ABOUT)
 
 
 def _link(source: Path, target: Path) -> None:

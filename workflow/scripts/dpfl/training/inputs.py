@@ -22,14 +22,22 @@ class Inputs:
 
     def fingerprint(self, settings: dict) -> str:
         """Digest all that a run's bits depend on: settings, input files, our source, torch."""
-        read = (self.data, self.assignment, self.calibration)
         parts = [
             json.dumps(settings, sort_keys=True),
             self.sources,
-            *(_digest(path, path.stat().st_mtime_ns) for path in read if path is not None),
+            *self.digests().values(),
             version("torch"),
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests of the files that are read, by what they are."""
+        read = {"data": self.data, "assignment": self.assignment, "calibration": self.calibration}
+        return {
+            name: _digest(path, path.stat().st_mtime_ns)
+            for name, path in read.items()
+            if path is not None
+        }
 
 
 @cache

@@ -43,7 +43,7 @@ class Job:
 
     @property
     def benchmark(self) -> Path:
-        """What its training cost: seconds, CPU seconds, MiB."""
+        """What its training cost, and when it ended: seconds, CPU seconds, MiB, UTC."""
         return self.results / "benchmarks" / "train" / f"{self.run}.tsv"
 
     @cached_property

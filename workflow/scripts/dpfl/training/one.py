@@ -4,12 +4,13 @@ import csv
 import resource
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from dpfl.files import atomic
 from dpfl.training import finished, lock, run, summary
 from dpfl.training.job import Job
 
-COLUMNS = ("s", "cpu_time", "max_rss")
+COLUMNS = ("s", "cpu_time", "max_rss", "ended")
 
 
 def train(job: Job, report: Callable[[str], None]) -> None:
@@ -28,6 +29,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
         finished.keep(
             job.folder,
             job.fingerprint,
+            job.inputs.sources,
             lambda folder: summary.write(job.run, job.settings, job.inputs, result, folder),
         )
         run.discard_checkpoint(job.folder)
@@ -35,8 +37,10 @@ def train(job: Job, report: Callable[[str], None]) -> None:
 
 
 def _write_benchmark(job: Job, seconds: float) -> None:
-    """Write what training cost this process, which trains nothing else."""
+    """Write what training cost this process, which trains nothing else, and when it ended."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    row = (f"{seconds:.4f}", f"{used.ru_utime + used.ru_stime:.2f}", f"{used.ru_maxrss / 1024:.2f}")
+    cpu, most = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    ended = datetime.now(UTC).isoformat(timespec="seconds")
+    row = (f"{seconds:.4f}", f"{cpu:.2f}", f"{most:.2f}", ended)
     with atomic(job.benchmark) as temporary, temporary.open("w", encoding="utf-8") as file:
         csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, row])

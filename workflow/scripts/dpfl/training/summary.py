@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from safetensors.torch import save
 
-from dpfl import mechanisms, plugins
+from dpfl import machine, mechanisms, plugins
 from dpfl.adaptive import binding_bounds
 from dpfl.files import atomic, read_json, write_json
 from dpfl.privacy.release import Unproven
@@ -76,6 +75,8 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         **_audit(result),
         "noise": settings["noise"],
         "belief": _belief(settings, result, inputs),
+        "sources": inputs.sources,
+        "inputs": inputs.digests(),
         "versions": _versions(),
         "hardware": _hardware(settings["device"]),
     }
@@ -184,10 +185,8 @@ def _hardware(device: str) -> dict[str, Any]:
     import torch
 
     return {
-        "machine": platform.machine(),
-        "system": platform.system(),
+        **machine.described(),
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
         "threads": torch.get_num_threads(),
-        "cores": os.cpu_count(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
     }

@@ -1,0 +1,54 @@
+"""Studies that are `tuned_by: reference`: kept values take the place of trials.
+
+Another machine rounds differently and may choose another rate. With the values that
+results/reference keeps of the paper's scale it trains the same cells, and runs no trial.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from dpfl import files
+from dpfl.errors import UserError
+
+NAME = "reference"
+HOME = Path("results/reference")
+FILE = "chosen.json"
+"""What `make keep` writes of tuned values."""
+
+
+def applied(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a paper's configuration, with kept values for those of its studies that ask for them.
+
+    UserError for a chosen study of which nothing is kept.
+    """
+    studies = {name: _with_kept(config, name, own) for name, own in config["studies"].items()}
+    return config | {"studies": studies}
+
+
+def values(study: dict[str, Any], method: str, variant: dict, epsilon: float | str) -> dict:
+    """Return the kept values of a cell by the path of the setting; {} for studies that take none.
+
+    UserError if the cell's are not kept.
+    """
+    if "kept" not in study or "rate" in variant:
+        return {}
+    cell = {"method": method, "variant": variant, "epsilon": epsilon}
+    for found in study["kept"]["cells"]:
+        if all(found[key] == value for key, value in cell.items()):
+            return found["values"]
+    varied = [f"{key}={value}" for key, value in variant.items()]
+    told = ", ".join([method, *varied, f"epsilon {epsilon}"])
+    raise UserError(f"config: {study['kept']['where']} has no values of {told}; tune it here")
+
+
+def _with_kept(config: dict[str, Any], name: str, study: dict[str, Any]) -> dict[str, Any]:
+    if study.get("tuned_by") != NAME:
+        return study
+    path, cells = HOME / config["paper"] / config["scale"] / FILE, []
+    if name in config["select"]:
+        if not path.exists():
+            where = f"config: {config['paper']}: studies.{name}.tuned_by = {NAME}"
+            raise UserError(f"{where}, but there is no {path}; make keep writes it")
+        cells = [found for found in files.read_json(path) if found["study"] == name]
+    kept = {"where": f"{path}: study {name}", "cells": cells}
+    return {key: value for key, value in study.items() if key != "tuned_by"} | {"kept": kept}

@@ -1,0 +1,1 @@
+"""Kept results: written whole with all that they came from, read, verified by retraining."""

@@ -1,0 +1,171 @@
+"""Writes results/reference/{paper}/{scale}: what a paper's results are, and what they came from."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from dpfl import files, machine
+from dpfl.planning import outputs, reference
+from dpfl.planning.plan import Plan, of_paper
+from dpfl.provenance import runs, sample, schema
+from dpfl.terminal.choice import Choice
+
+FORMAT = "kept-results/1"
+ABOUT, OUTLINE = "provenance.json", "outline.json"
+PACKAGES = ("dpfl", "snakemake", "opacus", "dp-accounting", "torch", "numpy", "pandas")
+CLAIMS = ("claims", "published")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept: the results of one paper at one scale, of a commit and a choice."""
+
+    plan: Plan
+    choice: Choice
+    commit: str
+    paper: str
+    results: Path
+
+    def write(self, reference: Path) -> Path:
+        """Write the folder whole, in place of an older one; return it.
+
+        UserError for a table that its schema does not know, and for a file that is not whole.
+        """
+        outline = files.read_json(self.results / "papers" / f"{self.paper}.json")
+        target = reference / self.paper / outline["scale"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
+            new = Path(made) / "new"
+            self._fill(new, outline)
+            new.chmod(0o755)
+            if target.exists():
+                target.rename(Path(made) / "old")
+            new.rename(target)
+        return target
+
+    def _fill(self, new: Path, outline: dict[str, Any]) -> None:
+        kinds = dict(self._copied(new))
+        files.write_json(new / OUTLINE, outline)
+        table = runs.rows(self.plan, self.paper, self.results)
+        runs.write(new / runs.FILE, table, list(schema.declared()["kinds"]["runs"]))
+        schema.describe(f"{self.paper}-{outline['scale']}", new, kinds | {runs.FILE: "runs"})
+        files.write_json(new / reference.FILE, runs.chosen(self.plan, self.paper, self.results))
+        files.write_json(
+            new / sample.FILE, sample.of_paper_runs(self.plan, self.paper, self.results)
+        )
+        about = self._about(outline, table)
+        files.write_text(new / "README.md", _readme(about, outline, self.plan))
+        files.write_json(new / ABOUT, about | {"files": dict(_digests(new))})
+        schema.check(new)
+
+    def _copied(self, new: Path) -> Iterator[tuple[str, str]]:
+        """Copy tables, figures, studies and claims; yield the tables with their kinds."""
+        for name in of_paper(self.plan.studies, self.paper):
+            _copy(self.results / "studies" / f"{name}.json", new / "studies" / f"{_own(name)}.json")
+        for name in outputs.figures(self.plan, self.paper):
+            _copy(self.results / "figures" / f"{name}.png", new / "figures" / f"{_own(name)}.png")
+        for name, kind in outputs.tables(self.plan, self.paper).items():
+            for form in ("csv", "md"):
+                path = f"tables/{_own(name)}.{form}"
+                _copy(self.results / "tables" / f"{name}.{form}", new / path)
+            yield f"tables/{_own(name)}.csv", kind
+        for name in CLAIMS:
+            _copy(self.results / "claims" / self.paper / f"{name}.csv", new / f"claims/{name}.csv")
+            yield f"claims/{name}.csv", name
+
+    def _about(self, outline: dict[str, Any], table: list[dict[str, Any]]) -> dict[str, Any]:
+        summaries = [runs.Finished(row["run"], self.results).summary for row in table]
+        ended = sorted(row["ended"] for row in table if row["ended"])
+        config = self.choice.config()
+        config.pop("data_dir", None)  # where data lies on a machine is no part of what was run
+        finals = sum(row["role"] == "final" for row in table)
+        seconds = {row["run"]: float(row["seconds"] or 0) for row in table}
+        return {
+            "format": FORMAT,
+            "paper": self.paper,
+            "scale": outline["scale"],
+            "command": self.choice.command(),
+            "commit": self.commit,
+            "clean_tree": True,
+            "kept": datetime.now(UTC).isoformat(timespec="seconds"),
+            "trained": {"first": ended[0], "last": ended[-1]} if ended else {},
+            "runs": {"final": finals, "trials": len(table) - finals, "trained": len(seconds)},
+            "core_hours": round(sum(seconds.values()) / 3600, 3),
+            "versions": _versions(summaries),
+            "hardware": _hardware(summaries),
+            "schema": schema.declared()["version"],
+            "config": config,
+        }
+
+
+def _versions(summaries: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the versions that trained, and those of all else that is installed here."""
+    trained: dict[str, dict[str, None]] = {}
+    for summary in summaries:
+        for name, found in summary["versions"].items():
+            trained.setdefault(name, {})[found] = None
+    return _installed() | {name: ", ".join(found) for name, found in trained.items()}
+
+
+def _installed() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _hardware(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return every machine that trained, with the number of its runs."""
+    found: dict[str, dict[str, Any]] = {}
+    for summary in {own["run"]: own for own in summaries}.values():
+        own = found.setdefault(machine.line(summary["hardware"]), summary["hardware"] | {"runs": 0})
+        own["runs"] += 1
+    return list(found.values())
+
+
+def _readme(about: dict[str, Any], outline: dict[str, Any], plan: Plan) -> str:
+    """Return the folder's page: what was run, and links to its tables and figures."""
+    counts, hours = about["runs"], f"{about['core_hours']:g} core-hours"
+    machines = [machine.line(own) for own in about["hardware"]]
+    lines = [
+        f"# {about['paper']} at scale {about['scale']}",
+        "",
+        f"    {about['command']}",
+        "",
+        f"At commit {about['commit']}: {counts['trained']} training runs, {hours}, kept on "
+        f"{about['kept'][:10]}.",
+        *(f"Machine: {line}." for line in machines),
+        f"[provenance.json]({ABOUT}) has the rest, [runs]({runs.FILE}) every run, "
+        f"[datapackage.json]({schema.FILE}) what columns mean.",
+        "",
+    ]
+    for name in outline["studies"]:
+        own = _own(name)
+        lines += [f"- [{plan.studies[name]['title']}](tables/{own}.md)"]
+    return "\n".join(lines) + "\n"
+
+
+def _digests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        content = path.read_bytes()
+        told = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        yield path.relative_to(folder).as_posix(), told
+
+
+def _own(name: str) -> str:
+    """Return a name without that of its paper."""
+    return name.split("/", 1)[1]
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

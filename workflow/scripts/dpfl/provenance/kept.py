@@ -1,0 +1,54 @@
+"""Reads kept results: which there are, whether they are as they were written; lays them out."""
+
+from pathlib import Path
+from typing import Any
+
+from dpfl import files
+from dpfl.errors import UserError
+from dpfl.provenance import schema
+from dpfl.provenance.keep import ABOUT, FORMAT, OUTLINE
+
+PARTS = ("studies", "tables", "figures", "claims")
+
+
+def folders(reference: Path) -> list[Path]:
+    """Return the kept folders, {paper}/{scale}, in the order of their names."""
+    return sorted(path.parent for path in reference.glob("*/*/tables") if path.is_dir())
+
+
+def about(folder: Path) -> dict[str, Any] | None:
+    """Return what a kept folder came from; None if it was kept before that was recorded.
+
+    UserError for a folder of another format, for files that are not as they were kept, and for
+    tables that are not as their schema says.
+    """
+    path = folder / ABOUT
+    if not path.exists():
+        return None
+    found = files.read_json(path)
+    if found["format"] != FORMAT:
+        raise UserError(f"{path}: format {found['format']}, expected {FORMAT}; keep it again")
+    _require_unchanged(folder, found["files"])
+    schema.check(folder)
+    return found
+
+
+def lay_out(folder: Path, told: dict[str, Any], home: Path) -> None:
+    """Link a kept folder into `home` as the workflow's own results would lie there."""
+    paper = told["paper"]
+    for part in PARTS:
+        place = home / part / paper
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (folder / part).is_dir():
+            place.symlink_to((folder / part).resolve())
+    files.write_json(home / "papers" / f"{paper}.json", files.read_json(folder / OUTLINE))
+    files.write_json(home / "provenance" / f"{paper}.json", told)
+
+
+def _require_unchanged(folder: Path, known: dict[str, dict[str, Any]]) -> None:
+    there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {ABOUT}
+    for name in sorted(known.keys() | there):
+        if name not in known:
+            raise UserError(f"{folder / name}: not what was kept: nothing wrote it")
+        if name not in there or files.digest(folder / name) != known[name]["sha256"]:
+            raise UserError(f"{folder / name}: not as it was kept; restore it or keep it again")

@@ -1,0 +1,48 @@
+"""The commit that is checked out, and what differs from it."""
+
+import subprocess
+
+from dpfl import plugins
+from dpfl.errors import UserError
+
+KEPT = "results/reference"
+"""Kept results are what is written: changes there change no run."""
+NAMED = 5
+"""Files that a refusal names."""
+
+
+def clean_commit() -> str:
+    """Return the commit; UserError naming the files that differ from it."""
+    commit = _git("rev-parse", "HEAD").strip()
+    changed = changes()
+    if changed:
+        more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+        raise UserError(
+            f"files differ from the commit: {', '.join(changed[:NAMED])}{more}; commit them, and "
+            "run make replicate again"
+        )
+    return commit
+
+
+def changes() -> list[str]:
+    """Return the files that differ from the commit, new ones too, but for kept results."""
+    entries = iter(_git("status", "--porcelain", "-z", "--untracked-files=all").split("\0"))
+    found = []
+    for entry in filter(None, entries):
+        found.append(entry[3:])
+        if entry[0] == "R":  # the name that it had follows
+            next(entries)
+    return [path for path in found if not path.startswith(f"{KEPT}/")]
+
+
+def _git(*command: str) -> str:
+    try:
+        return subprocess.run(
+            ["git", *command],
+            cwd=plugins.WORKFLOW.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UserError("results are kept of a commit: this folder is no git checkout") from error

@@ -1,0 +1,38 @@
+"""Keep finished results with their provenance: results/reference/{paper}/{scale}.
+
+Of the last replicate, unless told otherwise. Refused: files that differ from the commit, runs
+without a result or of other code, tables that would be made again.
+"""
+
+from pathlib import Path
+
+from dpfl import cli
+from dpfl.errors import UserError
+from dpfl.planning import plan
+from dpfl.provenance import checks, tree
+from dpfl.provenance.keep import Kept
+from dpfl.terminal import choice
+
+RESULTS, REFERENCE = Path("results"), Path("results/reference")
+
+
+def main() -> None:
+    """Check everything, then write a folder per paper, each whole."""
+    parser = cli.Parser(description=__doc__)
+    choice.add_arguments(parser)
+    given = choice.chosen(parser.parse_args())
+    chosen = given if given.settings or given.files else choice.last()
+    made = chosen.plan()
+    papers = [p for p in made.papers if plan.of_paper([*made.studies, *made.analyses], p)]
+    commit = tree.clean_commit()
+    try:
+        checks.require_finished(made, RESULTS)
+        checks.require_current(chosen, made, papers)
+    except UserError as error:
+        raise UserError(f"{error}; first: {chosen.command()}") from error
+    for paper in papers:
+        print(Kept(made, chosen, commit, paper, RESULTS).write(REFERENCE))
+
+
+if __name__ == "__main__":
+    cli.main(main)

@@ -1,0 +1,55 @@
+"""Retrain a sample of kept runs and compare them; exit status 1 if one differs.
+
+On equal hardware, with equal versions and code, bits must be equal; else accuracies must agree.
+"""
+
+import sys
+from pathlib import Path
+
+from tabulate import tabulate
+
+from dpfl import cli
+from dpfl.errors import UserError
+from dpfl.provenance import kept, sample, verify
+
+HEADS = ("run", "kept, %", "now, %", "asked for", "found")
+
+
+def main() -> None:
+    """Check the kept folders, retrain, print the table."""
+    parser = cli.Parser(description=__doc__)
+    parser.add_argument("--papers", nargs="*", help="default: all that are kept")
+    parser.add_argument("--scale", help="default: all that are kept")
+    parser.add_argument("--data-dir", type=Path, default=Path("data"))
+    parser.add_argument("--minutes", type=float, default=sample.MINUTES, help="by the estimate")
+    parser.add_argument("--cores", type=int, default=1, help="runs that train at a time")
+    parser.add_argument("--reference", type=Path, default=Path("results/reference"))
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    args = parser.parse_args()
+    folders = [
+        path
+        for path in kept.folders(args.reference)
+        if (not args.papers or path.parent.name in args.papers)
+        and (not args.scale or path.name == args.scale)
+        and kept.about(path)
+    ]
+    entries = verify.of_folders(folders, args.minutes)
+    if not entries:
+        raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
+    seconds = sum(entry["estimate"] for entry in entries)
+    print(f"{len(entries)} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
+    again = verify.Retraining(args.results / "verify", args.results, args.data_dir, args.cores)
+    again.train(entries)
+    rows = [verify.compared(entry, again.found(entry)) for entry in entries]
+    print(tabulate([_shown(row) for row in rows], HEADS))
+    sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in rows))
+
+
+def _shown(row: dict) -> list[str]:
+    accuracies = (row["kept"], row["now"])
+    shown = ["none" if value is None else f"{100 * value:.2f}" for value in accuracies]
+    return [row["run"], *shown, row["asked"], row["verdict"]]
+
+
+if __name__ == "__main__":
+    cli.main(main)
