@@ -213,6 +213,8 @@ class ModelFile(Protocol):
     """How many there are, or a bound from above."""
     INPUTS: ClassVar[tuple[tuple[int | None, ...], ...]] = ()
     """The shapes of inputs that it takes, None for any number; () for all shapes."""
+    START: ClassVar[Literal["uniform", "zero"]] = "uniform"
+    """Its first weights: uniform on +-1/sqrt(fan in), or zero."""
 
     build: "Callable[..., nn.Module]"
     """build(), or build(shape: tuple[int, ...]) for a network that is made for one shape"""
