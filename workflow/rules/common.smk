@@ -113,6 +113,11 @@ def run_sources(run):
         ("mechanisms", settings["mechanism"]["estimator"]),
         ("clippings", settings["clipping"]["rule"]),
         ("optimizers", settings["optimizer"]["algorithm"]),
+        *(
+            ("statistics", chosen["rule"])
+            for chosen in [settings.get("statistics")]
+            if chosen
+        ),
     )
 
 
