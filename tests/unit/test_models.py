@@ -81,3 +81,11 @@ def test_a_layer_without_known_default_is_refused(monkeypatch):
     monkeypatch.setattr(plugins, "load", lambda *_: Plugin)
     with pytest.raises(UserError, match=r"'1' \(GroupNorm\)"):
         build("any")
+
+
+def test_a_network_may_start_from_zero():
+    zero = models.build("linear-from-zero", torch.Generator().manual_seed(0), (3, 2, 2), 10)
+    assert all(not p.any() for p in zero.parameters())
+    usual = models.build("linear", torch.Generator().manual_seed(0), (3, 2, 2), 10)
+    assert [p.shape for p in zero.parameters()] == [p.shape for p in usual.parameters()]
+    assert all(p.any() for p in usual.parameters())

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dpfl import data, models, plugins
-from dpfl.data import _scattering, digits
+from dpfl.data import _progress, _scattering, digits
 from dpfl.errors import UserError
 from dpfl.feature_norm import FeatureNorm
 from dpfl.gradients import PerExampleGradients
@@ -144,7 +144,7 @@ def test_features_of_a_picture_do_not_depend_on_its_chunk(monkeypatch):
 
 def test_progress_is_told_and_the_threads_are_given_back(monkeypatch, capsys):
     monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 2)
-    monkeypatch.setattr(_scattering, "REPORT_EVERY", 4)
+    monkeypatch.setattr(_progress, "REPORT_EVERY", 4)
     threads = torch.get_num_threads()
     features(noise(9))
     told = [line.split(" pictures")[0] for line in capsys.readouterr().err.splitlines()]

@@ -10,7 +10,7 @@ rule prepare_data:
         "../../envs/dpfl.yaml"
     resources:
         mem_mb=4000,
-        runtime=30,
+        runtime=60,
         # Not a parameter: the same files in another folder change nothing downstream.
         data_dir=verbatim(config["data_dir"]),
     params:

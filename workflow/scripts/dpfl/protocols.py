@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpfl.noise import Normal
     from dpfl.privacy.release import Release, Unproven
     from dpfl.privacy.schedule import Budget, Schedule, Work
+    from dpfl.standardised import Affine
     from dpfl.step import Step
 
 Settings = dict[str, str]
@@ -131,6 +132,19 @@ class Optimizer(Protocol):
         """Continue from what a checkpoint kept."""
 
 
+MeanOf = Callable[[str, "Callable[[Tensor], Tensor]", float], "Tensor"]
+"""mean_of(name, rows, radius): the released mean [d] of rows(x) [L, d], each clipped to a radius
+that is a constant; `rows` treats every example by itself."""
+
+
+@runtime_checkable
+class Statistics(Protocol):
+    """What is measured of all training examples before the first step."""
+
+    def measure(self, mean_of: MeanOf, shape: tuple[int, ...]) -> "Affine":
+        """Return a map of inputs of this shape, made of what `mean_of` releases and no more."""
+
+
 class MechanismFile(Protocol):
     """A file in mechanisms/; `clipping` are the method's clipping rule and its settings."""
 
@@ -204,6 +218,17 @@ class PartitionFile(Protocol):
         """Return a client for every example; settings are keyword-only."""
 
 
+class StatisticsFile(Protocol):
+    """A file in statistics/: what is released of the training examples before the first step."""
+
+    SETTINGS: ClassVar[Settings] = {}
+    RELEASES: ClassVar[tuple[str, ...]] = ()
+    """The names of the releases, each a Gaussian of the noise multiplier of the settings."""
+
+    build: Callable[..., Statistics]
+    """build(noise_multiplier: float, **settings)"""
+
+
 class ModelFile(Protocol):
     """A file in models/."""
 
@@ -213,6 +238,8 @@ class ModelFile(Protocol):
     """How many there are, or a bound from above."""
     INPUTS: ClassVar[tuple[tuple[int | None, ...], ...]] = ()
     """The shapes of inputs that it takes, None for any number; () for all shapes."""
+    START: ClassVar[Literal["uniform", "zero"]] = "uniform"
+    """Its first weights: uniform on +-1/sqrt(fan in), or zero."""
 
     build: "Callable[..., nn.Module]"
     """build(), or build(shape: tuple[int, ...]) for a network that is made for one shape"""
@@ -247,6 +274,7 @@ FILES: Mapping[str, type] = {
     "optimizers": OptimizerFile,
     "privacy/budgets": BudgetFile,
     "partitions": PartitionFile,
+    "statistics": StatisticsFile,
     "models": ModelFile,
     "claims": ClaimFile,
 }

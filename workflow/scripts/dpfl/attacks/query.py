@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dpfl import models
+from dpfl import models, standardised
 from dpfl.files import read_weights
 from dpfl.gradients.layout import channels_last
 
@@ -14,8 +14,9 @@ BATCH = 1000
 
 def trained(name: str, weights: Path, shape: tuple[int, ...], classes: int) -> torch.nn.Module:
     """Return the network of a name, for inputs of a shape, with the weights that a run left."""
-    model = models.build(name, torch.Generator(), shape, classes)
-    model.load_state_dict(read_weights(weights))
+    kept = read_weights(weights)
+    model = standardised.like(models.build(name, torch.Generator(), shape, classes), kept)
+    model.load_state_dict(kept)
     return model
 
 

@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,16 +25,18 @@ def build(
 
     A network whose build takes a `shape` is made for inputs of this shape, such as (C, H, W) or
     (D,); one whose build takes `classes` for as many logits.
-    The distribution is PyTorch's default for Linear and Conv2d: uniform on +-1/sqrt(fan in).
+    The distribution is PyTorch's default for Linear and Conv2d: uniform on +-1/sqrt(fan in). A
+    network whose file says START = "zero" starts from zero.
     UserError if there is no such network, if it needs a shape or classes and none are given, or if
     it has another layer with parameters.
     """
-    make = plugins.load("models", name).build
+    file = plugins.load("models", name)
+    make, start = file.build, STARTS[getattr(file, "START", "uniform")]
     given = {"shape": None if shape is None else tuple(shape), "classes": classes}
     with torch.random.fork_rng(devices=[]):  # constructors draw from the global state: give it back
         model = make(**_taken(name, make, given))
     for path, module in model.named_modules():
-        _draw(path, module, generator)
+        _begin(path, module, partial(start, generator))
     return model
 
 
@@ -49,12 +52,23 @@ def _taken(name: str, make: Callable, given: dict[str, Any]) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def _draw(path: str, module: nn.Module, generator: torch.Generator) -> None:
-    parameters = list(module.parameters(recurse=False))
-    if not parameters:
+def _begin(path: str, module: nn.Module, start: Callable[[nn.Module], None]) -> None:
+    if not list(module.parameters(recurse=False)):
         return
     if not isinstance(module, nn.Linear | nn.Conv2d):
         raise UserError(f"no default weights known for {path!r} ({type(module).__name__})")
+    start(module)
+
+
+def _uniform(generator: torch.Generator, module: nn.Module) -> None:
     bound = 1 / math.sqrt(module.weight[0].numel())
-    for parameter in parameters:
+    for parameter in module.parameters(recurse=False):
         parameter.uniform_(-bound, bound, generator=generator)
+
+
+def _zero(generator: torch.Generator, module: nn.Module) -> None:
+    for parameter in module.parameters(recurse=False):
+        parameter.zero_()
+
+
+STARTS = {"uniform": _uniform, "zero": _zero}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpfl import streams
+from dpfl import statistics, streams
 
 STEPS = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
 
@@ -18,4 +18,5 @@ def of_run(settings: dict[str, Any]) -> dict[str, Any]:
         "budget": settings["budget"],
         "federation": {key: settings["federation"][key] for key in STEPS},
         "participation_key": [*streams.pairing_key(settings), "participation"],
+        "releases": statistics.releases_of(settings),
     }

@@ -19,6 +19,7 @@ from dpfl.suggestions import nearest
 COMPONENTS = Path(__file__).parents[3] / "components.yaml"
 SECTIONS = (
     *("models", "partitions", "federations", "mechanisms", "clippings", "budgets", "optimizers"),
+    "statistics",
     *("methods", "studies", "analyses"),
 )
 OF_PAPERS = ("studies", "analyses")

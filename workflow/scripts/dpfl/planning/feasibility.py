@@ -52,6 +52,8 @@ def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
 def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
     """Compare a method's mechanism with its clipping rule and its federation."""
     yield from (f"{where}: {method} {found}" for found in misfits(parts))
+    if unit == "client" and "statistics" in parts:
+        yield f"{where}: {method} has statistics, which protect one example, with unit client"
     if unit == "client":
         for key, needed in (("weighting", "uniform"), ("state", "reset")):
             if parts["federation"][key] != needed:

@@ -15,6 +15,7 @@ COMPONENTS = {
     "clipping": "clippings",
     "budget": "budgets",
     "federation": "federations",
+    "statistics": "statistics",
 }
 PLUG_INS = {
     "partition": ("partitions", "scheme"),
@@ -22,6 +23,7 @@ PLUG_INS = {
     "optimizer": ("optimizers", "algorithm"),
     "clipping": ("clippings", "rule"),
     "budget": ("privacy/budgets", "strategy"),
+    "statistics": ("statistics", "rule"),
 }
 """The package of each part's plug-ins, and what a run's settings call the file: in the
 configuration it is always `uses`, but runs are named by their settings."""

@@ -17,6 +17,7 @@ TAKERS = {
     "clippings": ("clippings", "build", 0),
     "budgets": ("privacy/budgets", "schedule", 2),
     "optimizers": ("optimizers", "build", 1),
+    "statistics": ("statistics", "build", 0),
 }
 
 
@@ -38,7 +39,7 @@ def plugin_errors(config: dict) -> Iterator[str]:
         yield from _analysis_errors(config["paper"], name, analysis)
     for name, optimizer in config["optimizers"].items():
         yield from _optimizer_errors(config, name, optimizer)
-    for section in ("partitions", "mechanisms", "clippings", "budgets"):
+    for section in ("partitions", "mechanisms", "clippings", "budgets", "statistics"):
         for name, entry in config[section].items():
             yield from _bound_errors(section, name, entry, entry)
 

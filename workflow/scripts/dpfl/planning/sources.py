@@ -37,6 +37,11 @@ def of_run(settings: dict[str, Any]) -> str:
         ("mechanisms", settings["mechanism"]["estimator"]),
         ("clippings", settings["clipping"]["rule"]),
         ("optimizers", settings["optimizer"]["algorithm"]),
+        *(
+            ("statistics", released["rule"])
+            for released in [settings.get("statistics")]
+            if released
+        ),
     )
     return of_driver("train", used)
 

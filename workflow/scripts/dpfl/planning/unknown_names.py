@@ -24,8 +24,8 @@ def unknown_names(config: dict) -> Iterator[str]:
         if name not in config["analyses"]:
             yield from expect([name], "studies", "select")
     for name, method in config["methods"].items():
-        for part, kind in COMPONENTS.items():
-            yield from expect([method[part]], kind, f"methods.{name}.{part}")
+        for part, chosen in method.items():
+            yield from expect([chosen], COMPONENTS[part], f"methods.{name}.{part}")
     for name, federation in config["federations"].items():
         yield from expect([federation["partition"]], "partitions", f"federations.{name}.partition")
     for name, analysis in config["analyses"].items():

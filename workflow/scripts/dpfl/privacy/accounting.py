@@ -41,7 +41,7 @@ def epsilon(
         return 0.0
     if noise_multiplier == 0:
         return math.inf
-    return _price(accountant, sample_rate, ((noise_multiplier, steps),), delta, False)
+    return _price(accountant, sample_rate, ((noise_multiplier, steps),), (), delta, False)
 
 
 def epsilon_of(event: DpEvent, delta: float, accountant: str = "pld") -> float:
@@ -51,19 +51,27 @@ def epsilon_of(event: DpEvent, delta: float, accountant: str = "pld") -> float:
 
 @lru_cache(maxsize=1024)
 def noise_multiplier(
-    sample_rate: float, steps: int, epsilon: float, delta: float, accountant: str = "pld"
+    sample_rate: float,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    accountant: str = "pld",
+    released: tuple[float, ...] = (),
 ) -> float:
     """Return the noise with which `steps` steps cost epsilon: at most it, within 0.1 % of it.
 
-    The promise is checked on the fine grid. Raises UserError as `epsilon` does.
+    The steps share epsilon with what was `released` before (see dpfl.privacy.events.varying). The
+    promise is checked on the fine grid. Raises UserError as `epsilon` does, and if what was
+    released costs as much alone.
     """
     _check(sample_rate, delta)
     events.require("epsilon", epsilon, 0 < epsilon < math.inf, "> 0 and finite")
     events.require_count("steps", steps, 1)
+    _require_left(released, epsilon, delta, accountant)
 
     def price(log_z: float, draft: bool = False) -> float:
         segments = ((math.exp(log_z), steps),)
-        return _price(accountant, sample_rate, segments, delta, draft)
+        return _price(accountant, sample_rate, segments, released, delta, draft)
 
     return math.exp(
         _search(price, epsilon, _central_limit_guess(sample_rate, steps, epsilon, delta))
@@ -80,6 +88,7 @@ def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) ->
     _check(work.sample_rate, budget.delta)
     events.require("epsilon", budget.epsilon, 0 < budget.epsilon < math.inf, "> 0 and finite")
     events.require_count("steps", work.steps, 1)
+    _require_left(work.released, budget.epsilon, budget.delta, budget.accountant)
     valid = len(weights) == work.rounds and min(weights) > 0
     events.require("weights", weights, valid, f"{work.rounds} numbers > 0")
     mean = sum(weights) / len(weights)
@@ -89,54 +98,82 @@ def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) ->
 
     def price(log_z: float, draft: bool = False) -> float:
         segments = tuple((z, work.steps_per_round) for z in noise(log_z))
-        return _price(budget.accountant, work.sample_rate, segments, budget.delta, draft)
+        return _price(
+            budget.accountant, work.sample_rate, segments, work.released, budget.delta, draft
+        )
 
     start = _central_limit_guess(work.sample_rate, work.steps, budget.epsilon, budget.delta)
     return noise(_search(price, budget.epsilon, start))
 
 
-def spent(sample_rate: float, segments: Segments, delta: float) -> list[float]:
+def spent(
+    sample_rate: float, segments: Segments, delta: float, released: tuple[float, ...] = ()
+) -> list[float]:
     """Return the PLD epsilon after each of these segments, whose steps may be none.
 
-    Every value is an upper bound, and the last one is that of the whole run. Raises UserError as
-    `epsilon` does.
+    What was `released` before is in all of them. Every value is an upper bound, and the last one
+    is that of the whole run. Raises UserError as `epsilon` does.
     """
     _check(sample_rate, delta)
     for _, steps in segments:
         events.require_count("steps", steps, 0)
     noises = {noise for noise, steps in segments if steps}
     if not noises:
-        return [0.0] * len(segments)
+        return [epsilon_of_released(released, delta)] * len(segments)
     increments = [events.varying(sample_rate, [s]) if s[1] else None for s in segments]
     draft = len(segments) > FINE_CURVE
-    curve = list(accumulate(pld.curve(increments, delta, draft), max))
+    before = [events.varying(sample_rate, (), released)] if released else []
+    found = pld.curve([*before, *increments], delta, draft)[len(before) :]
+    curve = list(accumulate(found, max))
     # Equal steps cost a little less when composed at once; others are composed as the curve is.
-    total = _total(sample_rate, segments, delta) if draft or len(noises) == 1 else curve[-1]
+    at_once = draft or len(noises) == 1
+    total = _total(sample_rate, segments, released, delta) if at_once else curve[-1]
     return [min(value, total) for value in curve]
 
 
+def epsilon_of_released(
+    released: tuple[float, ...], delta: float, accountant: str = CERTIFICATE
+) -> float:
+    """Return the epsilon of releases of all examples at these noise multipliers, before any step.
+
+    Raises UserError unless they are all above 0.
+    """
+    return _price(accountant, 1.0, (), released, delta, False) if released else 0.0
+
+
 def affordable_steps(
-    sample_rate: float, noise_multiplier: float, epsilon: float, delta: float, limit: int
+    sample_rate: float,
+    noise_multiplier: float,
+    epsilon: float,
+    delta: float,
+    limit: int,
+    released: tuple[float, ...] = (),
 ) -> int:
     """Return the largest number of steps, at most `limit`, whose PLD epsilon is at most epsilon.
 
-    Raises UserError as `epsilon` does.
+    What was `released` before is part of it. Raises UserError as `noise_multiplier` does.
     """
     events.require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
     events.require_count("limit", limit, 0)
-    return affordable_steps_of(sample_rate, [(noise_multiplier, limit)], epsilon, delta)
+    segments = [(noise_multiplier, limit)]
+    return affordable_steps_of(sample_rate, segments, epsilon, delta, released)
 
 
 def affordable_steps_of(
-    sample_rate: float, segments: Segments, epsilon: float, delta: float
+    sample_rate: float,
+    segments: Segments,
+    epsilon: float,
+    delta: float,
+    released: tuple[float, ...] = (),
 ) -> int:
     """Return how many of the planned steps cost at most epsilon together; UserError as above."""
     _check(sample_rate, delta)
     events.require("epsilon", epsilon, epsilon > 0, "> 0")
+    _require_left(released, epsilon, delta, CERTIFICATE)
     limit = sum(steps for _, steps in segments)
 
     def price(steps: int) -> float:
-        return _total(sample_rate, _first(segments, steps), delta)
+        return _total(sample_rate, _first(segments, steps), released, delta)
 
     if price(limit) <= epsilon:
         return limit
@@ -152,10 +189,27 @@ def _first(segments: Segments, steps: int) -> list[tuple[float, int]]:
     return taken
 
 
-def _total(sample_rate: float, segments: Segments, delta: float) -> float:
-    """Return the PLD epsilon of all segments; without any step it is 0."""
+def _total(
+    sample_rate: float, segments: Segments, released: tuple[float, ...], delta: float
+) -> float:
+    """Return the PLD epsilon of all segments and of what was released; of nothing it is 0."""
     taken = tuple((noise, steps) for noise, steps in segments if steps)
-    return _price("pld", sample_rate, taken, delta, False) if taken else 0.0
+    if not (taken or released):
+        return 0.0
+    return _price(CERTIFICATE, sample_rate, taken, released, delta, False)
+
+
+def _require_left(
+    released: tuple[float, ...], epsilon: float, delta: float, accountant: str
+) -> None:
+    """Raise UserError if what was released leaves nothing for the steps."""
+    taken = epsilon_of_released(released, delta, accountant)
+    if taken >= epsilon:
+        listed = ", ".join(f"{z:g}" for z in released)
+        raise UserError(
+            f"epsilon is {epsilon:g}, must be > {taken:.4g}, which what is released before the "
+            f"first step costs alone (noise multipliers {listed})"
+        )
 
 
 def _check(sample_rate: float, delta: float) -> None:
@@ -168,10 +222,11 @@ def _price(
     accountant: str,
     sample_rate: float,
     segments: tuple[tuple[float, int], ...],
+    released: tuple[float, ...],
     delta: float,
     draft: bool,
 ) -> float:
-    event = events.varying(sample_rate, segments)
+    event = events.varying(sample_rate, segments, released)
     return plugins.load("privacy/accountants", accountant).epsilon(event, delta, draft)
 
 

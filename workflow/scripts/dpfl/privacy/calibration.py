@@ -17,7 +17,7 @@ from dpfl import streams
 from dpfl.errors import UserError
 from dpfl.planning.participation import draw, local_steps, rounds_of
 from dpfl.privacy import events
-from dpfl.privacy.accounting import CERTIFICATE
+from dpfl.privacy.accounting import CERTIFICATE, epsilon_of_released
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.priced_schedule import priced_schedule
 from dpfl.privacy.schedule import SERVER, Budget, Work
@@ -48,6 +48,9 @@ class Settings:
     participation_key: tuple[str | int, ...]
     unit: str = "example"
     sampling: str = "poisson"
+    releases: tuple[tuple[str, float], ...] = ()
+    """What every client that takes part releases before its first step, of all its examples: names
+    and noise multipliers."""
 
     @classmethod
     def read(cls, values: dict[str, Any]) -> "Settings":
@@ -55,7 +58,9 @@ class Settings:
         try:
             federation = Federation(**values["federation"])
             key = tuple(values["participation_key"])
-            return cls(**{**values, "federation": federation, "participation_key": key})
+            releases = tuple((name, z) for name, z in values.get("releases", ()))
+            own = {"federation": federation, "participation_key": key, "releases": releases}
+            return cls(**{**values, **own})
         except KeyError as error:
             raise UserError(f"settings lack the key {error}") from error
         except TypeError as error:
@@ -63,7 +68,9 @@ class Settings:
 
     def asked(self) -> dict[str, Any]:
         """Return the settings as JSON, by which a run sees whether they are its own."""
-        return {**asdict(self), "participation_key": list(self.participation_key)}
+        releases = [list(release) for release in self.releases]
+        key = list(self.participation_key)
+        return {**asdict(self), "participation_key": key, "releases": releases}
 
 
 def calibrate(
@@ -75,6 +82,10 @@ def calibrate(
     unit, and if a batch exceeds a client's examples, naming the client.
     """
     events.require_poisson(settings.sampling)
+    if settings.releases and settings.unit != "example":
+        raise UserError(
+            f"statistics are released with noise for one example, unit is {settings.unit}"
+        )
     plans = PLANNERS[settings.unit](settings, np.bincount(assignment[assignment >= 0]).tolist())
     priced = memoize(partial(_priced, settings, cache or NoiseCache(None)))
     clients = [
@@ -155,7 +166,8 @@ def _priced(
     """Return noise, paid steps and the epsilon after each round taken part in."""
     if not rounds:
         return {"paid_steps": 0, "noise_multipliers": [], "epsilon": 0.0, "spent": []}
-    work = Work(sample_rate, steps_per_round, rounds)
+    released = tuple(z for _, z in settings.releases)
+    work = Work(sample_rate, steps_per_round, rounds, released)
     budget = Budget(settings.epsilon, settings.delta, settings.accountant)
     own = dict(settings.budget)
     schedule, curve = priced_schedule(own.pop("strategy"), own, work, budget, cache)
@@ -165,6 +177,9 @@ def _priced(
         "epsilon": curve[-1] if curve else settings.epsilon,
         "spent": curve,
     }
+    if released:
+        record["releases"] = [{"name": n, "noise_multiplier": z} for n, z in settings.releases]
+        record["released"] = epsilon_of_released(released, settings.delta)
     return {**record, "filter": schedule.filter} if schedule.filter else record
 
 

@@ -64,11 +64,18 @@ def poisson_gaussian(sample_rate: float, noise_multiplier: float, steps: int) ->
     return SelfComposedDpEvent(release, steps)
 
 
-def varying(sample_rate: float, segments: Sequence[tuple[float, int]]) -> DpEvent:
+def varying(
+    sample_rate: float, segments: Sequence[tuple[float, int]], released: Sequence[float] = ()
+) -> DpEvent:
     """Return the steps of a run whose noise changes: (noise multiplier, steps), in order.
 
-    Neighbours with the same noise are one segment. Raises UserError as `poisson_gaussian` does.
+    `released` are the multipliers of what was released before, once each, of all examples: events
+    of the same run. Neighbours with the same noise are one segment. Raises UserError as
+    `poisson_gaussian` does.
     """
     merged = [(z, sum(n for _, n in group)) for z, group in groupby(segments, itemgetter(0))]
-    parts = [poisson_gaussian(sample_rate, z, steps) for z, steps in merged if steps]
+    parts = (
+        *(poisson_gaussian(1.0, z, 1) for z in released),
+        *(poisson_gaussian(sample_rate, z, steps) for z, steps in merged if steps),
+    )
     return parts[0] if len(parts) == 1 else ComposedDpEvent(parts)

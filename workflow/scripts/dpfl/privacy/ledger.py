@@ -13,12 +13,34 @@ class Ledger:
 
     The noise of every round is fixed beforehand, so counting paid steps IS the accounting: no step
     beyond `paid_steps` is ever paid, none at less noise than planned, and the epsilon of a count
-    is read from the calibrated curve.
+    is read from the calibrated curve, which begins with what is released before the first step.
     """
 
     def __init__(self, calibration: dict[str, Any]):
         self._clients = {str(record["client"]): record for record in calibration["clients"]}
         self._charged: dict[str, int] = {}
+        self._released: set[tuple[str, str]] = set()
+
+    def charge_release(self, client: int | str, name: str, noise_multiplier: float) -> None:
+        """Record what a client releases of all its examples before its first step, once by name.
+
+        Its price is in the calibrated curve from the beginning. UserError, and nothing recorded,
+        for a release that is not planned, of less noise than planned, or made before. A run that
+        continues makes the same release again, with the same draws.
+        """
+        record = self._clients[str(client)]
+        planned = {r["name"]: r["noise_multiplier"] for r in record.get("releases", ())}
+        if name not in planned:
+            listed = ", ".join(planned) or "none is"
+            raise UserError(f"release {name!r} of client {client} is not planned; {listed}")
+        if noise_multiplier < planned[name]:
+            raise UserError(
+                f"noise_multiplier of release {name!r} of client {client} is {noise_multiplier}, "
+                f"must be >= {planned[name]} (calibrated)"
+            )
+        if (str(client), name) in self._released:
+            raise UserError(f"release {name!r} of client {client} was made before; paid is one")
+        self._released.add((str(client), name))
 
     def noise_multiplier(self, client: int | str) -> float:
         """Return the noise of the client's next step, that of its last round if none is left."""
@@ -50,7 +72,8 @@ class Ledger:
 
         Exact after whole participations and after the last paid step, else that of the next one.
         """
-        return max((self._epsilon(client) for client in self._charged), default=0.0)
+        known = {*self._charged, *(client for client, _ in self._released)}
+        return max(map(self._epsilon, known), default=0.0)
 
     def state(self) -> dict[str, int]:
         """Return the steps charged to each client, for a checkpoint."""
@@ -74,5 +97,7 @@ class Ledger:
 
     def _epsilon(self, client: str) -> float:
         record = self._clients[client]
-        participations = -(-self._charged[client] // record["steps_per_round"])
-        return record["spent"][participations - 1] if participations else 0.0
+        participations = -(-self._charged.get(client, 0) // record["steps_per_round"])
+        return (
+            record["spent"][participations - 1] if participations else record.get("released", 0.0)
+        )

@@ -29,7 +29,7 @@ def priced_schedule(
         return schedule, []
     content = {"noise": list(schedule.noise_multipliers), "paid_steps": schedule.paid_steps}
     cache.store(key, content)
-    return schedule, spent(work.sample_rate, schedule.segments(work), budget.delta)
+    return schedule, _curve(schedule, work, budget)
 
 
 def _kept(
@@ -42,6 +42,11 @@ def _kept(
             return None, []
         for noise in (min(schedule.noise_multipliers), max(schedule.noise_multipliers)):
             require_priceable(work.sample_rate, noise, work.steps, budget.delta)
-        return schedule, spent(work.sample_rate, schedule.segments(work), budget.delta)
+        return schedule, _curve(schedule, work, budget)
     except (LookupError, TypeError, ValueError):
         return None, []
+
+
+def _curve(schedule: Schedule, work: Work, budget: Budget) -> list[float]:
+    """Return the PLD epsilon after every round, with what was released before the first."""
+    return spent(work.sample_rate, schedule.segments(work), budget.delta, work.released)

@@ -9,11 +9,15 @@ SERVER = "server"
 
 @dataclass(frozen=True)
 class Work:
-    """What one client is going to do: its Poisson rate, steps per round, and number of rounds."""
+    """What one client is going to do: its Poisson rate, steps per round, and number of rounds.
+
+    `released` are the noise multipliers of what it releases before, of all its examples.
+    """
 
     sample_rate: float
     steps_per_round: int
     rounds: int
+    released: tuple[float, ...] = ()
 
     @property
     def steps(self) -> int:

@@ -36,6 +36,9 @@ class Unlimited:
     def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None:
         """Nothing to charge."""
 
+    def charge_release(self, client: int | str, name: str, noise_multiplier: float) -> None:
+        """Nothing to charge."""
+
     def observe(self, update: torch.Tensor) -> None:
         """Nothing to learn from a released update."""
 

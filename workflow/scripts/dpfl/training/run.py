@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import data, mechanisms, models, plugins, streams
+from dpfl import data, mechanisms, models, plugins, statistics, streams
 from dpfl.assignment import clients_of, public_of, validation_of
 from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.errors import UserError
@@ -20,12 +20,14 @@ from dpfl.flat import FlatModel
 from dpfl.noise import SOURCES
 from dpfl.planning import participation
 from dpfl.privacy.release import is_gaussian
+from dpfl.standardised import Affine, Standardised
 from dpfl.training import trainers
 from dpfl.training.accounts import accounts
 from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.evaluation import Score, score
 from dpfl.training.federated import Round
 from dpfl.training.inputs import Inputs
+from dpfl.training.statistics import Releases, measured
 from dpfl.training.steps import Sources
 
 CHECKPOINT = "checkpoint"
@@ -63,11 +65,11 @@ class _Run:
         public = torch.from_numpy(public_of(assignment))
         self.seen = _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"])
         ledger, records = accounts(settings, inputs)
-        self.flat = FlatModel(self._model())
-        self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
         self.resumed = self.checkpoints.load(report)
         self.secret = self.resumed[0]["secret"] if self.resumed else secrets.token_hex(32)
+        self.flat = FlatModel(self._model(self._standardised(ledger, records)))
+        self.build_optimizer = plugins.load("optimizers", settings["optimizer"]["algorithm"]).build
         self.parts = trainers.Parts(
             settings=settings,
             sources=self._sources(),
@@ -95,11 +97,23 @@ class _Run:
         own = streams.noise_key(self.settings)
         return Sources(SOURCES[noise], (*key, "batch"), (*key, "noise", own))
 
-    def _model(self) -> torch.nn.Module:
+    def _standardised(self, ledger: Any, records: dict[int | str, dict]) -> Affine | None:
+        """Release the statistics of all clients that take part, if the method asks for some."""
+        planned = dict(statistics.releases_of(self.settings)) if records else {}
+        members = {
+            number: torch.from_numpy(held)
+            for number, held in enumerate(self.clients)
+            if not records or records[number]["rounds"]
+        }
+        inputs, sources = self.dataset.train_inputs, self._sources()
+        return measured(self.settings, Releases(inputs, members, planned, ledger, sources))
+
+    def _model(self, standardised: Affine | None) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")
         example = self.dataset.test_inputs[:1]
         shape, classes = tuple(example.shape[1:]), self.dataset.classes
         model = models.build(self.settings["model"], generator, shape, classes)
+        model = Standardised(standardised, model) if standardised else model
         model = model.to(self.settings["device"])
         name, dataset = self.settings["model"], self.settings["dataset"]
         try:

@@ -102,6 +102,7 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     calibration = read_json(inputs.calibration)
     multipliers = {c["client"]: c["noise_multipliers"] for c in calibration["clients"]}
     used = _used(calibration)
+    releases = {c["client"]: c["releases"] for c in calibration["clients"] if "releases" in c}
     reasons = _unproven(settings, min(used))
     return {
         **common,
@@ -112,6 +113,7 @@ def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
         "adjacency": calibration["adjacency"],
         "certificate_assumes": ASSUMES[settings["noise"]],
         "noise_multipliers": {"min": min(used), "max": max(used), "clients": multipliers},
+        **({"releases": releases} if releases else {}),
     }
 
 

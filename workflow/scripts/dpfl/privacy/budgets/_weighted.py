@@ -18,5 +18,7 @@ def weighted(work: Work, budget: Budget, weights: tuple[float, ...]) -> Schedule
     """Scale z_t = z / sqrt(w_t) so that all planned steps cost at most epsilon."""
     noise = noise_multipliers(work, weights, budget)
     segments = [(z, work.steps_per_round) for z in noise]
-    paid = affordable_steps_of(work.sample_rate, segments, budget.epsilon, budget.delta)
+    paid = affordable_steps_of(
+        work.sample_rate, segments, budget.epsilon, budget.delta, work.released
+    )
     return Schedule(noise, paid)

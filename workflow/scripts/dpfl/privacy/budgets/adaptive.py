@@ -9,6 +9,7 @@ the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
 import math
 
 from dpfl.bounds import bounded
+from dpfl.errors import UserError
 from dpfl.privacy import events, renyi
 from dpfl.privacy.accounting import noise_multiplier
 from dpfl.privacy.schedule import Budget, Schedule, Work
@@ -34,8 +35,13 @@ def schedule(
     A round gets `save` (below 1) times its equal share of what is left while consecutive released
     updates agree (cosine above `agreement`), else `spend` (above 1) times; the last round gets the
     rest. The order is the best one for a uniform schedule. Raises UserError for an argument out of
-    range, and if epsilon is too small for any order.
+    range, if epsilon is too small for any order, and for releases before the first step.
     """
+    if work.released:
+        raise UserError(
+            "budget strategy adaptive prices steps alone, expected another one for a run that "
+            "releases statistics before its first step"
+        )
     uniform = noise_multiplier(
         work.sample_rate, work.steps, budget.epsilon, budget.delta, accountant="rdp"
     )

@@ -14,6 +14,6 @@ def schedule(work: Work, budget: Budget, *, noise_multiplier: float) -> Schedule
     Raises UserError for an argument out of range.
     """
     paid = affordable_steps(
-        work.sample_rate, noise_multiplier, budget.epsilon, budget.delta, work.steps
+        work.sample_rate, noise_multiplier, budget.epsilon, budget.delta, work.steps, work.released
     )
     return Schedule((noise_multiplier,) * work.rounds, paid)

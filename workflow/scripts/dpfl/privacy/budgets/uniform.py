@@ -10,6 +10,8 @@ def schedule(work: Work, budget: Budget) -> Schedule:
     Raises UserError for an argument out of range.
     """
     target = (budget.epsilon, budget.delta)
-    noise = noise_multiplier(work.sample_rate, work.steps, *target, budget.accountant)
-    paid = affordable_steps(work.sample_rate, noise, *target, work.steps)
+    noise = noise_multiplier(
+        work.sample_rate, work.steps, *target, budget.accountant, work.released
+    )
+    paid = affordable_steps(work.sample_rate, noise, *target, work.steps, work.released)
     return Schedule((noise,) * work.rounds, paid)

@@ -1,0 +1,42 @@
+"""Channels of features made uncorrelated by the covariance that they have on synthetic pictures."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PICTURES = 2000
+"""Synthetic pictures whose features a covariance is computed from."""
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """An affine map of the channels, x -> W (x - m), the same in every place."""
+
+    matrix: "Tensor"
+    shift: "Tensor"
+
+    def __call__(self, features: "Tensor") -> "Tensor":
+        """Return the features of one picture [C, ...], whitened; float32."""
+        import torch
+
+        flat = features.flatten(1)
+        return torch.addmm(self.shift, self.matrix, flat).view(features.shape)
+
+
+def of(features: "Tensor", shrinkage: float) -> Whitening:
+    """Return the whitening by features [N, C, ...], all places taken together.
+
+    W = (S + shrinkage (tr S / C) I)^(-1/2), S their covariance; computed in float64.
+    """
+    import torch
+
+    rows = features.double().flatten(2).transpose(1, 2).flatten(0, 1)
+    mean = rows.mean(0)
+    rows.sub_(mean)
+    covariance = rows.T @ rows / len(rows)
+    values, vectors = torch.linalg.eigh(covariance)
+    scales = (values.clamp(min=0) + shrinkage * values.mean()).rsqrt()
+    matrix = (vectors * scales) @ vectors.T
+    return Whitening(matrix.float(), -(matrix @ mean).float()[:, None])
