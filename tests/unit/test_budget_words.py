@@ -35,7 +35,8 @@ def test_the_headline_asks_and_answers() -> None:
         "decay and adaptive: gains; growth: loses."
     ]
     compared = compared_of(change("decay", "gains"), change("decay", "loses", "adam"))
-    first, second = budget_words.headline(budgets(), compared)
+    parts = compared_of(change("decay", "loses", part="epsilon 2"))  # which do not answer
+    first, second = budget_words.headline(budgets(), pd.concat([compared, parts]))
     assert "another budget of sgd more" in first and second.endswith("decay: loses.")
 
 
@@ -64,6 +65,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
         ("gains", "the whole interval lies above zero"),
         ("loses", "the whole interval lies below zero"),
         ("no difference", "the whole interval lies within half the margin, 0.5 points, of zero"),
+        ("mixed", "every budget is decided, and not all alike"),
         ("inconclusive", "holds zero and reaches further than half the margin, 0.5 points"),
         ("too few seeds", "at least 5 paired seeds"),
         ("demonstration", "mnist only demonstrates"),
@@ -72,7 +74,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
 def test_each_verdict_on_a_change_has_its_reason(verdict: str, reason: str) -> None:
     compared = compared_of(change("decay", verdict, variant="clip_norm=1.0"))
     [text] = verdict_words.changes(budgets(), compared)
-    assert text.startswith("sgd, budget=decay against sgd, budget=uniform (clip_norm=1.0): +0.40")
+    assert text.startswith("sgd, budget=decay against sgd, budget=uniform (clip_norm=1.0), at")
     assert f": {verdict}, for " in text and reason in text
 
 

@@ -5,10 +5,10 @@ import pytest
 import yaml
 
 from dpfl.judging import judge as judging
-from dpfl.judging import tuning
 from dpfl.papers import folder, measures, published
 from dpfl.planning.beside import Beside
 from dpfl.planning.compose import compose
+from dpfl.tables import fairness
 
 HEAD = "table,row,metric,value,dataset,epsilon,epochs\n"
 
@@ -97,6 +97,6 @@ def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
 
 
 def test_the_least_fair_comparison_counts():
-    assert tuning.least(["alike", "one side", "shared", ""]) == "one side"
-    assert tuning.least(["alike", "alike"]) == "alike"
-    assert tuning.least([]) == ""
+    assert fairness.least(["alike", "one side", "shared", ""]) == "one side"
+    assert fairness.least(["alike", "alike"]) == "alike"
+    assert fairness.least([]) == ""

@@ -29,7 +29,6 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "ci_high": 95.2,
         "sd": 0.1,
         "diverged": 0,
-        "trained": 5,
         "eps_claimed": 2.0,
         "eps_certified": 1.99,
         "eps_audited": np.nan,
@@ -54,7 +53,7 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "published": "",
         "verdict": "",
     }
-    filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
+    filled = [usual | {"label": r.get("method", "sgd"), "trained": r.get("n", 5)} | r for r in rows]
     settings = dict.fromkeys(key for row in rows for key in row if key not in study_table.COLUMNS)
     return pd.DataFrame(filled, columns=[*study_table.COLUMNS, *settings])
 
@@ -67,7 +66,10 @@ def compared_of(*rows: dict) -> pd.DataFrame:
         "better": "adam",
         "worse": "sgd",
         "variant": "",
+        "part": "overall",
         "epsilons": "2 8",
+        "failed": 0,
+        "tuning": "alike",
         "n": 5,
         "difference": 0.4,
         "ci_low": 0.1,
@@ -107,9 +109,15 @@ def test_a_demonstration_judges_nothing() -> None:
 def test_a_comparison_carries_interval_n_and_p() -> None:
     [text] = verdict_words.changes(main(), compared_of({}))
     assert text == (
-        "adam against sgd: +0.40 points [+0.10, +0.70] over ε = 2 and 8 (n = 5, p = 0.03 "
-        "after Holm): gains, for the whole interval lies above zero."
+        "adam against sgd, at each of ε = 2 and 8, of which the one that says least has: +0.40 "
+        "points [+0.10, +0.70] (n = 5, p = 0.03 after Holm): gains, for the whole interval lies "
+        "above zero."
     )
+    [text] = verdict_words.changes(main(), compared_of({"part": "pooled", "failed": 1}))
+    assert text.startswith("adam against sgd, pooled over ε = 2 and 8, which decides nothing: +0.")
+    assert text.endswith(" 1 run failed: compared are the pairs in which both trained.")
+    [text] = verdict_words.changes(main(), compared_of({"epsilons": "2"}))
+    assert text.startswith("adam against sgd, at ε = 2: +0.40 points")
     [text] = verdict_words.changes(main(), compared_of({"p_holm": 1e-9}))
     assert "(n = 5, p < 0.0001 after Holm)" in text
 
@@ -133,7 +141,7 @@ def test_accuracy_names_the_extremes_and_whether_intervals_overlap() -> None:
     )
     [text] = narrative.accuracy(cells_of({}, high | {"ci_low": 95.3, "ci_high": 96.7}))
     assert text.endswith("intervals do not overlap.")
-    one = {"n": 1, "trained": 1, "ci_low": np.nan, "ci_high": np.nan, "epsilon": INF}
+    one = {"n": 1, "ci_low": np.nan, "ci_high": np.nan, "epsilon": INF}
     [text] = narrative.accuracy(cells_of(one, one | {"method": "adam", "accuracy_mean": 90.0}))
     assert text.startswith("without privacy: highest mean sgd, 95.0 % (n = 1)")
     assert text.endswith("without two intervals to compare.")
@@ -283,7 +291,7 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
         "edge": "",
         "trials": 7,
     }
-    filled = [usual | {"label": r.get("method", "sgd")} | r for r in rows]
+    filled = [usual | {"label": r.get("method", "sgd"), "trained": r.get("n", 5)} | r for r in rows]
     settings = dict.fromkeys(key for row in rows for key in row if key not in ranges.COLUMNS)
     return pd.DataFrame(filled, columns=[*ranges.COLUMNS, *settings])
 

@@ -128,7 +128,7 @@ def test_a_guard_that_fails_names_the_page_and_the_statement(
     own = tmp_path / "meng2023" / "mnist" / "tables"
     own.mkdir(parents=True)
     for path in (reference / "meng2023" / "mnist" / "tables").glob("*.csv"):
-        (own / path.name).write_text(path.read_text().replace(",replicated", ",reversed"))
+        (own / path.name).write_text(path.read_text().replace(",0.024584", ",-0.024584"))
     with pytest.raises(UserError) as error:
         page("meng2023", tmp_path, tmp_path)
     assert str(error.value).startswith(f"{folder.HOME / 'meng2023' / 'page.md'}:")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpfl.judging import power, tuning
-from dpfl.tables import outcomes
+from dpfl.judging import power
+from dpfl.tables import fairness, outcomes
 from dpfl.tables.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
 
 PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_smallest_numbers_of_seeds():
     assert f"none below n = {MIN_SPREAD}" in PAGE
     assert f"no\nverdict below n = {MIN_SEEDS}" in PAGE
     assert f"more than {outcomes.FAR:g} points under its cell's median" in PAGE
-    assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*tuning.SAID}
+    assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*fairness.SAID}
 
 
 def test_the_table_of_joint_coverage():

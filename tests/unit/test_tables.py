@@ -70,20 +70,55 @@ def test_one_seed_has_no_interval_and_infinity_no_claim(tmp_path: Path) -> None:
     assert (own["privacy"], own["published"], own["verdict"]) == ("no claim", "", "")
 
 
-def test_comparisons_pair_by_seed_and_average_over_finite_epsilons(tmp_path: Path) -> None:
+def test_comparisons_pair_by_seed_at_every_finite_epsilon_and_pooled(tmp_path: Path) -> None:
     _, _, compared, _ = compare(tmp_path)
 
-    def means(method: str) -> np.ndarray:
-        of = [[accuracy(cell(method, e, 5), s) for e in (2.0, 8.0)] for s in range(5)]
+    def means(method: str, *epsilons: float) -> np.ndarray:
+        of = [[accuracy(cell(method, e, 5), s) for e in epsilons] for s in range(5)]
         return 100 * np.mean(of, axis=1)
 
-    own = row(compared, better="adam")
-    expected = stats.ttest_rel(means("adam"), means("sgd"))
-    assert own["p"] == pytest.approx(expected.pvalue)
-    assert own["difference"] == pytest.approx(np.mean(means("adam") - means("sgd")))
+    places = {"epsilon 2": (2.0,), "epsilon 8": (8.0,), "pooled": (2.0, 8.0)}
+    for part, epsilons in places.items():
+        own = row(compared, better="adam", part=part)
+        ours, theirs = means("adam", *epsilons), means("sgd", *epsilons)
+        assert own["p"] == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
+        assert own["difference"] == pytest.approx(np.mean(ours - theirs))
+        assert (own["epsilons"], own["n"]) == (" ".join(f"{e:g}" for e in epsilons), 5)
+        # Unpaired, the seeds' common shift of a point each would drown a difference of one.
+        assert stats.ttest_ind(ours, theirs).pvalue > 0.01 > own["p_holm"]
+    parts = compared[(compared["better"] == "adam") & compared["part"].str.startswith("eps")]
+    own, least = row(compared, better="adam", part="overall"), parts.loc[parts["p"].idxmax()]
+    assert own["p"] == least["p"]
+    assert own["difference"] == least["difference"]
     assert (own["epsilons"], own["n"], own["verdict"]) == ("2 8", 5, "gains")
-    # Unpaired, the seeds' common shift of a point each would drown a difference of one.
-    assert stats.ttest_ind(means("adam"), means("sgd")).pvalue > 0.01 > own["p_holm"]
+
+
+LEADS = {
+    "gains": (0.01, 0.02),
+    "mixed": (0.02, -0.01),
+    "loses": (-0.01, -0.02),
+    "no difference": (0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize(("verdict", "leads"), LEADS.items(), ids=list(LEADS))
+def test_a_change_is_judged_at_every_epsilon(tmp_path: Path, verdict: str, leads: tuple) -> None:
+    """A gain at one budget does not pay for a loss at another one."""
+    at = dict(zip((2.0, 8.0), leads, strict=True))
+    cells = [cell(m, e, 5) for m in ("sgd", "adam") for e in at]
+
+    def outcome(own: dict, seed: int) -> dict:
+        changed = own["method"] == "adam"
+        noise = 0.0005 * (((1, 4, 2, 0, 3) if changed else (3, 0, 4, 1, 2))[seed] - 2)
+        return {"accuracy": 0.9 + 0.002 * seed + at[own["epsilon"]] * changed + noise}
+
+    synthetic.write(tmp_path, cells, outcome)
+    made = study(cells, baseline={"method": "sgd"})
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    assert row(compared, part="overall")["verdict"] == verdict
+    shown = row(study_table.cells(made, runs, compared), method="adam", epsilon=2.0)["verdict"]
+    assert shown == f"against sgd: {verdict}"
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -120,8 +155,9 @@ def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + 0.001 * s})
     made = study(cells, baseline={"method": "sgd"})
     compared = comparisons.comparisons(made, results.frame(made, tmp_path))
-    own = row(compared, better="cadabelief")
-    assert (own["n"], own["epsilons"]) == (3, "2 8")
+    own = {p: row(compared, better="cadabelief", part=p)["n"] for p in ("epsilon 2", "pooled")}
+    assert own == {"epsilon 2": 5, "pooled": 3}
+    assert row(compared, better="cadabelief", part="overall")["n"] == 3
 
 
 def test_a_diverged_run_did_not_train(tmp_path: Path) -> None:
@@ -329,7 +365,8 @@ def spending(own: dict, seed: int) -> float:
 
 def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
     _, _, compared, _ = budget_study(tmp_path)
-    assert len(compared) == 2 * 3 * 2
+    assert len(comparisons.whole(compared)) == 2 * 3 * 2
+    assert len(compared) == 4 * 2 * 3 * 2
     assert set(compared["worse"]) == {"sgd, budget=uniform", "adam, budget=uniform"}
     assert set(compared["variant"]) == {"clip_norm=0.5", "clip_norm=1.0"}
     assert set(compared["kind"]) == {"baseline"}
@@ -338,7 +375,7 @@ def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
         own = [cell("adam", e, 6, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
         return 100 * np.mean([[spending(c, s) for c in own] for s in range(6)], axis=1)
 
-    own = row(compared, better="adam, budget=decay", variant="clip_norm=1.0")
+    own = row(compared, better="adam, budget=decay", variant="clip_norm=1.0", part="pooled")
     expected = stats.ttest_rel(means("decay"), means("uniform"))
     assert own["p"] == pytest.approx(expected.pvalue)
     assert own["difference"] == pytest.approx(np.mean(means("decay") - means("uniform")))
@@ -355,7 +392,7 @@ def test_a_method_can_be_the_baseline(tmp_path: Path) -> None:
         own = [cell(method, e, 5) for e in (2.0, 8.0)]
         return 100 * np.mean([[accuracy(c, s) for c in own] for s in range(5)], axis=1)
 
-    own = row(compared, better="adam")
+    own = row(compared, better="adam", part="pooled")
     expected = stats.ttest_rel(means("adam"), means("sgd"))
     assert own["p"] == pytest.approx(expected.pvalue)
     assert own["difference"] == pytest.approx(np.mean(means("adam") - means("sgd")))
@@ -424,7 +461,7 @@ def test_features_of_a_demonstration_judge_no_claim(tmp_path: Path) -> None:
 
 def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
     _, _, compared, _ = budget_study(tmp_path)
-    own = compared.sort_values("p")
+    own = comparisons.whole(compared).sort_values("p")
     raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
 
@@ -466,7 +503,7 @@ def test_a_baseline_that_is_not_run_is_one_line(tmp_path: Path) -> None:
 def test_a_baseline_may_be_a_number(tmp_path: Path) -> None:
     _, _, compared, table = budget_study(tmp_path, baseline={"clip_norm": 1})
     assert set(compared["worse"]) == {"sgd, clip_norm=1.0", "adam, clip_norm=1.0"}
-    assert len(compared) == 2 * 4 and (compared["n"] == 6).all()
+    assert len(comparisons.whole(compared)) == 2 * 4 and (compared["n"] == 6).all()
     own = table[table["verdict"] == "baseline"]
     assert set(own["variant"].str[-3:]) == {"1.0"}
 

@@ -31,7 +31,7 @@ COLUMNS = [
 ]
 """Of `judge`. `about` says what is compared; `failed` counts the runs that did not train, which are
 in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
-`tuning` how two sides were tuned (`judging.tuning`); numbers of accuracy are percentage points."""
+`tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
 
 COMMON = ("id", "where", "quote", "translation", "kind", "study")
 NOT_JUDGED = ("id", "where", "quote", "translation", "status", "reason")

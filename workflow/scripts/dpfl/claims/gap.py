@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, rows, sentences, tuning
-from dpfl.tables import outcomes, pairing, verdicts
+from dpfl.judging import gains, power, rows, sentences
+from dpfl.tables import fairness, outcomes, pairing, verdicts
 from dpfl.tables.rendering import known
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         epsilon=gain.epsilon,
         printed=gain.printed,
         compared=gain.compared,
-        tuning=tuning.of(gain.better, gain.worse),
+        tuning=fairness.of(gain.better, gain.worse),
         **rows.of_runs(gain.better, gain.worse),
     )
     if not (len(gain.better) and len(gain.worse)):
@@ -140,7 +140,7 @@ def _extremes(parts: list[rows.Row]) -> rows.Row:
     return {
         "n": min(part["n"] for part in parts),
         "compared": "; ".join(dict.fromkeys(filter(None, (part["compared"] for part in parts)))),
-        "tuning": tuning.least(part["tuning"] for part in parts),
+        "tuning": fairness.least(part["tuning"] for part in parts),
         "weak_baseline": any(weak) if weak else "",
         **most,
     }

@@ -6,9 +6,7 @@ The other way it is weaker: each of k parts that hold is found `not replicated` 
 cases, the whole in at most k times as many.
 """
 
-from collections.abc import Iterable, Sequence
-
-from dpfl.tables import verdicts
+from collections.abc import Iterable
 
 REFUTED = frozenset({"not replicated", "reversed"})
 WEAKEST_FIRST = ("too few seeds", "not run", "inconclusive", "replicated, small", "replicated")
@@ -20,14 +18,3 @@ def verdict(parts: Iterable[str]) -> str:
     if found & REFUTED:
         return "reversed" if found == {"reversed"} else "not replicated"
     return next((word for word in WEAKEST_FIRST if word in found), "not run")
-
-
-def p_value(samples: Iterable[Sequence[float]]) -> float | None:
-    """Return the two-sided p that all differences point one way; None if one sample is too small.
-
-    It is the largest p of the parts; if they point both ways it is 1, whatever their own are.
-    """
-    above = [verdicts.p_above(sample) for sample in samples]
-    if not above or None in above:
-        return None
-    return min(1.0, 2 * max(above), 2 * (1 - min(above)))

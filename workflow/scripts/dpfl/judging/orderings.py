@@ -8,9 +8,9 @@ import pandas as pd
 
 from dpfl.claims import Evidence
 from dpfl.errors import UserError
-from dpfl.judging import cells, conjunction, rows, tuning
+from dpfl.judging import cells, conjunction, rows
 from dpfl.suggestions import nearest
-from dpfl.tables import pairing, results, verdicts
+from dpfl.tables import fairness, pairing, results, verdicts
 
 METHOD = "method"
 
@@ -88,7 +88,7 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         n: [question.differences(pair, [e]) for e in question.epsilons]
         for n, pair in enumerate(compared)
     }
-    levels = verdicts.holm({n: conjunction.p_value(own) for n, own in samples.items()})
+    levels = verdicts.holm({n: verdicts.p_together(own) for n, own in samples.items()})
     parts, told = [], []
     for n, pair in enumerate(compared):
         own = [
@@ -124,7 +124,7 @@ def _row(
         epsilon=epsilon,
         p=_nan(p),
         p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
-        tuning=tuning.of(pair.better, pair.worse),
+        tuning=fairness.of(pair.better, pair.worse),
         verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
         **rows.difference(measured),
         **rows.of_runs(pair.better, pair.worse),
@@ -154,7 +154,7 @@ def _every(
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
         "p_holm": _nan(p_holm),
-        "tuning": tuning.least(part["tuning"] for part in parts),
+        "tuning": fairness.least(part["tuning"] for part in parts),
         **rows.of_runs(used),
     }
 
@@ -166,7 +166,7 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
     return {
         **{key: worst[key] for key in kept},
         "n": min(part["n"] for part in parts),
-        "p": _nan(conjunction.p_value(samples)),
+        "p": _nan(verdicts.p_together(samples)),
         "p_holm": float(np.max([part["p_holm"] for part in parts])),
         "verdict": conjunction.verdict(part["verdict"] for part in parts),
     }
@@ -189,7 +189,7 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         about=f"{pair.about}, pooled over epsilon {over}",
         p=_nan(found.p),
         p_holm=_nan(found.p_holm),
-        tuning=tuning.of(*sides),
+        tuning=fairness.of(*sides),
         verdict=found.verdict,
         **rows.difference(found.interval),
         **rows.of_runs(*sides),

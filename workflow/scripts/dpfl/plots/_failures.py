@@ -19,4 +19,5 @@ def mark(ax: Axes, x: Iterable[float], y: Iterable[float], cells: pd.DataFrame) 
                 textcoords="offset points",
                 ha="center",
                 fontsize="x-small",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             )

@@ -12,7 +12,7 @@ import pandas as pd
 from dpfl.report.forms import counted, listed, setting
 from dpfl.report.narrative import name_of, overlap, percent
 from dpfl.report.verdict_words import demonstration
-from dpfl.tables import rendering, results
+from dpfl.tables import comparisons, rendering, results
 from dpfl.tables.rendering import certified, known
 
 ACCOUNTANTS = {
@@ -26,7 +26,7 @@ ACCOUNTANTS = {
 
 def headline(study: dict, compared: pd.DataFrame) -> list[str]:
     """Ask, for each method and its baseline, whether another value does better, and answer."""
-    changes, lines = compared[compared["kind"] == "baseline"], []
+    changes, lines = comparisons.whole(compared), []
     if len(changes) and results.demonstrates(study):
         return [demonstration(study)]
     for _, own in changes.groupby("worse", sort=False):

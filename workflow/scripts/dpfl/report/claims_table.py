@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpfl.judging import tuning
 from dpfl.report import paper, values
 from dpfl.report.paper import Paper
+from dpfl.tables import fairness
 from dpfl.tables.rendering import audited, known, number, rounded_up
 
 OVERALL, NOT_JUDGED = "overall", "not judged"
@@ -107,7 +107,7 @@ def remarks(row: Mapping) -> str:
     weak, needed, lucky = (row[key] for key in ("weak_baseline", "needed_n", "lucky_gain"))
     found = [
         str(row["compared"]) if known(row.get("compared")) else "",
-        tuning.SAID.get(row.get("tuning"), ""),
+        fairness.SAID.get(row.get("tuning"), ""),
         "the printed baseline is weak" if weak is True else "",
         f"{needed:g} seeds would show the printed gain" if known(needed) else "",
         f"the best 3 of 10 seeds would gain {_number(lucky)}" if known(lucky) else "",

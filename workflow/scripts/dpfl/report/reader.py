@@ -11,8 +11,8 @@ from dpfl.report import values
 from dpfl.tables import rendering, results
 
 NUMBERS = {
-    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged", "trained"),
-    *("trained_low", "trained_high"),
+    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
+    *("trained", "trained_low", "trained_high", "failed"),
     *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
     *("audit_level", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),

@@ -14,6 +14,7 @@ from dpfl import files
 from dpfl.errors import UserError
 from dpfl.report import forms
 from dpfl.suggestions import nearest
+from dpfl.tables import comparisons
 from dpfl.tables.rendering import known
 from dpfl.tables.results import variant_text
 
@@ -78,8 +79,17 @@ class Values:
         return forms.brief(self.cell(study, **where))
 
     def comparison(self, study: str, **where: Any) -> Row:
-        """Return one paired comparison of a study, by its sides `better` and `worse`."""
-        return self.cell(f"{study}_comparisons", **where)
+        """Return one paired comparison of a study, by its sides `better` and `worse`.
+
+        It is that of all epsilons together, unless `part` asks for another.
+        """
+        table = self.table(f"{study}_comparisons")
+        own = table if "part" in where else comparisons.whole(table)
+        return one(own, f"{study}_comparisons", where)
+
+    def comparisons(self, study: str) -> pd.DataFrame:
+        """Return the paired comparisons of a study, a row for all epsilons together of each."""
+        return comparisons.whole(self.table(f"{study}_comparisons"))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 import pandas as pd
 
 from dpfl import plugins
+from dpfl.judging import sentences
 from dpfl.report.forms import listed, points
-from dpfl.tables import rendering, results, verdicts
+from dpfl.tables import comparisons, outcomes, rendering, results, verdicts
 from dpfl.tables.rendering import known
 
 MEANING = {
@@ -15,6 +16,7 @@ MEANING = {
     "loses": "the whole interval lies below zero",
     "no difference": "the whole interval lies within half the margin, {half}, of zero",
     "inconclusive": "the interval holds zero and reaches further than half the margin, {half}",
+    "mixed": "every budget is decided, and not all alike",
     "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
     "demonstration": "{dataset} only demonstrates the machinery, so nothing is judged",
 }
@@ -36,11 +38,14 @@ def rules(margin: float) -> list[str]:
     return [
         f"The margin is {points(margin)}. n is the number of seeds of a cell; an interval is the "
         f"{verdicts.LEVEL:.0%} Student interval of their mean, so it speaks of new seeds and not "
-        "of new data.",
-        "A change against a baseline: paired t-tests on one difference per seed, the mean over the "
-        "study's budgets, tests and intervals at the levels of Holm's procedure over all changes "
-        f"of the study; {changes}; else inconclusive; too few seeds below n = "
-        f"{verdicts.MIN_SEEDS}.",
+        f"of new data; none below n = {verdicts.MIN_SPREAD}. Intervals of differences exclude 0 "
+        "exactly if Holm's procedure rejects; jointly they may cover less.",
+        f"A run fails at chance level or more than {outcomes.FAR:g} points under the median of its "
+        "cell's better half; means and pairs are of runs that trained.",
+        "A change against a baseline: paired t-tests on one difference per seed at every budget, "
+        "tests and intervals at the levels of Holm's procedure over all changes of the study; "
+        f"{changes}; mixed if budgets are decided and not alike; else inconclusive; too few seeds "
+        f"below n = {verdicts.MIN_SEEDS}. The mean over budgets, pooled, decides nothing.",
         "Privacy: certificate refuted if an audit finds more than is certified, or if a check of "
         "noise or sampling fails in a run that has a certificate; refuted if it finds more than is "
         "claimed, or if a check fails without a certificate; consistent if the claim is certified, "
@@ -75,11 +80,21 @@ def comparison(row: pd.Series, study: dict) -> str:
     p = f", {rendering.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
     half = points(study["margin"] / 2)
     meaning = MEANING[row["verdict"]].format(half=half, dataset=study["dataset"])
-    budgets = f"over ε = {listed(row['epsilons'].split())}"
+    said = sentences.failed(row, sentences.PAIRS)
     return (
-        f"{against}: {row['difference']:+.2f} points{interval} {budgets} (n = {row['n']:g}{p}): "
-        f"{row['verdict']}, for {meaning}.{unproven(row.to_frame().T)}"
+        f"{against}, {_at(row)}: {row['difference']:+.2f} points{interval} (n = {row['n']:g}{p}): "
+        f"{row['verdict']}, for {meaning}.{said}{unproven(row.to_frame().T)}"
     )
+
+
+def _at(row: pd.Series) -> str:
+    """Say at which budgets two sides are compared."""
+    budgets = row["epsilons"].split()
+    if row["part"] == comparisons.POOLED:
+        return f"pooled over ε = {listed(budgets)}, which decides nothing"
+    if len(budgets) == 1:
+        return f"at ε = {budgets[0]}"
+    return f"at each of ε = {listed(budgets)}, of which the one that says least has"
 
 
 def changes(study: dict, compared: pd.DataFrame) -> list[str]:

@@ -1,26 +1,29 @@
 """Paired comparisons of a study: every other value of what it varies with the baseline.
 
-Every comparison is of one difference per seed, the mean over the study's finite epsilons (without a
-budget there is no equal budget). Only seeds that have every one of these epsilons on both sides
-count. Holm runs over all comparisons of the study.
+At every finite epsilon first (without a budget there is no equal budget), by one difference per
+seed whose runs trained on both sides; the row `overall` says what holds at all of them, with the
+numbers of the epsilon that says least. The mean over the epsilons, `pooled`, stands second and
+decides nothing. Holm runs over all comparisons of the study, each with its largest p.
 
 A baseline is one value of what a study varies, or one of its methods; every other value, or method,
 is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
 """
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
 from dpfl.errors import UserError
-from dpfl.tables import pairing, results, verdicts
+from dpfl.tables import fairness, outcomes, pairing, results, verdicts
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
-    *("variant", "epsilons", "n", "difference", "ci_low", "ci_high", "p", "p_holm", "verdict"),
-    *("better_certified", "worse_certified"),
+    *("variant", "part", "epsilons", "n", "failed", "difference", "ci_low", "ci_high", "p"),
+    *("p_holm", "tuning", "verdict", "better_certified", "worse_certified"),
 ]
+OVERALL, POOLED = "overall", "pooled"
 KIND = "baseline"
 
 Row = dict[str, Any]
@@ -29,7 +32,7 @@ Pair = tuple[Row, pd.DataFrame, pd.DataFrame]
 
 
 def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per comparison; differences in percentage points, better minus worse.
+    """Return the rows of every comparison; differences in percentage points, better minus worse.
 
     `setting` was changed from `base` to `value`, of one `method` if it is not the method itself;
     `better` and `worse` name the two sides, `better` what was changed, whether it is better or not.
@@ -91,27 +94,76 @@ def _runs_of(runs: pd.DataFrame, method: str, variant: str) -> pd.DataFrame:
     return runs[(runs["method"] == method) & (runs["variant"] == variant)]
 
 
+def whole(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of comparisons as a whole; older tables have no others."""
+    return compared[compared["part"] == OVERALL] if "part" in compared else compared
+
+
 def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     """Test and judge the comparisons of one family."""
     over = [pairing.shared(better, worse) for _, better, worse in pairs]
-    gaps = {
-        number: pairing.differences(better, worse, over[number])
-        for number, (_, better, worse) in enumerate(pairs)
+    samples = {
+        n: [pairing.differences(better, worse, [e]) for e in over[n]]
+        for n, (_, better, worse) in enumerate(pairs)
     }
-    judged = verdicts.family(gaps, study["margin"], verdicts.of_change)
-    return [
-        head
-        | {
-            "epsilons": " ".join(f"{e:g}" for e in over[number]),
-            "n": judged[number].interval.n,
-            "difference": judged[number].interval.mean,
-            "ci_low": judged[number].interval.low,
-            "ci_high": judged[number].interval.high,
-            "p": judged[number].p,
-            "p_holm": judged[number].p_holm,
-            "verdict": judged[number].verdict,
-            "better_certified": bool(better["certified"].all()),
-            "worse_certified": bool(worse["certified"].all()),
-        }
-        for number, (head, better, worse) in enumerate(pairs)
-    ]
+    pooled = {n: pairing.differences(*pair[1:], over[n]) for n, pair in enumerate(pairs)}
+    judged = verdicts.family(pooled, study["margin"], verdicts.of_change)
+    levels = verdicts.holm({n: verdicts.p_together(own) for n, own in samples.items()})
+    rows = []
+    for n, pair in enumerate(pairs):
+        parts = [
+            _part(pair, e, sample, levels[n][1], study["margin"])
+            for e, sample in zip(over[n], samples[n], strict=True)
+        ]
+        rows.append(_overall(pair, over[n], parts, levels[n][0]))
+        rows += [*parts, _row(pair, POOLED, over[n], judged[n])] * (len(parts) > 1)
+    return rows
+
+
+def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, margin: float) -> Row:
+    """Judge a pair at one epsilon, at the level that Holm's procedure gives the pair."""
+    measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
+    adjusted = None if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))
+    verdict = verdicts.of_change(measured, margin)
+    found = verdicts.Comparison(measured, p, adjusted, verdict)
+    return _row(pair, f"epsilon {epsilon:g}", [epsilon], found)
+
+
+def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float | None) -> Row:
+    """Sum up the epsilons of a pair: the numbers are those of the one that says least."""
+    if not parts:
+        none = verdicts.interval([])
+        return _row(pair, OVERALL, over, verdicts.Comparison(none, None, None, "too few seeds"))
+    least = max(parts, key=lambda row: math.inf if row["p"] is None else row["p"])
+    sides = _row(pair, OVERALL, over, None)
+    fewest = min(part["n"] for part in parts)
+    verdict = verdicts.together(part["verdict"] for part in parts)
+    return {**least, **sides, "n": fewest, "p_holm": p_holm, "verdict": verdict}
+
+
+def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison | None) -> Row:
+    """Return a row on a pair at some epsilons; without what was found, but for it."""
+    head, *sides = pair
+    better, worse = (side[side["epsilon"].isin(over)] for side in sides)
+    return {
+        **head,
+        "part": part,
+        "epsilons": " ".join(f"{e:g}" for e in over),
+        "failed": sum(len(side) - len(outcomes.of_trained(side)) for side in (better, worse)),
+        "tuning": fairness.of(better, worse),
+        "better_certified": bool(sides[0]["certified"].all()),
+        "worse_certified": bool(sides[1]["certified"].all()),
+        **(_numbers(found) if found else {}),
+    }
+
+
+def _numbers(found: verdicts.Comparison) -> Row:
+    return {
+        "n": found.interval.n,
+        "difference": found.interval.mean,
+        "ci_low": found.interval.low,
+        "ci_high": found.interval.high,
+        "p": found.p,
+        "p_holm": found.p_holm,
+        "verdict": found.verdict,
+    }

@@ -295,10 +295,13 @@ COMPARISONS: dict[str, Column] = {
     "better": plain("better"),
     "worse": plain("worse"),
     "variant": plain("variant"),
+    "part": plain("part"),
     "ε": plain("epsilons"),
     "difference, points": difference,
     "p": p_value("p"),
     "p (Holm)": p_value("p_holm"),
+    "failed": lambda row: str(row["failed"] or ""),
+    "tuning": plain("tuning"),
     "verdict": plain("verdict"),
     "not certified": lambda row: "; ".join(not_certified(row)),
 }

@@ -157,7 +157,7 @@ def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[li
 
 def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame) -> list[str]:
     """Return the verdicts of a cell against the baseline, or that it is the baseline."""
-    found, variant = [], cell["variant"]
+    found, variant, compared = [], cell["variant"], comparisons.whole(compared)
     for key, base in study.get("baseline", {}).items():
         of_methods = key == "method"
         value = cell["method"] if of_methods else variant[key]

@@ -106,6 +106,16 @@ def of_change(measured: Interval, margin: float) -> str:
     return "no difference" if within else "inconclusive"
 
 
+def together(changes: Iterable[str]) -> str:
+    """Return the verdict on a change at several budgets: that of each, if they agree.
+
+    `mixed` is an answer too: they are decided, and not alike.
+    """
+    found = {*changes}
+    open_ones = (word for word in ("too few seeds", "inconclusive") if word in found)
+    return found.pop() if len(found) == 1 else next(open_ones, "mixed")
+
+
 def family(
     differences: Mapping[Hashable, Sequence[float]],
     margin: float,
@@ -166,6 +176,17 @@ def p_above(values: Sequence[float]) -> float | None:
         return 0.5 - 0.5 * float(np.sign(measured.mean))
     t = measured.mean / (measured.sd / math.sqrt(measured.n))
     return float(stats.t.sf(t, measured.n - 1))
+
+
+def p_together(samples: Iterable[Sequence[float]]) -> float | None:
+    """Return the two-sided p that all differences point one way; None if one sample is too small.
+
+    It is the largest p of the parts; if they point both ways it is 1, whatever their own are.
+    """
+    above = [p_above(sample) for sample in samples]
+    if not above or None in above:
+        return None
+    return min(1.0, 2 * max(above), 2 * (1 - min(above)))
 
 
 def privacy(
