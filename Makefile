@@ -7,6 +7,9 @@
 #   make replicate CONFIG=mine.yaml CORES=4                 a configuration file of yours; jobs at a time
 #   make status                                             how far it is: while it runs, and after
 #   make doctor                                             whether the results are whole
+#   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
+#   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
+#   make report-reference                                   the report from kept results alone, in results/kept/
 #   make bench                                              speed against peers, in results/bench/
 
 # The first interpreter in the supported range.
@@ -28,7 +31,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: replicate status doctor test test-slurm bench cite lint clean
+.PHONY: replicate status doctor keep verify report-reference test test-slurm bench cite lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -39,6 +42,18 @@ status: $(VENV)/installed
 
 doctor: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/doctor.py
+
+# Of the last replicate, unless told otherwise.
+keep: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/keep.py $(CHOICE)
+
+# Of all that is kept, unless told otherwise; at most 15 minutes on one core, by the estimate.
+verify: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/verify.py --cores '$(CORES)' $(if $(PAPER),--papers $(PAPER)) \
+		$(if $(SCALE),--scale '$(SCALE)') $(if $(DATA_DIR),--data-dir '$(DATA_DIR)')
+
+report-reference: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/report_reference.py
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest

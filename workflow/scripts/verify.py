@@ -11,6 +11,7 @@ from tabulate import tabulate
 from dpfl import cli
 from dpfl.errors import UserError
 from dpfl.provenance import kept, sample, verify
+from dpfl.terminal.replicate import count
 
 HEADS = ("run", "kept, %", "now, %", "asked for", "found")
 
@@ -22,7 +23,7 @@ def main() -> None:
     parser.add_argument("--scale", help="default: all that are kept")
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--minutes", type=float, default=sample.MINUTES, help="by the estimate")
-    parser.add_argument("--cores", type=int, default=1, help="runs that train at a time")
+    parser.add_argument("--cores", default="all", help="runs that train at a time; default: all")
     parser.add_argument("--reference", type=Path, default=Path("results/reference"))
     parser.add_argument("--results", type=Path, default=Path("results"))
     args = parser.parse_args()
@@ -38,7 +39,9 @@ def main() -> None:
         raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
     seconds = sum(entry["estimate"] for entry in entries)
     print(f"{len(entries)} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
-    again = verify.Retraining(args.results / "verify", args.results, args.data_dir, args.cores)
+    again = verify.Retraining(
+        args.results / "verify", args.results, args.data_dir, count(args.cores)
+    )
     again.train(entries)
     rows = [verify.compared(entry, again.found(entry)) for entry in entries]
     print(tabulate([_shown(row) for row in rows], HEADS))

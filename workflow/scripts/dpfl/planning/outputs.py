@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from dpfl import analyses, plugins
 from dpfl.planning.plan import Plan, of_paper
+from dpfl.provenance.schema import OTHER
 
 STUDY_TABLES = {"": "cells", "_comparisons": "comparisons", "_ranges": "ranges"}
 """The kind of each table of a study (workflow/schemas/tables.yaml), by its suffix."""
-OTHER = "other"
-"""The kind of tables whose columns a figure or an analysis declares itself."""
 FORMS = ("csv", "md", "tex")
 
 

@@ -66,7 +66,7 @@ KEPT = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_frac
 
 def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
     """Resolve a study: its cells with the names of their runs, which are added to the plan."""
-    study = config["studies"][name]
+    study = reference.of_study(config, name)
     beside = Beside(paper, name, config)
     cells = [
         _cell(config, study, method, variant, epsilon, seeds, beside, plan)

@@ -17,12 +17,20 @@ FILE = "chosen.json"
 
 
 def applied(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a paper's configuration, with kept values for those of its studies that ask for them.
+    """Return a paper's configuration with `kept`, the kept values of studies that ask for them.
 
-    UserError for a chosen study of which nothing is kept.
+    These studies are tuned by none, then. UserError for a chosen one of which nothing is kept.
     """
-    studies = {name: _with_kept(config, name, own) for name, own in config["studies"].items()}
-    return config | {"studies": studies}
+    taking = [name for name, own in config["studies"].items() if own.get("tuned_by") == NAME]
+    untuned = {name: _without_tuning(config["studies"][name]) for name in taking}
+    kept = {name: _kept(config, name) for name in taking if name in config["select"]}
+    return config | {"studies": config["studies"] | untuned, "kept": kept}
+
+
+def of_study(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a study, with `kept` if it takes kept values."""
+    kept = config.get("kept", {})
+    return config["studies"][name] | ({"kept": kept[name]} if name in kept else {})
 
 
 def values(study: dict[str, Any], method: str, variant: dict, epsilon: float | str) -> dict:
@@ -41,14 +49,14 @@ def values(study: dict[str, Any], method: str, variant: dict, epsilon: float | s
     raise UserError(f"config: {study['kept']['where']} has no values of {told}; tune it here")
 
 
-def _with_kept(config: dict[str, Any], name: str, study: dict[str, Any]) -> dict[str, Any]:
-    if study.get("tuned_by") != NAME:
-        return study
-    path, cells = HOME / config["paper"] / config["scale"] / FILE, []
-    if name in config["select"]:
-        if not path.exists():
-            where = f"config: {config['paper']}: studies.{name}.tuned_by = {NAME}"
-            raise UserError(f"{where}, but there is no {path}; make keep writes it")
-        cells = [found for found in files.read_json(path) if found["study"] == name]
-    kept = {"where": f"{path}: study {name}", "cells": cells}
-    return {key: value for key, value in study.items() if key != "tuned_by"} | {"kept": kept}
+def _without_tuning(study: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in study.items() if key != "tuned_by"}
+
+
+def _kept(config: dict[str, Any], name: str) -> dict[str, Any]:
+    path = HOME / config["paper"] / config["scale"] / FILE
+    if not path.exists():
+        where = f"config: {config['paper']}: studies.{name}.tuned_by = {NAME}"
+        raise UserError(f"{where}, but there is no {path}; make keep writes it")
+    cells = [found for found in files.read_json(path) if found["study"] == name]
+    return {"where": f"{path}: study {name}", "cells": cells}

@@ -14,10 +14,9 @@ from dpfl import files, machine
 from dpfl.planning import outputs, reference
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.provenance import runs, sample, schema
+from dpfl.provenance.kept import ABOUT, FORMAT, OUTLINE
 from dpfl.terminal.choice import Choice
 
-FORMAT = "kept-results/1"
-ABOUT, OUTLINE = "provenance.json", "outline.json"
 PACKAGES = ("dpfl", "snakemake", "opacus", "dp-accounting", "torch", "numpy", "pandas")
 CLAIMS = ("claims", "published")
 

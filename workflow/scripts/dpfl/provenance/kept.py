@@ -6,8 +6,9 @@ from typing import Any
 from dpfl import files
 from dpfl.errors import UserError
 from dpfl.provenance import schema
-from dpfl.provenance.keep import ABOUT, FORMAT, OUTLINE
 
+FORMAT = "kept-results/1"
+ABOUT, OUTLINE = "provenance.json", "outline.json"
 PARTS = ("studies", "tables", "figures", "claims")
 
 

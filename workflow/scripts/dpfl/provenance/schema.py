@@ -13,8 +13,9 @@ from typing import Any
 
 from dpfl import files, plugins, yaml_file
 from dpfl.errors import UserError
-from dpfl.planning.outputs import OTHER
 
+OTHER = "other"
+"""The kind of tables whose columns a figure or an analysis declares itself."""
 SCHEMA = plugins.WORKFLOW / "schemas" / "tables.yaml"
 FILE = "datapackage.json"
 TRUTHS = {"True": True, "False": False}

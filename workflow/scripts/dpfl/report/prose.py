@@ -10,12 +10,14 @@ import html
 import math
 import traceback
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from dpfl.errors import UserError
+from dpfl.provenance import kept
 from dpfl.report import forms
 from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
@@ -93,14 +95,21 @@ def embedded(path: Path, alt: str) -> str:
     return f'<img src="data:image/png;base64,{data}" width="{shown_width(path)}" alt="{words}">'
 
 
-def _scale(kept: Path, scale: str) -> Path:
-    """Return the folder of a scale's kept results."""
-    if not (kept / scale).is_dir():
-        held = sorted(p.name for p in kept.glob("*") if p.is_dir())
+def _scale(paper: Path, scale: str) -> Path:
+    """Return the folder of a scale's kept results; UserError for files that are not as kept."""
+    if not (paper / scale).is_dir():
+        held = sorted(p.name for p in paper.glob("*") if p.is_dir())
         raise UserError(
-            f"no kept results of {kept.name} at scale {scale!r}: {nearest(scale, held)}"
+            f"no kept results of {paper.name} at scale {scale!r}: {nearest(scale, held)}"
         )
-    return kept / scale
+    _origin(paper / scale)
+    return paper / scale
+
+
+@cache
+def _origin(folder: Path) -> None:
+    """Expect kept results to be as they were kept."""
+    kept.about(folder)
 
 
 def _line(error: Exception, page: Path) -> int:

@@ -1,0 +1,184 @@
+"""Kept results: the schema of their tables, what is refused, and how runs are compared."""
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dpfl import claims, files, plugins
+from dpfl.errors import UserError
+from dpfl.judging import published
+from dpfl.provenance import kept, runs, schema, tree, verify
+from dpfl.report import kept_page, kept_words
+from dpfl.tables import comparisons, ranges, study_table
+
+KINDS = {
+    "cells": study_table.COLUMNS,
+    "comparisons": comparisons.COLUMNS,
+    "ranges": ranges.COLUMNS,
+    "claims": claims.COLUMNS,
+    "published": [*published.HEAD, *published.TAIL],
+}
+CELLS = "method,rank,n,certified,accuracy_mean\nsgd,3,5,True,97.5\nadam,,5,False,\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_column_that_is_written_has_a_type_and_a_meaning(kind):
+    known = schema.declared()["kinds"][kind]
+    assert [name for name in KINDS[kind] if name not in known] == []
+    assert all(kind in schema.TYPES and meaning for kind, meaning in known.values())
+
+
+def described(folder: Path, text: str = CELLS, kind: str = "cells") -> Path:
+    files.write_text(folder / "a.csv", text)
+    schema.describe("one", folder, {"a.csv": kind})
+    return folder
+
+
+def test_a_folder_says_what_its_columns_are(tmp_path):
+    package = json.loads((described(tmp_path) / schema.FILE).read_text())
+    [table] = package["resources"]
+    fields = {field["name"]: field for field in table["schema"]["fields"]}
+    assert list(fields) == ["method", "rank", "n", "certified", "accuracy_mean"]
+    types = ["string", "number", "number", "boolean", "number"]
+    assert [field["type"] for field in fields.values()] == types
+    assert fields["rank"]["description"] == schema.SETTING
+    assert fields["accuracy_mean"]["description"].startswith("mean test accuracy")
+    schema.check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (CELLS.replace("97.5", "high"), "accuracy_mean is 'high', expected number"),
+        (CELLS.replace("True", "yes"), "certified is 'yes', expected boolean"),
+        (CELLS.replace("method", "way"), "columns way, rank"),
+    ],
+)
+def test_a_table_that_is_not_as_its_schema_says_is_one_line(tmp_path, text, told):
+    described(tmp_path)
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(UserError, match=told):
+        schema.check(tmp_path)
+
+
+def test_tables_of_another_version_are_told(tmp_path):
+    path = described(tmp_path) / schema.FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "0"}))
+    with pytest.raises(UserError, match="are of version 0, this code reads version 1"):
+        schema.check(tmp_path)
+
+
+def test_a_claim_has_no_column_without_a_meaning(tmp_path):
+    with pytest.raises(UserError, match="column 'odd' of claims has no meaning"):
+        described(tmp_path, "claim,odd\na,1\n", "claims")
+
+
+def test_equal_rows_give_equal_bytes(tmp_path):
+    rows = [{"run": "a", "seed": 1}, {"run": "b", "seed": 2}]
+    for name in ("one", "two"):
+        runs.write(tmp_path / name, rows, ["run", "seed"])
+    content = (tmp_path / "one").read_bytes()
+    assert content == (tmp_path / "two").read_bytes()
+    assert gzip.decompress(content).decode() == "run,seed\na,1\nb,2\n"
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A git checkout with one file."""
+    for command in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "a"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    (tmp_path / "code.py").write_text("1")
+    commit(tmp_path)
+    monkeypatch.setattr(plugins, "WORKFLOW", tmp_path / "workflow")
+    return tmp_path
+
+
+def commit(folder: Path) -> None:
+    subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+    subprocess.run(["git", "commit", "-qm", "all"], cwd=folder, check=True)
+
+
+def test_files_that_differ_from_the_commit_are_named(checkout):
+    assert len(tree.clean_commit()) == 40
+    files.write_text(checkout / "results/reference/a/b/tables/x.csv", "kept")
+    assert tree.changes() == []
+    (checkout / "code.py").write_text("2")
+    (checkout / "new file.py").write_text("3")
+    assert sorted(tree.changes()) == ["code.py", "new file.py"]
+    with pytest.raises(UserError, match=r"differ from the commit: code.py, new file.py; commit"):
+        tree.clean_commit()
+    commit(checkout)
+    (checkout / "code.py").rename(checkout / "moved.py")
+    assert sorted(tree.changes()) == ["code.py", "moved.py"]
+
+
+HARDWARE = {"cpu": "some", "machine": "x", "system": "y", "instructions": "AVX2", "threads": 1}
+SUMMARY = {
+    "final_test_accuracy": 0.9,
+    "hardware": HARDWARE,
+    "versions": {"torch": "2"},
+    "sources": "s",
+}
+OTHER = {"machine": {"hardware": HARDWARE | {"cpu": "other"}}, "code": {"sources": "t"}}
+OTHER |= {"versions": {"versions": {"torch": "3"}}}
+
+
+def again(folder: Path, **changes) -> dict:
+    """Compare a kept run with one that ended with some changes, and other metrics if so."""
+    home = folder / "runs" / "r"
+    home.mkdir(parents=True)
+    (home / "summary.json").write_text(json.dumps(SUMMARY | changes))
+    (home / "metrics.csv").write_text("other" if changes.pop("bits", None) else "same")
+    lines = [f"{files.digest(p)}  {p.name}" for p in home.iterdir()]
+    (home / files.SUMS).write_text("\n".join(lines) + "\n")
+    (folder / "same").write_text("same")
+    entry = SUMMARY | {"run": "r", "files": {"metrics.csv": files.digest(folder / "same")}}
+    return verify.compared(entry, runs.Finished("r", folder))
+
+
+def test_on_equal_hardware_bits_must_be_equal(tmp_path):
+    found = again(tmp_path / "a")
+    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.EQUAL)
+    found = again(tmp_path / "b", bits=True)  # though its accuracy is the same
+    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.DIFFERS)
+
+
+@pytest.mark.parametrize("other", OTHER)
+def test_elsewhere_accuracy_must_be_within_the_tolerance(tmp_path, other):
+    near = again(tmp_path / "near", bits=True, final_test_accuracy=0.905, **OTHER[other])
+    assert near["verdict"] == verify.WITHIN and near["asked"].endswith(f"other {other}")
+    far = again(tmp_path / "far", bits=True, final_test_accuracy=0.915, **OTHER[other])
+    assert far["verdict"] == verify.DIFFERS
+    lost = again(tmp_path / "lost", bits=True, final_test_accuracy=None, **OTHER[other])
+    assert lost["verdict"] == verify.DIFFERS
+
+
+def test_a_run_that_does_not_end_fails(tmp_path):
+    entry = SUMMARY | {"run": "r", "files": {}}
+    assert verify.compared(entry, runs.Finished("r", tmp_path))["verdict"] == verify.FAILED
+
+
+def test_samples_are_taken_in_turn_up_to_the_limit(tmp_path):
+    for name, costs in {"a": [60, 120, 60], "b": [30, 600]}.items():
+        entries = [{"run": f"{name}{i}", "estimate": cost} for i, cost in enumerate(costs)]
+        files.write_json(tmp_path / name / "sample.json", entries)
+    found = verify.of_folders([tmp_path / "a", tmp_path / "b"], 4.0)
+    assert [entry["run"] for entry in found] == ["a0", "b0", "a1"]
+
+
+@pytest.mark.parametrize("path", kept.folders(Path("results/reference")), ids=str)
+def test_what_the_repository_keeps_has_a_page_or_provenance(path, root, tmp_path):
+    about = kept.about(path)
+    if about:
+        assert about["commit"] in kept_words.of(about)[0]
+        return
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / path.parent.name).symlink_to((path / "tables").resolve())
+    home = root / "workflow" / "papers"
+    page = kept_page.before_provenance(path, home, path.parents[1], tmp_path)
+    assert kept_words.MARK in page
+    assert page.count("<table>") >= len(list((path / "tables").glob("*.md")))
+    assert page.count("data:image/png") >= len(list((path / "figures").rglob("*.png")))

@@ -1,0 +1,194 @@
+"""Results are kept with provenance, shown, verified and refused, as docs/provenance.md says."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from worktree import Tree
+
+KEPT = "results/reference/meng2023/demo"
+OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
+
+
+def git(tree: Tree, *command: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    done = subprocess.run(
+        ["git", *who, *command], cwd=tree.path, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def driver(tree: Tree, name: str, *arguments: str) -> subprocess.CompletedProcess:
+    script = Path("workflow/scripts") / f"{name}.py"
+    return subprocess.run(
+        [sys.executable, script, *arguments], cwd=tree.path, capture_output=True, text=True
+    )
+
+
+def keep(tree: Tree) -> subprocess.CompletedProcess:
+    return driver(tree, "keep", "--configfile", "mini.yaml")
+
+
+@pytest.fixture(scope="module")
+def kept(mini, tmp_path_factory) -> Tree:
+    """A finished tree that is a clean checkout, and whose results are kept."""
+    tree = mini.copy(tmp_path_factory.mktemp("kept") / "tree")
+    ignored = "/results/*\n!/results/reference/\n.snakemake/\n__pycache__/\n"
+    (tree.path / ".gitignore").write_text(ignored)
+    git(tree, "init", "-q")
+    git(tree, "add", "-A")
+    git(tree, "commit", "-qm", "all")
+    done = keep(tree)
+    assert done.returncode == 0, done.stderr
+    return tree
+
+
+def table(tree: Tree, name: str) -> list[dict[str, str]]:
+    content = (tree.path / KEPT / name).read_bytes()
+    text = gzip.decompress(content) if name.endswith(".gz") else content
+    return list(csv.DictReader(io.StringIO(text.decode())))
+
+
+def test_every_kept_cell_is_the_mean_of_its_kept_runs(kept):
+    rows = [r for r in table(kept, "runs.csv.gz") if r["study"] == "meng2023/cadabelief"]
+    for cell in table(kept, "tables/cadabelief.csv"):
+        own = [r for r in rows if r["method"] == cell["method"] and r["role"] == "final"]
+        found = mean(100 * float(r["test_accuracy"]) for r in own)
+        assert found == pytest.approx(float(cell["accuracy_mean"]), abs=1e-9)
+        trials = [r for r in rows if r["method"] == cell["method"] and r["role"] == "trial"]
+        best = max(trials, key=lambda r: float(r["validation_accuracy"]))
+        assert len(trials) == 2 and {r["tuned"] for r in own} == {best["tuned"]}
+        [chosen] = [
+            c
+            for c in json.loads((kept.path / KEPT / "chosen.json").read_text())
+            if c["method"] == cell["method"]
+        ]
+        assert chosen["values"] == json.loads(best["tuned"])
+    for row in rows:
+        summary = json.loads((kept.results / "runs" / row["run"] / "summary.json").read_text())
+        assert (row["sources"], int(row["seed"])) == (summary["sources"], summary["seed"])
+        assert float(row["seconds"]) > 0 and row["ended"] and "threads 1" in row["machine"]
+
+
+def test_provenance_names_commit_command_and_every_file(kept):
+    about = json.loads((kept.path / KEPT / "provenance.json").read_text())
+    assert about["commit"] == git(kept, "rev-parse", "HEAD")
+    assert about["command"] == "make replicate CONFIG=mini.yaml"
+    assert about["runs"]["trained"] == len(kept.runs())
+    assert about["versions"].keys() >= {"python", "torch", "snakemake", "opacus", "dpfl"}
+    there = {p.relative_to(kept.path / KEPT) for p in (kept.path / KEPT).rglob("*") if p.is_file()}
+    assert {*map(Path, about["files"]), Path("provenance.json")} == there
+    assert str(kept.path) not in "".join(
+        p.read_text() for p in (kept.path / KEPT).rglob("*") if p.suffix in (".json", ".md", ".csv")
+    )
+
+
+def test_keeping_again_gives_the_same_runs(kept):
+    before = (kept.path / KEPT / "runs.csv.gz").read_bytes()
+    assert keep(kept).returncode == 0
+    assert (kept.path / KEPT / "runs.csv.gz").read_bytes() == before
+
+
+def refused(tree: Tree) -> str:
+    """Return why keeping is refused; what was kept stays as it was."""
+    before = (tree.path / KEPT / "provenance.json").read_bytes()
+    done = keep(tree)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert (tree.path / KEPT / "provenance.json").read_bytes() == before
+    assert [p.name for p in (tree.path / KEPT).parent.iterdir() if p.name[0] == "."] == []
+    return done.stderr
+
+
+def edited(tree: Tree, file: str, commit: bool) -> None:
+    with (tree.path / file).open("a") as text:
+        text.write("\n# edited\n")
+    if commit:
+        git(tree, "commit", "-qam", "edited")
+
+
+@pytest.fixture
+def restored(kept):
+    """The kept tree, to change: what is tracked is put back after the test."""
+    head = git(kept, "rev-parse", "HEAD")
+    yield kept
+    git(kept, "reset", "-q", "--hard", head)
+
+
+def test_a_dirty_tree_is_refused(restored):
+    edited(restored, OPTIMIZER, commit=False)
+    (restored.path / "workflow" / "new.py").write_text("")
+    said = refused(restored)
+    (restored.path / "workflow" / "new.py").unlink()
+    assert OPTIMIZER in said and "workflow/new.py" in said
+
+
+def test_runs_of_other_code_are_refused(restored):
+    edited(restored, OPTIMIZER, commit=True)
+    assert "4 of 8 runs are trained by other code" in refused(restored)
+
+
+def test_tables_of_other_code_are_refused(restored):
+    edited(restored, "workflow/scripts/dpfl/tables/study_table.py", commit=True)
+    assert "tables or figures are not those of this commit" in refused(restored)
+
+
+def test_unfinished_studies_are_refused(restored):
+    [summary, *_] = sorted(restored.results.glob("runs/*/summary.json"))
+    summary.rename(summary.with_name("away"))
+    said = refused(restored)
+    summary.with_name("away").rename(summary)
+    assert f"1 of 8 runs are without a result, such as {summary.parent.name}" in said
+
+
+def test_a_column_without_a_meaning_is_refused(restored):
+    path = restored.results / "claims/meng2023/claims.csv"
+    text = path.read_text()
+    path.write_text("odd," + text.replace("\n", "\n,").removesuffix(","))
+    said = refused(restored)
+    path.write_text(text)
+    assert "column 'odd' of claims has no meaning" in said
+
+
+def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
+    reference = tmp_path / "reference"
+    Tree(kept.path / "results/reference").copy(reference)
+    done = driver(kept, "report_reference", "--reference", reference, "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    commit = git(kept, "rev-parse", "HEAD")
+    pages = [tmp_path / "out" / "index.html", tmp_path / "out/demo/reports/meng2023.html"]
+    assert all(commit in page.read_text() for page in pages)
+    first = (tmp_path / "out/demo/reports/index.html").read_text()
+    assert "8\n  training runs" in first and "claims.json" not in first
+    with (reference / "meng2023/demo/tables/cadabelief.csv").open("a") as table:
+        table.write("by hand\n")
+    done = driver(kept, "report_reference", "--reference", reference, "--output", tmp_path / "out")
+    assert done.returncode == 1 and "cadabelief.csv: not as it was kept" in done.stderr
+
+
+def test_the_report_of_what_the_repository_keeps(root, tmp_path):
+    done = driver(Tree(root), "report_reference", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    index = (tmp_path / "index.html").read_text()
+    for folder in (path.parent for path in root.glob("results/reference/*/*/tables")):
+        page = f"{folder.name}/reports/{folder.parent.name}.html"
+        assert f'href="{page}"' in index and (tmp_path / page).exists()
+
+
+def test_kept_runs_are_trained_again_to_the_same_bits(restored):
+    done = driver(restored, "verify", "--cores", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len([line for line in done.stdout.splitlines() if line.count("equal bits") == 2]) == 2
+    path = restored.path / OPTIMIZER
+    text = path.read_text()
+    assert "grad - mean, group" in text
+    path.write_text(text.replace("grad - mean, group", "30 * (grad - mean), group"))
+    done = driver(restored, "verify", "--cores", "2")
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()[3:]}
+    found = {name.split("-")[2]: line.split()[-1] for name, line in lines.items()}
+    assert done.returncode == 1 and found == {"sgd": "bits", "cadabelief": "differs"}
