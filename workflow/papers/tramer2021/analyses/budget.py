@@ -12,6 +12,8 @@ from dpfl import analysis_settings as expect
 from dpfl.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -22,6 +24,7 @@ TABLES = ("",)
 _ROW = ("dataset", "model", "examples", "batch_size", "noise_multiplier", "normalised")
 _RELEASES = 2  # means and second moments
 _MOST_EPOCHS = 1000
+_TICKS = (1, 2, 3, 5, 10, 20, 50)
 
 
 def check(settings: dict[str, Any]) -> None:
@@ -36,7 +39,9 @@ def check(settings: dict[str, Any]) -> None:
         expect.whole(f"{where}.examples", own["examples"])
         expect.whole(f"{where}.batch_size", own["batch_size"])
         if own["batch_size"] > own["examples"]:
-            raise UserError(f"{where}.batch_size is {own['batch_size']}, must be <= examples")
+            raise UserError(
+                f"{where}.batch_size is {own['batch_size']}, must be <= {own['examples']}"
+            )
         expect.number(f"{where}.noise_multiplier", own["noise_multiplier"])
 
 
@@ -77,7 +82,7 @@ def _row(settings: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _epochs(price: Any, epsilon: float) -> int:
+def _epochs(price: "Callable[[int], float]", epsilon: float) -> int:
     """Return the number of epochs whose price comes nearest to the claim; prices rise."""
     from bisect import bisect_left
 
@@ -107,6 +112,8 @@ def columns() -> "dict[str, dict[str, Column]]":
 
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
     """Draw the three prices of every command on one axis."""
+    from matplotlib.ticker import FixedLocator
+
     from dpfl.figures import style
 
     table = tables[""]
@@ -118,7 +125,9 @@ def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
         ax.plot(table[column], heights, marker, color=colour, label=label, markerfacecolor="white")
     ax.axvline(table["claimed"].iloc[0], color="0.5", linestyle=":", label="claimed")
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(_TICKS))
     ax.xaxis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
     ax.set_yticks(
         heights, [f"{d}, {m}" for d, m in zip(table["dataset"], table["model"], strict=True)]
     )
