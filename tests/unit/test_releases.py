@@ -22,7 +22,7 @@ from dpfl.privacy.schedule import Budget, Work
 from dpfl.training import run, summary
 
 DELTA = 1e-5
-STANDARDISE = {"rule": "standardise", "noise_multiplier": 8.0, "radius": 3.0}
+STANDARDISE = {"rule": "standardise", "noise_multiplier": 8.0, "radius": 3.0, "least": 0.05}
 ASKED = {
     "epsilon": 2.0,
     "delta": DELTA,

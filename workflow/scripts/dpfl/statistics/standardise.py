@@ -28,17 +28,23 @@ from dpfl.bounds import bounded
 from dpfl.protocols import MeanOf
 from dpfl.standardised import Affine
 
-SETTINGS = {"noise_multiplier": "number > 0", "radius": "number > 0"}
+SETTINGS = {
+    "noise_multiplier": "number > 0",
+    "radius": "number > 0",
+    "least": "number > 0",
+}
 RELEASES = ("means", "second moments")
-
-_LEAST = 0.05  # of a second moment: below it there is more noise than signal
 
 
 @dataclass(frozen=True)
 class Standardise:
-    """The rule; `radius` R is that of one number of a vector."""
+    """The rule; `radius` R is that of one number of a vector, `least` a bound of second moments.
+
+    Below it there is more noise than signal, which the spread would only make louder.
+    """
 
     radius: float
+    least: float
 
     def measure(self, mean_of: MeanOf, shape: tuple[int, ...]) -> Affine:
         """Return the map of inputs of this shape, channels first, from two released means."""
@@ -50,11 +56,11 @@ class Standardise:
             return (inputs - centre).square().view(len(inputs), channels, -1).mean(2)
 
         moments = mean_of("second moments", squares, self.radius * math.sqrt(channels))
-        scale = moments.clamp(min=_LEAST).rsqrt()
+        scale = moments.clamp(min=self.least).rsqrt()
         return Affine(centre.float(), scale.float().view(-1, *[1] * (len(shape) - 1)))
 
 
 @bounded(SETTINGS)
-def build(noise_multiplier: float, radius: float) -> Standardise:
+def build(noise_multiplier: float, radius: float, least: float) -> Standardise:
     """Return the rule; the noise is that of the account. UserError for a setting out of bounds."""
-    return Standardise(float(radius))
+    return Standardise(float(radius), float(least))

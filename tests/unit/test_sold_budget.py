@@ -1,0 +1,77 @@
+"""The analysis of what tramer2021 calls epsilon 3, beside formulas written down again."""
+
+import math
+
+import numpy as np
+import pytest
+from dp_accounting import dp_event, rdp
+from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy.stats import norm
+
+from dpfl import analyses
+from dpfl.errors import UserError
+from dpfl.papers import folder
+
+DELTA = 1e-5
+SETTINGS = folder.load("tramer2021").content["analyses"]["budget"]["settings"]
+ANALYSIS = analyses.load("tramer2021", "budget")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return ANALYSIS.tables(SETTINGS)[""]
+
+
+def row_of(table, dataset):
+    (found,) = table[(table["dataset"] == dataset) & table["model"].str.endswith("linear")].to_dict(
+        "records"
+    )
+    return found
+
+
+def test_the_epochs_make_the_claim_by_the_authors_accounting(table):
+    """Their orders and conversion, rdp + log(1 / delta) / (order - 1), with the statistics."""
+    row = row_of(table, "cifar10")
+    orders = np.array([1 + x / 10 for x in range(1, 100)] + list(range(12, 64)))
+    step = dp_event.PoissonSampledDpEvent(8192 / 50000, dp_event.GaussianDpEvent(5.67))
+    accountant = rdp.RdpAccountant(orders.tolist()).compose(step, 50000 // 8192 * row["epochs"])
+    divergences = np.array(accountant._rdp) + 2 * orders / (2 * 8**2)
+    found = (divergences - math.log(DELTA) / (orders - 1)).min()
+    assert row["classic_rdp"] == pytest.approx(found, rel=1e-6)
+    assert abs(found - 3) < 0.01
+    assert row["epochs"] == 60
+
+
+def test_by_pld_it_is_a_fifth_less(table):
+    row = row_of(table, "fashion-mnist")
+    one = pld.from_gaussian_mechanism(
+        4.05, sampling_prob=8192 / 60000, value_discretization_interval=1e-4
+    )
+    found = one.self_compose(60000 // 8192 * row["epochs"]).get_epsilon_for_delta(DELTA)
+    assert row["pld"] == pytest.approx(found, rel=1e-6)
+    assert row_of(table, "cifar10")["pld"] == pytest.approx(2.38, abs=0.005)
+    assert (table["pld"] < 2.4).all() and (table["classic_rdp"].round(1) == 3.0).all()
+
+
+def test_of_shuffled_batches_an_epoch_is_one_gaussian(table):
+    row = row_of(table, "mnist")
+    mu = math.sqrt(row["epochs"] / 3.04**2 + 2 / 8**2)
+    epsilon = row["shuffled"]
+    delta = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    assert delta == pytest.approx(DELTA, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"statistics": 0}, "settings.statistics is 0, must be a number > 0"),
+        ({"rows": []}, "settings.rows is .* at least one item"),
+        (
+            {"rows": [SETTINGS["rows"][0] | {"batch_size": 70000}]},
+            "batch_size is 70000, must be <= 60000",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_one_line(changed, told):
+    with pytest.raises(UserError, match=told):
+        ANALYSIS.check(SETTINGS | changed)
