@@ -6,10 +6,10 @@ from functools import cache
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
-from dpfl.planning import sources
+from dpfl.planning import sources, stages
 
 SCRIPTS = "workflow/scripts"
-TABLES = ["", "_comparisons", "_ranges"]
+TABLES = ["", "_comparisons", "_ranges", "_tuned", "_trials"]
 FIGURES_WITH_TABLE = [
     name
     for name in plugins.names("plots")
@@ -31,7 +31,9 @@ RUN_FILES = {
 def deleted_files(runs):
     """Files of finished runs that somebody deleted: nothing else may ask for them again."""
     files = [path.format(run=run) for run in runs for path in RUN_FILES.values()]
-    finished = {run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()}
+    finished = {
+        run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()
+    }
     return [f for f in files if f.split("/")[2] in finished and not Path(f).exists()]
 
 
@@ -77,6 +79,18 @@ def runs_of_study(wildcards):
     """The finished runs of a study."""
     names = plan.runs_of([PLAN.studies[wildcards.study]])
     return [f"results/runs/{run}/summary.json" for run in names]
+
+
+def tuned_of_study(wildcards):
+    """What has chosen the values of a study's cells, and what their noise is calibrated for."""
+    cells = [c for c in PLAN.studies[wildcards.study]["cells"] if "tuning" in c]
+    chosen = {f"results/tunings/{c['tuning']}.json" for c in cells}
+    noise = {
+        f"results/calibrations/{c['calibration']}.json"
+        for c in cells
+        if c["calibration"]
+    }
+    return sorted(chosen | noise)
 
 
 def models_of(wildcards):
@@ -135,6 +149,7 @@ def described(runs):
             {
                 "run": run,
                 "settings": PLAN.runs[run]["settings"],
+                "slot": PLAN.runs[run]["slot"],
                 "sources": run_sources(run),
                 **read_by(run),
             }
@@ -161,9 +176,11 @@ def runtime(runs, attempt):
 
 
 def trials_of(wildcards):
-    trials = PLAN.tunings[wildcards.tuning]["trials"]
+    """What a stage of tuning reads: its trials, and the stages that named values of theirs."""
+    stage = PLAN.tunings[wildcards.tuning]
     return [
-        f"results/runs/{run}/summary.json" for trial in trials for run in trial["runs"]
+        *expand("results/runs/{run}/summary.json", run=stages.runs_of(stage)),
+        *expand("results/tunings/{name}.json", name=stages.stages_before(stage)),
     ]
 
 
