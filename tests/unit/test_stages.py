@@ -1,12 +1,14 @@
 """The trials of the plan: what is tuned on its own, at which epsilon, in which stages."""
 
 import copy
+import json
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 import yaml
 
+from dpfl import files, tuned
 from dpfl.errors import UserError
 from dpfl.planning import config as configuration
 from dpfl.planning import plan
@@ -79,10 +81,12 @@ def test_a_stage_waits_for_all_before_it_and_a_run_for_its_slot(meng):
         )
         assert earlier == waited[before]
         assert {found.runs[name]["tuning"] for name in added} == {before}
-        assert {found.runs[name]["slot"] for name in added} == {0, 1}
+        rates = [found.runs[name]["settings"]["optimizer"]["rate"] for name in added]
+        assert {(rate["tuned"], rate["slot"]) for rate in rates} == {(before, 0), (before, 1)}
     [final] = cell["runs"]
-    assert (found.runs[final]["tuning"], found.runs[final]["slot"]) == (names[-1], 0)
-    assert found.runs[final]["settings"]["optimizer"]["rate"] == f"tuned: {names[-1]} 0"
+    assert found.runs[final]["tuning"] == names[-1]
+    settings = found.runs[final]["settings"]
+    assert settings["optimizer"]["rate"] == tuned.mark(names[-1], 0, "rate")
 
 
 def test_the_last_stage_has_seeds_of_its_own(meng):
@@ -91,7 +95,7 @@ def test_the_last_stage_has_seeds_of_its_own(meng):
     assert Counter(seeds) == {0: 7, 1: 2, 2: 2}
 
 
-def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng):
+def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng, tmp_path):
     over = ["rate", "clip_norm", "optimizer.settings.final_lr"]
     meng["studies"]["cadabelief"]["methods"] = ["cadabelief"]
     meng["studies"]["rates"] |= {
@@ -112,7 +116,15 @@ def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng):
     settings = found.runs[cell["runs"][0]]["settings"]
     waiting = settings["optimizer"]["rate"], settings["clipping"]["clip_norm"]
     waiting += (settings["optimizer"]["settings"]["final_lr"],)
-    assert set(waiting) == {f"tuned: {cell['tuning']} 0"}
+    assert list(waiting) == [tuned.mark(cell["tuning"], 0, key) for key in over]
+    named = {"rate": 1, "clip_norm": 0.3, over[2]: 0.1}
+    stage = tmp_path / f"{cell['tuning']}.json"
+    stage.write_text(json.dumps({"values": [named]}))
+    files.write_sum(stage)
+    filled = tuned.filled(settings, tmp_path)
+    assert (filled["optimizer"]["rate"], filled["clipping"]["clip_norm"]) == (1, 0.3)
+    assert filled["optimizer"]["settings"]["final_lr"] == 0.1
+    assert filled["federation"] == settings["federation"]
 
 
 @pytest.fixture

@@ -149,7 +149,6 @@ def described(runs):
             {
                 "run": run,
                 "settings": PLAN.runs[run]["settings"],
-                "slot": PLAN.runs[run]["slot"],
                 "sources": run_sources(run),
                 **read_by(run),
             }

@@ -151,11 +151,11 @@ def _run(
     # A bound on partitions, no part of what they or the runs are.
     min_examples = settings["federation"].pop("min_examples")
     partition = _partition(settings, min_examples, plan)
-    needs = {"partition": partition, "calibration": None, "tuning": None, "slot": None}
+    needs = {"partition": partition, "calibration": None, "tuning": None}
     if epsilon != "inf":
         needs["calibration"] = _calibration(settings, partition, plan)
     if slot:
-        needs |= {"tuning": slot.stage, "slot": slot.number}
+        needs["tuning"] = slot.stage
     name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
     plan.runs.setdefault(name, {"settings": settings, "paper": config["paper"], **needs})
     return name

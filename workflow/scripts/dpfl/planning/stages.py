@@ -1,14 +1,14 @@
 """The trials that choose a method's values: one stage of a rule after the other (dpfl.tuning).
 
 How many trials a stage has is known beforehand, which values they try is not. So a stage has
-slots, and a run that waits for one says which: its settings hold `tuned: STAGE SLOT` in place of a
-value. A stage is named by its trials, not by the method: methods of equal settings share both.
+slots, and a run that waits for one says which: its settings hold a mark in place of a value. A
+stage is named by its trials, not by the method: methods of equal settings share both.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpfl import tuning
+from dpfl import tuned, tuning
 from dpfl.planning.methods import variants
 from dpfl.planning.naming import digest
 
@@ -23,9 +23,9 @@ class Slot:
     number: int
     over: tuple[str, ...]
 
-    def marks(self) -> dict[str, str]:
+    def marks(self) -> dict[str, dict]:
         """Return what stands in settings where the values will be."""
-        return dict.fromkeys(self.over, f"tuned: {self.stage} {self.number}")
+        return {key: tuned.mark(self.stage, self.number, key) for key in self.over}
 
 
 Train = Callable[[tuning.Values | Slot, int], str]

@@ -5,10 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpfl.planning.methods import put
+from dpfl import tuned
 from dpfl.training import finished
 from dpfl.training.inputs import Inputs
-from dpfl.tuned import values
 
 DONE = "done"
 
@@ -59,10 +58,7 @@ class Job:
 
 def of(described: dict[str, Any], results: Path) -> Job:
     """Return the job of a run as the workflow describes it, with its tuned values, if any."""
-    settings = described["settings"]
-    if "tuned" in described:
-        for key, value in values(Path(described["tuned"]), described["slot"]).items():
-            put(settings, key, value)
+    settings = tuned.filled(described["settings"], results / "tunings")
     data, assignment = Path(described["data"]), Path(described["assignment"])
     calibration = Path(described["calibration"]) if "calibration" in described else None
     inputs = Inputs(data, assignment, calibration, described["sources"])
