@@ -14,7 +14,7 @@ from dpfl import analyses, plugins
 from dpfl.claims import COLUMNS, Evidence
 from dpfl.judging import published as printed
 from dpfl.judging.judge import judge
-from dpfl.tables import comparisons, ranges, rendering, results, study_table
+from dpfl.tables import comparisons, ranges, rendering, results, study_table, trials
 
 TOLD, SILENT = "told2020", "silent"
 RUNS = 5 + 5 + 3
@@ -80,6 +80,8 @@ def studies() -> list[dict]:
     grid = [cell("sgd", 4.0, 1, rate=rate) for rate in (0.001, 0.01, 0.1)]
     extra = {"paper": TOLD, "demonstrates": False}
     tuned = {"tuned_by": f"{TOLD}/rates", "figures": ["accuracy"]}
+    for own in private:
+        own |= {"tuning": f"tuning-of-{own['method']}", "calibration": None}
     return [
         study(private, name=f"{TOLD}/main") | tuned | extra,
         study(grid, name=f"{TOLD}/rates", kind="rates", figures=[]) | extra,
@@ -106,6 +108,9 @@ def write(root: Path) -> Path:
     for name in ("studies", "tables", "figures", "papers"):
         (home / name / (TOLD if name != "papers" else "")).mkdir(parents=True)
     made = studies()
+    (home / "tunings").mkdir()
+    for own in made[0]["cells"]:
+        synthetic.write_tuning(home, own["tuning"], [0.5, 0.9, 0.8], chosen=1)
     frames = [_study(home, own) for own in made]
     _analysis(home)
     _outlines(home, made)
@@ -127,7 +132,11 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
     runs = results.frame(own, home / "runs")
     compared = comparisons.comparisons(own, runs)
     stem = home / "tables" / own["name"]
-    rendering.write(stem, study_table.cells(own, runs, compared), rendering.CELLS)
+    cells = study_table.cells(own, runs, compared)
+    tuned = trials.tuned(own, cells, home)
+    rendering.write(stem, trials.marked(cells, tuned), rendering.CELLS)
+    rendering.write(Path(f"{stem}_tuned"), tuned, rendering.TUNED)
+    rendering.write(Path(f"{stem}_trials"), trials.trials(own, home), rendering.TRIALS)
     rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
     spans = ranges.ranges(own, runs) if own["kind"] == "rates" else ranges.NONE
     rendering.write(Path(f"{stem}_ranges"), spans, rendering.RANGES)

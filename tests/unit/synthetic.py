@@ -150,6 +150,22 @@ def write_run(
     (folder / "summary.json").write_text(json.dumps(summary, allow_nan=False))
 
 
+def write_tuning(home: Path, name: str, accuracies: list[float], chosen: int, seeds=(0,)) -> None:
+    """Write a choice among the rates 0.01, 0.1, 1, ..., each with one accuracy for all seeds."""
+    rates = [0.01 * 10**i for i in range(len(accuracies))]
+    tried = [
+        {
+            "values": {"rate": rate},
+            "runs": [f"{name}-{rate}-{seed}" for seed in seeds],
+            "seeds": list(seeds),
+            "accuracies": [accuracy] * len(seeds),
+        }
+        for rate, accuracy in zip(rates, accuracies, strict=True)
+    ]
+    found = {"uses": "grid", "values": [{"rate": rates[chosen]}], "trials": tried}
+    (home / "tunings" / f"{name}.json").write_text(json.dumps(found))
+
+
 def _rounds(own: dict) -> int:
     """Return the planned rounds of a cell."""
     return own["variant"].get("rounds", ROUNDS)

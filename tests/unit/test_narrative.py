@@ -343,24 +343,6 @@ def test_unequal_effort_is_told() -> None:
     assert text.startswith("The number of trials is not the same") and "adam over lr 14" in text
 
 
-def test_tuned_rates_are_checked_against_the_grid() -> None:
-    cells = cells_of({}, {"epsilon": 8.0}, {"method": "other"})
-    assert rate_words.tuned(main(), cells, ranges_of({})) == (
-        "1 method of main on this grid: each at its best rate."
-    )
-    text = rate_words.tuned(main(), cells, ranges_of({"best_rate": 0.3}))
-    assert text == "Not at the best rate of this grid in main: sgd at lr=0.1 (best: lr=0.3)."
-
-
-def test_a_grid_of_more_than_rates_is_checked_setting_by_setting() -> None:
-    cells = cells_of({"clipping": "a", "rank": "3"}, {"clipping": "b", "rank": "3"})
-    grid = [
-        {"label": f"sgd, {c}", "clipping": c, "best_rate": r} for c, r in (("a", 0.1), ("b", 0.3))
-    ]
-    text = rate_words.tuned(main(), cells, ranges_of(*grid))
-    assert text == "Not at the best rate of this grid in main: sgd, b at lr=0.1 (best: lr=0.3)."
-
-
 def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:
     published = pd.DataFrame(
         [

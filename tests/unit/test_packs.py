@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dpfl.papers import folder
 from dpfl.planning import compose, estimate, packs, plan
+from dpfl.planning.stages import runs_of
 
 LONG = {"minutes": 1000, "cores": 1}
 
@@ -33,8 +34,7 @@ def test_a_pack_never_waits_for_a_tuning_of_its_own_runs(demo):
     needs = {name: set() for name in pack_of.values()}
     for run, wanted in demo.runs.items():
         if wanted["tuning"]:
-            trials = demo.tunings[wanted["tuning"]]["trials"]
-            needs[pack_of[run]] |= {pack_of[r] for trial in trials for r in trial["runs"]}
+            needs[pack_of[run]] |= {pack_of[r] for r in runs_of(demo.tunings[wanted["tuning"]])}
     done = set()
     while len(done) < len(needs):
         ready = {name for name, others in needs.items() if name not in done and others <= done}

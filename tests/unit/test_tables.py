@@ -310,12 +310,12 @@ def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
 def test_the_driver_writes_everything_or_one_line(tmp_path: Path, root: Path) -> None:
     made, *_ = compare(tmp_path / "runs", seeds=2)
     driver = [sys.executable, root / "workflow/scripts/tabulate_study.py"]
-    where = ["--runs", tmp_path / "runs", "--output-dir", tmp_path / "tables"]
+    where = ["--results", tmp_path]
     (tmp_path / "study.json").write_text(json.dumps(made))
     command = [*driver, "--study", tmp_path / "study.json", *where]
     subprocess.run(command, check=True)
     written = sorted(path.name for path in (tmp_path / "tables").iterdir())
-    stems = ("main", "main_comparisons", "main_ranges")
+    stems = ("main", "main_comparisons", "main_ranges", "main_trials", "main_tuned")
     assert written == sorted(f"{s}.{end}" for s in stems for end in ("csv", "md", "tex"))
     (tmp_path / "runs" / "sgd-2-0" / "summary.json").unlink()
     failed = subprocess.run(command, capture_output=True, text=True)

@@ -80,9 +80,9 @@ def test_runs_of_a_plan_are_known_by_study_or_by_what_they_are_trials_of():
     of_study = {r for c in plan.studies["meng2023/cadabelief"]["cells"] for r in c["runs"]}
     trials = {r for t in plan.tunings.values() for trial in t["trials"] for r in trial["runs"]}
     assert {n for n, run in runs.items() if run.study == "meng2023/cadabelief"} == of_study
-    rates = {n for n, run in runs.items() if run.study == "meng2023/cadabelief (rates)"}
-    assert rates == trials - of_study
-    assert all(" rate=" in runs[name].method for name in rates)
+    tried = {n for n, run in runs.items() if run.study == "meng2023/cadabelief (tuning)"}
+    assert tried == trials - of_study
+    assert all(" rate=" in runs[name].method for name in tried)
 
 
 def test_a_file_is_new_once_and_only_if_it_came_or_changed(tmp_path):

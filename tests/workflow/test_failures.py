@@ -34,8 +34,8 @@ def test_a_killed_run_continues_to_the_same_bits(finished):
     config = copy.deepcopy(MINI)
     config["federations"]["default"]["rounds"] = ROUNDS
     finished.configure(config)
-    runs = {file.split("/")[2] for file in finished.pending()["train"]}
-    run = min(name for name in runs if name.startswith("digits-dpsgd-cadabelief-eps4"))
+    finished.make("results/studies/meng2023/rates.json")
+    run = min(name for name in finished.runs_of("meng2023/rates") if "-cadabelief-" in name)
     target, folder = f"results/runs/{run}/metrics.csv", finished.results / "runs" / run
 
     finished.make(target)

@@ -34,15 +34,17 @@ def failed(finished):
     """A finished tree whose one method then fails; a run of the other is to be trained."""
     source = finished.path / OPTIMIZER
     text = source.read_text(encoding="utf-8")
-    name = next(line.split()[1] for line in text.splitlines() if line.startswith("class "))
-    planted = text + RAISES.replace("CAdaBelief", name.split("(")[0].rstrip(":"))
+    own = next(line.split()[1] for line in text.splitlines() if line.startswith("class "))
+    planted = text + RAISES.replace("CAdaBelief", own.split("(")[0].rstrip(":"))
     source.write_text(planted, encoding="utf-8")
-    other = min(finished.results.glob("runs/*-sgd-eps8-*"))
+    name = min(run for run in finished.runs_of("meng2023/cadabelief") if "-sgd-" in run)
+    other = finished.results / "runs" / name
     shutil.rmtree(other)
     done = finished.run("--keep-going", "--configfile", "mini.yaml")
     assert done.returncode != 0
     assert (other / "summary.json").exists()
-    assert not list(finished.results.glob("runs/*-cadabelief-eps4-*/summary.json"))
+    trials = [run for run in finished.runs_of("meng2023/rates") if "-cadabelief-" in run]
+    assert not any((finished.results / "runs" / run / "summary.json").exists() for run in trials)
     return finished
 
 
@@ -82,7 +84,8 @@ def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
 
 
 def test_deleted_files_of_runs_are_made_again(finished):
-    runs = sorted(finished.results.glob("runs/*-eps8-*"))[:3]
+    names = finished.runs_of("meng2023/cadabelief")[:3]
+    runs = [finished.results / "runs" / name for name in names]
     for run, file in zip(runs, ("summary.json", "metrics.csv", "model.safetensors"), strict=True):
         (run / file).unlink()
     planned = job_counts(finished.make("--dry-run"))

@@ -1,5 +1,6 @@
 """A copy of the sources, in which the workflow runs as its users run it: by command, offline."""
 
+import json
 import os
 import re
 import shutil
@@ -28,7 +29,11 @@ MINI = {
             "epsilons": [8],
             "seeds": [0, 1],
         },
-        "meng2023/rates": {"methods": ["sgd", "cadabelief"], "vary": {"rate": [0.03, 0.3]}},
+        "meng2023/rates": {
+            "methods": ["sgd", "cadabelief"],
+            "epsilons": [8],
+            "vary": {"rate": [0.03, 0.3]},
+        },
     },
 }
 """A configuration of eight training runs that still uses every rule."""
@@ -92,6 +97,11 @@ class Tree:
     def runs(self) -> set[str]:
         """Return the names of the training runs that have a folder."""
         return {path.name for path in self.results.glob("runs/*")}
+
+    def runs_of(self, study: str) -> list[str]:
+        """Return the names of the runs of a study that the workflow has described."""
+        described = json.loads((self.results / "studies" / f"{study}.json").read_text())
+        return sorted({run for cell in described["cells"] for run in cell["runs"]})
 
     def contents(self, pattern: str) -> dict[str, tuple[int, bytes]]:
         """Return modification time and bytes of the results that match, by path."""

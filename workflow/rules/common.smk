@@ -5,7 +5,7 @@ import re
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
-from dpfl.planning import outputs, sources
+from dpfl.planning import outputs, sources, stages
 
 SCRIPTS = "workflow/scripts"
 FIGURES_WITH_TABLE = [
@@ -70,6 +70,18 @@ def runs_of_study(wildcards):
     """The finished runs of a study."""
     names = plan.runs_of([PLAN.studies[wildcards.study]])
     return [f"results/runs/{run}/summary.json" for run in names]
+
+
+def tuned_of_study(wildcards):
+    """What has chosen the values of a study's cells, and what their noise is calibrated for."""
+    cells = [c for c in PLAN.studies[wildcards.study]["cells"] if "tuning" in c]
+    chosen = {f"results/tunings/{c['tuning']}.json" for c in cells}
+    noise = {
+        f"results/calibrations/{c['calibration']}.json"
+        for c in cells
+        if c["calibration"]
+    }
+    return sorted(chosen | noise)
 
 
 def models_of(wildcards):
@@ -147,9 +159,11 @@ def runtime(runs, attempt):
 
 
 def trials_of(wildcards):
-    trials = PLAN.tunings[wildcards.tuning]["trials"]
+    """What a stage of tuning reads: its trials, and the stages that named values of theirs."""
+    stage = PLAN.tunings[wildcards.tuning]
     return [
-        f"results/runs/{run}/summary.json" for trial in trials for run in trial["runs"]
+        *expand("results/runs/{run}/summary.json", run=stages.runs_of(stage)),
+        *expand("results/tunings/{name}.json", name=stages.stages_before(stage)),
     ]
 
 

@@ -1,4 +1,4 @@
-# Tables: the cells of a study with a verdict each, its paired comparisons, its good rates.
+# Tables: the cells of a study with a verdict each, its paired comparisons, its good rates, its trials.
 
 
 rule describe_config:
@@ -66,9 +66,12 @@ rule tabulate:
     input:
         study="results/studies/{study}.json",
         runs=runs_of_study,
+        tuned=tuned_of_study,
     output:
         tables=multiext("results/tables/{study}", ".csv", ".tex"),
         ranges=multiext("results/tables/{study}_ranges", ".csv", ".md", ".tex"),
+        tuned=multiext("results/tables/{study}_tuned", ".csv", ".md", ".tex"),
+        trials=multiext("results/tables/{study}_trials", ".csv", ".md", ".tex"),
         cells=report(
             "results/tables/{study}.md",
             caption="../report/table.rst",
@@ -88,5 +91,5 @@ rule tabulate:
     params:
         sources=sources_of("tabulate_study"),
     shell:
-        "python workflow/scripts/tabulate_study.py --study {input.study} --runs results/runs"
-        " --output-dir results/tables 2>&1 | tee {log}"
+        "python workflow/scripts/tabulate_study.py --study {input.study} --results results"
+        " 2>&1 | tee {log}"

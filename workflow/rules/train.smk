@@ -79,7 +79,7 @@ for pack, members in PACKS.items():
 
 rule tune:
     input:
-        runs=trials_of,
+        trials_of,
     output:
         "results/tunings/{tuning}.json",
     log:
@@ -91,7 +91,7 @@ rule tune:
         mem_mb=500,
         runtime=5,
     params:
-        sources=sources_of("tune"),
+        sources=lambda w: sources_of("tune", ("tuning", PLAN.tunings[w.tuning]["uses"])),
         tuning=lambda w: json.dumps(PLAN.tunings[w.tuning]),
     shell:
         "python workflow/scripts/tune.py --tuning {params.tuning:q} --runs results/runs"

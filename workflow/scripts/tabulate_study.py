@@ -4,30 +4,34 @@ import argparse
 from pathlib import Path
 
 from dpfl import cli, files
-from dpfl.tables import comparisons, ranges, rendering, results, study_table
+from dpfl.tables import comparisons, ranges, rendering, results, study_table, trials
 
 
 def main() -> None:
-    """Write {study}, {study}_comparisons and {study}_ranges as csv, md and tex.
+    """Write {study} and its _comparisons, _ranges, _tuned and _trials as csv, md and tex.
 
-    Without claims or a baseline the comparisons, and without a grid of rates the ranges, have
-    only their header.
+    Without a baseline the comparisons, without a grid of rates the ranges, and where nothing is
+    tuned the last two have only their header.
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", type=Path, required=True, help="JSON file of the study")
-    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
-    parser.add_argument("--output-dir", type=Path, default=Path("results/tables"))
+    parser.add_argument("--results", type=Path, default=Path("results"), help="their folder")
     arguments = parser.parse_args()
 
     study = files.read_json(arguments.study)
-    runs = results.frame(study, arguments.runs)
+    runs = results.frame(study, arguments.results / "runs")
     compared = comparisons.comparisons(study, runs)
-    stem = arguments.output_dir / study["name"]
-    rendering.write(stem, study_table.cells(study, runs, compared), rendering.CELLS)
+    stem = arguments.results / "tables" / study["name"]
+    cells = study_table.cells(study, runs, compared)
+    tuned = trials.tuned(study, cells, arguments.results)
+    rendering.write(stem, trials.marked(cells, tuned), rendering.CELLS)
     unit = results.unit_of(study)
     rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS, unit)
     rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE
     rendering.write(Path(f"{stem}_ranges"), rates, rendering.RANGES, unit)
+    rendering.write(Path(f"{stem}_tuned"), tuned, rendering.TUNED, unit)
+    tried = trials.trials(study, arguments.results)
+    rendering.write(Path(f"{stem}_trials"), tried, rendering.TRIALS, unit)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def arguments() -> argparse.Namespace:
         "--runs",
         required=True,
         type=json.loads,
-        help="JSON list: run, settings, sources, data, assignment, and calibration, tuned if any",
+        help="JSON list: run, settings, sources, data, assignment, and calibration if any",
     )
     parser.add_argument("--threads", type=int, default=1, help="threads of all of them")
     parser.add_argument("--at-once", type=int, default=1, help="runs that train at a time")

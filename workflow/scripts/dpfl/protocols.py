@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpfl.privacy.schedule import Budget, Schedule, Work
     from dpfl.standardised import Affine
     from dpfl.step import Step
+    from dpfl.tuning import Point
 
 Settings = dict[str, str]
 Amount = float | dict[Literal["constant", "inputs", "channels", "pixels"], float]
@@ -268,6 +269,21 @@ class ClaimFile(Protocol):
     """words(row) -> one sentence"""
 
 
+class TuningFile(Protocol):
+    """A file in tuning/: a rule that chooses the values of hyper-parameters.
+
+    One with STAGES also offers propose(tried, stage) -> the values of a stage's slots, as many as
+    it has: of the points tried so far and a dpfl.tuning.Stage, never less than two points.
+    """
+
+    STAGES: ClassVar[tuple[dict[Literal["slots", "more_seeds", "each_setting"], int], ...]] = ()
+    """What follows the grid of the study: `slots` of every stage; `more_seeds`, new ones of every
+    slot instead of the grid's; `each_setting`, the stage comes once for each that is tuned."""
+
+    def choose(self, tried: "Sequence[Point]") -> int:
+        """Return the index of the chosen point."""
+
+
 FILES: Mapping[str, type] = {
     "mechanisms": MechanismFile,
     "clippings": ClippingFile,
@@ -277,5 +293,6 @@ FILES: Mapping[str, type] = {
     "statistics": StatisticsFile,
     "models": ModelFile,
     "claims": ClaimFile,
+    "tuning": TuningFile,
 }
 """The Protocol of a package's files, by package; other packages are not checked."""

@@ -96,11 +96,11 @@ def impossible(papers: Iterable[dict]) -> Iterator[str]:
 
 
 def _uses(config: dict) -> Iterator[Use]:
-    """Yield what the selected studies, and the grids that tune them, use."""
-    chosen = [name for name in config["select"] if name in config["studies"]]
-    tuning = [config["studies"][name].get("tuned_by") for name in chosen]
-    for name in dict.fromkeys([*chosen, *filter(None, tuning)]):
-        study = config["studies"][name]
+    """Yield what the selected studies, and the trials that tune them, use."""
+    studies = config["studies"]
+    chosen = {name: studies[name] for name in config["select"] if name in studies}
+    trials = [_trials(config, study) for study in chosen.values() if "tuned_by" in study]
+    for name, study in [*chosen.items(), *trials]:
         total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
         held_out = assignment.held_out(total, study.get("validation_fraction", 0.0))
         examples = total - held_out - study.get("public_examples", 0)
@@ -124,6 +124,13 @@ def _uses(config: dict) -> Iterator[Use]:
                     config["delta"],
                     config["accountant"],
                 )
+
+
+def _trials(config: dict, study: dict) -> tuple[str, dict]:
+    """Return the grid that tunes a study, and the study with what the grid holds out."""
+    grid = config["studies"][study["tuned_by"]]
+    held = {key: grid[key] for key in ("validation_fraction", "public_examples") if key in grid}
+    return study["tuned_by"], study | {"public_examples": 0} | held
 
 
 def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:

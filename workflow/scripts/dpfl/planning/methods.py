@@ -122,12 +122,6 @@ def values_of(value: object) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def trials_for(grid: dict, method: str, variant: dict) -> list[dict]:
-    """Return the variants of a grid of rates that agree with a variant in all but the rate."""
-    wanted = (variant | {"rate": None}).items()
-    return [found for found in variants(grid, method) if (found | {"rate": None}).items() <= wanted]
-
-
 def remark(parts: dict[str, dict]) -> str:
     """Say what becomes of a rank that the batch, if that is what is factorised, does not have."""
     rank, solver = (parts["mechanism"].get(key) for key in ("rank", "solver"))

@@ -13,7 +13,8 @@ def packs(plan: Plan, pack: dict) -> dict[str, list[str]]:
     """Return all runs by the name of their pack; none where runs take longer than packs on average.
 
     A pack takes about `minutes` on `cores`, by the estimate. It never mixes papers, nor runs that
-    wait for a tuned rate with others: a trial that fails holds up no run but those of its tuning.
+    wait for a stage of tuning with others: a trial that fails holds up no run but those of its
+    tuning.
     """
     seconds = {name: estimate.seconds(run["settings"]) for name, run in plan.runs.items()}
     limit = 60 * pack["minutes"]
@@ -29,7 +30,7 @@ def packs(plan: Plan, pack: dict) -> dict[str, list[str]]:
 
 
 def _owned(plan: Plan) -> dict[str, list[str]]:
-    """Return the runs by the first paper that has them; those that wait for a tuning, by that."""
+    """Return the runs by the first paper that has them; those that wait for a stage, by that."""
     owned: dict[str, list[str]] = {}
     for name, run in plan.runs.items():
         owned.setdefault(run["tuning"] or run["paper"], []).append(name)

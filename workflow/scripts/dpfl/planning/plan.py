@@ -4,13 +4,11 @@ A *run* is one training: resolved settings, named by what a reader wants to see 
 all the rest. Two studies that ask for the same settings share the run.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import plugins
-from dpfl.planning import calibration_settings, reference
+from dpfl.planning import calibration_settings, reference, stages
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import (
@@ -18,10 +16,11 @@ from dpfl.planning.methods import (
     epsilon_of,
     named,
     remark,
-    trials_for,
     unit_of,
     variants,
 )
+from dpfl.planning.naming import digest
+from dpfl.tuning import Values
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Plan:
     papers: tuple[str, ...] = ()
     unfinished: dict[str, dict] = field(default_factory=dict)
     """What is left out of studies, by their names (see `planning.unfinished`)."""
-    tuned: dict[tuple, str] = field(default_factory=dict)
-    """The tuning of each (paper, grid, method, trials), expanded once however many ask for it."""
+    tuned: dict[tuple, stages.Slot] = field(default_factory=dict)
+    """The choice for each (paper, grid, method, variant, epsilon), expanded once for all seeds."""
 
 
 def make(papers: dict[str, dict]) -> Plan:
@@ -109,8 +108,8 @@ def _cell(
 ) -> dict:
     """Resolve a cell, with a run for each of its seeds, and what has chosen their values."""
     kept = reference.values(study, method, variant, epsilon)
-    runs = [_run(config, study, method, variant | kept, epsilon, s, plan) for s in seeds]
-    tuning = plan.runs[runs[0]]["tuning"]
+    slot = _tuning(config, study, method, variant, epsilon, plan)
+    runs = [_run(config, study, method, variant | kept, epsilon, s, plan, slot) for s in seeds]
     return {
         "method": method,
         "label": method,
@@ -121,7 +120,9 @@ def _cell(
         "seeds": seeds,
         "published": beside.cell(method, variant, epsilon),
         "runs": runs,
-        **({"tuning": tuning} if tuning else {}),
+        **(
+            {"tuning": slot.stage, "calibration": plan.runs[runs[0]]["calibration"]} if slot else {}
+        ),
         **({"kept": kept} if kept else {}),
     }
 
@@ -142,18 +143,22 @@ def _run(
     epsilon: float | str,
     seed: int,
     plan: Plan,
+    slot: stages.Slot | None = None,
 ) -> str:
-    """Add one run, and what it needs, to the plan; return its name."""
-    settings = _settings(config, study, method, variant, epsilon, seed)
+    """Add one run, and what it needs, to the plan; return its name.
+
+    With a slot it waits for the values that a stage of tuning names.
+    """
+    chosen = slot.marks() if slot else {}
+    settings = _settings(config, study, method, variant | chosen, epsilon, seed)
     # A bound on partitions, no part of what they or the runs are.
     min_examples = settings["federation"].pop("min_examples")
     partition = _partition(settings, min_examples, plan)
     needs = {"partition": partition, "calibration": None, "tuning": None}
     if epsilon != "inf":
         needs["calibration"] = _calibration(settings, partition, plan)
-    if "tuned_by" in study and "rate" not in variant:
-        needs["tuning"] = _tuning(config, study["tuned_by"], method, variant, plan)
-        settings["optimizer"]["rate"] = f"tuned: {needs['tuning']}"
+    if slot:
+        needs["tuning"] = slot.stage
     name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
     plan.runs.setdefault(name, {"settings": settings, "paper": config["paper"], **needs})
     return name
@@ -212,32 +217,29 @@ def _calibration(settings: dict, partition: str, plan: Plan) -> str:
     return name
 
 
-def _tuning(config: dict, study: str, method: str, variant: dict, plan: Plan) -> str:
-    """Add the choice of a method's rate from a grid, whose runs are added too.
+def _tuning(
+    config: dict, study: dict, method: str, variant: dict, epsilon: float | str, plan: Plan
+) -> stages.Slot | None:
+    """Add what chooses the values of a cell, with all its trials; None if nothing does.
 
-    Of a grid that varies more than the rate, the trials that agree with the variant count. It is
-    named by its trials, not by the method: methods of equal settings share it, and their runs.
+    Of a grid that varies more than it tunes, the values that agree with the variant count.
     """
-    grid = config["studies"][study]
-    chosen = trials_for(grid, method, variant)
-    key = (config["paper"], study, method, *(tuple(trial.items()) for trial in chosen))
-    if key in plan.tuned:
-        return plan.tuned[key]
-    trials = [
-        {
-            "rate": trial["rate"],
-            "runs": [
-                _run(config, grid, method, trial, epsilon, s, plan)
-                for epsilon, seeds in _budgets(grid, method)
-                for s in seeds
-            ],
-        }
-        for trial in chosen
-    ]
-    name = f"{_label(grid, components(config, method, chosen[0]))}-{digest(trials)}"
-    plan.tunings[name] = {"trials": trials}
-    plan.tuned[key] = name
-    return name
+    grid = config["studies"].get(study.get("tuned_by"))
+    if grid is None or variant.keys() & set(stages.rule_of(grid)["over"]):
+        return None
+    own, at = stages.own_variant(study, variant), stages.epsilon_for(study, method, epsilon)
+    key = (config["paper"], study["tuned_by"], method, digest(own), at)
+    if key not in plan.tuned:
+
+        def train(values: Values | stages.Slot, seed: int) -> str:
+            slot = values if isinstance(values, stages.Slot) else None
+            tried = own if slot else own | values
+            return _run(config, grid, method, tried, at, seed, plan, slot)
+
+        label = f"{_label(grid, components(config, method, own))}-eps{_short(at)}"
+        first = stages.listed(grid, method, own)
+        plan.tuned[key] = stages.expand(label, grid, first, train, plan.tunings)
+    return plan.tuned[key]
 
 
 def _label(study: dict, parts: dict) -> str:
@@ -268,8 +270,3 @@ def outline(plan: Plan, papers: dict[str, dict], paper: str) -> dict:
         },
         **({"unfinished": left_out} if left_out else {}),
     }
-
-
-def digest(content: object) -> str:
-    """Return eight characters that change with the content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]

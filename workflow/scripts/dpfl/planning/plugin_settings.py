@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from dpfl import analyses, bounds, declarations, plugins, protocols
 from dpfl.errors import UserError
+from dpfl.planning import stages
 from dpfl.suggestions import nearest
 
 # section: package, the function of its files, how many arguments the workflow gives
@@ -90,6 +91,10 @@ def _named(config: dict) -> dict[tuple[str, str], str]:
             ("models", m, f"studies.{n}.vary.model")
             for n, s in config["studies"].items()
             for m in s.get("vary", {}).get("model", [])
+        ),
+        *(
+            ("tuning", stages.rule_of(s)["uses"], f"studies.{n}.tuning.uses")
+            for n, s in config["studies"].items()
         ),
         *(
             (package, entry["uses"], f"{section}.{name}")

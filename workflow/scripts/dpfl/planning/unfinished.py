@@ -12,6 +12,7 @@ from typing import Any
 from dpfl import files
 from dpfl.errors import UserError
 from dpfl.planning.plan import Plan
+from dpfl.planning.stages import runs_of
 
 Cell = dict[str, Any]
 NO_MESSAGE = "no result, and no message of its own: what it needs did not finish"
@@ -53,12 +54,18 @@ def _unfinished(cell: Cell, plan: Plan, results: Path) -> list[str]:
 
 
 def causes(run: str, plan: Plan, results: Path) -> list[str]:
-    """Return the runs without a result that keep a run from one: itself, or trials of its rate."""
+    """Return the runs without a result that keep a run from one: itself, or trials before it.
+
+    The trials of a stage are those of all stages before it, too, in their order.
+    """
     tuning = plan.runs[run]["tuning"]
-    trials = plan.tunings[tuning]["trials"] if tuning else []
-    found = [r for trial in trials for r in trial["runs"] if causes(r, plan, results)]
-    own = not (results / "runs" / run / "summary.json").exists()
-    return found or [run] * own
+    trials = runs_of(plan.tunings[tuning]) if tuning else []
+    found = [name for name in trials if _is_open(name, results)]
+    return found or [run] * _is_open(run, results)
+
+
+def _is_open(run: str, results: Path) -> bool:
+    return not (results / "runs" / run / "summary.json").exists()
 
 
 def _marked(cell: Cell, runs: list[str], plan: Plan, results: Path) -> Cell:

@@ -5,7 +5,8 @@ from typing import Any
 
 from dpfl import analyses
 from dpfl.papers import published
-from dpfl.planning.methods import COMPONENTS, SHORT, trials_for, values_of, variants
+from dpfl.planning.methods import COMPONENTS, SHORT, values_of
+from dpfl.planning.tuning_errors import tuning_errors
 from dpfl.suggestions import nearest
 
 
@@ -62,8 +63,7 @@ def _study_names(config: dict, name: str, study: dict) -> Iterator[str]:
     if "focus" in study and study["focus"] not in config["methods"]:
         near = nearest(study["focus"], config["methods"])
         yield f"config: no {study['focus']!r} in methods, named at {where}.focus; {near}"
-    if "tuned_by" in study:
-        yield from _tuning_names(config, name, study)
+    yield from tuning_errors(config, name, study)
 
 
 def _unknown_choice(config: dict, study: dict, where: str, key: str, value: Any) -> Iterator[str]:
@@ -74,32 +74,6 @@ def _unknown_choice(config: dict, study: dict, where: str, key: str, value: Any)
     elif key != "method" and key not in study.get("vary", {}):
         varied = ["method", *study.get("vary", {})]
         yield f"config: {where}: the study does not vary {key}; {nearest(key, varied)}"
-
-
-def _tuning_names(config: dict, name: str, study: dict) -> Iterator[str]:
-    """Find methods and variants of a study that its grid of rates does not tune."""
-    where = f"studies.{name}"
-    grid = config["studies"].get(study["tuned_by"])
-    if grid is None or "rate" not in grid.get("vary", {}):
-        grids = [n for n, s in config["studies"].items() if "rate" in s.get("vary", {})]
-        found = f"{study['tuned_by']!r}, expected a study that varies rate"
-        yield f"config: {where}.tuned_by = {found}; {nearest(study['tuned_by'], grids)}"
-        return
-    if name not in config["select"]:
-        return
-    if grid["dataset"] != study["dataset"]:
-        expected = f"expected {study['dataset']!r}, that of studies.{name}"
-        yield f"config: studies.{study['tuned_by']}.dataset = {grid['dataset']!r}, {expected}"
-    if not grid.get("validation_fraction"):
-        yield f"config: studies.{study['tuned_by']}.validation_fraction, expected more than 0"
-    for method in sorted(set(study["methods"]) - set(grid["methods"])):
-        grid_name = study["tuned_by"]
-        yield f"config: {where}.methods has {method!r}, which studies.{grid_name} does not tune"
-    pairs = [(m, v) for m in study["methods"] if m in grid["methods"] for v in variants(study, m)]
-    for method, variant in pairs:
-        if "rate" not in variant and not trials_for(grid, method, variant):
-            words = ", ".join(f"{key}={value}" for key, value in variant.items()) or "nothing"
-            yield f"config: {where} varies {words}, which studies.{study['tuned_by']} does not tune"
 
 
 def _published_names(config: dict, study: dict, where: str, reference: dict) -> Iterator[str]:

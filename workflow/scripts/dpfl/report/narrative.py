@@ -200,8 +200,8 @@ def selection(study: dict) -> str:
         )
     if "tuned_by" in study:
         return (
-            f"Each method runs at the rate that the study {study['tuned_by']} has chosen on "
-            "held-out private examples. No ε here pays for that choice."
+            f"Each method runs at values that trials, starting from the study {study['tuned_by']}, "
+            "have chosen on held-out private examples. No ε here pays for that choice."
         )
     return "Each method runs at the rate that the configuration sets; no ε pays for its choice."
 

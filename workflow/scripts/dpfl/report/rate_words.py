@@ -3,7 +3,6 @@
 import pandas as pd
 
 from dpfl.report.forms import counted, listed, setting
-from dpfl.tables import ranges as table
 from dpfl.tables.rendering import NOT_CERTIFIED, known
 
 
@@ -50,25 +49,6 @@ def inert(ranges: pd.DataFrame) -> list[str]:
     return lines
 
 
-def tuned(study: dict, cells: pd.DataFrame, ranges: pd.DataFrame) -> str:
-    """Say whether a study runs every method at its best rate of the grid."""
-    series = list(ranges.to_dict("records"))
-    beside = [(cell, s) for _, cell in cells.iterrows() for s in series if _covers(s, cell)]
-    if not beside:
-        return f"No method of {study['name']} is on this grid."
-    others = dict.fromkeys(
-        f"{s['label']} at {cell['rate']} (best: {_best(s)})"
-        for cell, s in beside
-        if cell["rate"] != _best(s)
-    )
-    if others:
-        return f"Not at the best rate of this grid in {study['name']}: {listed(others)}."
-    return (
-        f"{counted(len({s['label'] for _, s in beside}), 'method')} of {study['name']} "
-        "on this grid: each at its best rate."
-    )
-
-
 def fairness(ranges: pd.DataFrame) -> str:
     """Say whether every optimizer had the same grid size and number of trials."""
     same = all(ranges[key].nunique() == 1 for key in ("rates", "trials"))
@@ -77,16 +57,6 @@ def fairness(ranges: pd.DataFrame) -> str:
         return f"Every line has the same effort: {counted(rates, 'rate')}, {trials} trials."
     parts = [f"{_series(row)} {row['trials']:g}" for _, row in ranges.iterrows()]
     return f"The number of trials is not the same for all: {', '.join(parts)}."
-
-
-def _covers(series: dict, cell: pd.Series) -> bool:
-    """Say whether a series of the grid tunes a cell: the same method, with the same settings."""
-    varied = [key for key in series if key not in table.COLUMNS and known(series[key])]
-    return series["method"] == cell["method"] and all(cell.get(k) == series[k] for k in varied)
-
-
-def _best(series: dict) -> str:
-    return f"{series['rate_key']}={series['best_rate']:g}"
 
 
 def _flattered(own: pd.Series, final: pd.Series) -> str:

@@ -17,6 +17,7 @@ NUMBERS = {
     *("audit_level", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
+    *("runs", "validation_accuracy", "factor", "spread", "eps_selected"),
 }
 """The columns of the tables that hold numbers; all others hold text, "001" included."""
 TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
@@ -78,11 +79,15 @@ class Folder:
         """Return the table of a study's learning-rate ranges."""
         return table(self.path_of(name, "ranges"))
 
+    def tuned(self, name: str) -> pd.DataFrame:
+        """Return the table of the values chosen for a study's cells."""
+        return table(self.path_of(name, "tuned"))
+
     def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
         """Return heads and lines of a table of a study, made for reading."""
-        read = {"": self.cells, "comparisons": self.comparisons, "ranges": self.ranges}[suffix]
         unit = results.unit_of(self.study(name))
-        return rendering.readable(read(name), rendering.STUDY[suffix], unit)
+        found = table(self.path_of(name, suffix)) if suffix else self.cells(name)
+        return rendering.readable(found, rendering.STUDY[suffix], unit)
 
     def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:
         """Return heads and lines of the tables of an analysis, made for reading, by suffix."""

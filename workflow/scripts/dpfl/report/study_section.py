@@ -12,6 +12,7 @@ from dpfl.report import (
     narrative,
     published_table,
     rate_words,
+    tuning_words,
     unfinished_words,
     verdict_words,
 )
@@ -36,6 +37,7 @@ def of_study(name: str, folder: Folder, home: Path) -> Markup:
         *(markup.part("picture", figure) for figure in figures),
         _accuracies(study, cells),
         _found(study, cells, folder),
+        _tuned(name, folder),
         _printed(name, folder),
         markup.part("heading", "Privacy: claimed, certified, audited", 3),
         markup.listing([*narrative.privacy(cells), narrative.selection(study)]),
@@ -97,15 +99,20 @@ def _found(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
         markup.part("heading", "Findings", 3),
         *(markup.table(*folder.grid(name, part)) for part in beside),
         markup.listing(findings(study, cells, compared, ranges)),
-        markup.listing(_tuned(study, cells, folder)),
     )
 
 
-def _tuned(study: dict, cells: pd.DataFrame, folder: Folder) -> list[str]:
-    """Say whether a study runs at the best rates of the study that tunes it, if it is run."""
-    grid = study.get("tuned_by", "")
-    ran = grid and grid in folder.outline(study["paper"])["studies"]
-    return [rate_words.tuned(study, cells, folder.ranges(grid))] if ran else []
+def _tuned(name: str, folder: Folder) -> Markup:
+    """Return the values that were chosen for the cells of a study, and every trial."""
+    said = tuning_words.of_study(folder.tuned(name))
+    if not said:
+        return Markup("")
+    return markup.joined(
+        markup.part("heading", "How values were chosen", 3),
+        markup.table(*folder.grid(name, "tuned")),
+        _table(name, "trials", *folder.grid(name, "trials")),
+        markup.listing(said),
+    )
 
 
 def _printed(name: str, folder: Folder) -> Markup:

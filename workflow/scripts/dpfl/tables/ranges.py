@@ -3,8 +3,8 @@
 Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
 rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
 one epsilon, with one value of everything else that the grid varies (`variant`). Its best rate has
-the highest accuracy (of equal ones the lowest rate), as rates are tuned (dpfl.tuning). Each rate
-is
+the highest accuracy (of equal ones the lowest rate), as by the rule `grid` of dpfl.tuning. Each
+rate is
 
     diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
                level at a rate above a best one that trains
@@ -93,7 +93,8 @@ def _values(row: pd.Series, keys: list[str]) -> list[str]:
 def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:
     """Classify the rates of one series; the first condition that holds decides."""
     accuracy = group["accuracy"]
-    best = tuning.best(group["rate"].tolist(), accuracy.tolist())
+    points = zip(group["rate"], accuracy, strict=True)
+    best = tuning.best([tuning.Point({"rate": rate}, (mean,)) for rate, mean in points])
     beyond = (group.index > best) & group["trains"][best]
     conditions = {
         "diverges": group["diverged"] | (beyond & (accuracy <= chance)),

@@ -70,7 +70,7 @@ def grid(cells: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
     heads = ["method", *budgets]
     lines = []
     for (label, variant), group in cells.groupby([labels(cells), "variant"], sort=False):
-        shown = {row["epsilon"]: mean_and_interval(row) for _, row in group.iterrows()}
+        shown = {r["epsilon"]: mean_and_interval(r) + at_edge(r) for _, r in group.iterrows()}
         name = f"{label}, {variant}" if variant else label
         lines.append([name, *(shown.get(e, "") for e in epsilons)])
     return heads, lines
@@ -178,6 +178,11 @@ def trained(row: Mapping[str, Any]) -> str:
     return f"{row['trained']:g} of {row['n']:g} [{ends}] %"
 
 
+def at_edge(row: "pd.Series") -> str:
+    """Return the mark of a cell with a value chosen at the edge of those that were tried."""
+    return " (at the edge)" * bool(row.get("edge", ""))
+
+
 def difference(row: "pd.Series") -> str:
     """Return a difference as `+0.42 [+0.10, +0.74] (n=5)`, points."""
     if not known(row["difference"]):
@@ -280,7 +285,7 @@ CELLS: dict[str, Column] = {
     "audit level": rounded("audit_level"),
     "audit estimator": plain("audit_estimator"),
     "privacy": of_results(privacy),
-    "rate": plain("rate"),
+    "rate": lambda row: plain("rate")(row) + at_edge(row),
     "r": rounded("r"),
     "regime": plain("regime"),
     "clipped below": rounded("clipped_below", "{:.0%}"),
@@ -323,5 +328,38 @@ RANGES: dict[str, Column] = {
     "trials": plain("trials"),
 }
 
-STUDY: dict[str, dict[str, Column]] = {"": CELLS, "comparisons": COMPARISONS, "ranges": RANGES}
+TUNED: dict[str, Column] = {
+    "method": plain("label"),
+    "variant": plain("variant"),
+    "ε": rounded("epsilon"),
+    "chosen": lambda row: row["values"] + at_edge(row),
+    "by": plain("rule"),
+    "runs": rounded("runs", "{:g}"),
+    "validation accuracy, %": rounded("validation_accuracy", "{:.1f}"),
+    "next value, times": rounded("factor"),
+    "accuracy over neighbours, points": rounded("spread", "{:.1f}"),
+    "ε certified": lambda row: certified(row) if math.isfinite(row["epsilon"]) else "",
+    "ε if the choice were paid for": lambda row: (
+        rounded_up(row["eps_selected"]) if known(row["eps_selected"]) else ""
+    ),
+}
+
+TRIALS: dict[str, Column] = {
+    "method": plain("label"),
+    "variant": plain("variant"),
+    "ε": rounded("epsilon"),
+    "values": plain("values"),
+    "seeds": plain("seeds"),
+    "validation accuracy, %": rounded("validation_accuracy", "{:.2f}"),
+    "sd": rounded("sd", "{:.2f}"),
+    "": plain("chosen"),
+}
+
+STUDY: dict[str, dict[str, Column]] = {
+    "": CELLS,
+    "comparisons": COMPARISONS,
+    "ranges": RANGES,
+    "tuned": TUNED,
+    "trials": TRIALS,
+}
 """What readers see of each table of a study, by its suffix."""

@@ -21,7 +21,7 @@ STAGES = {
     "prepare_data": "data sets",
     "partition": "partitions",
     "calibrate": "calibrations of noise",
-    "tune": "choices of rates",
+    "tune": "stages of tuning",
     "score_examples": "attacks on final models",
     "analyse": "studies without training",
     "tabulate": "tables",

@@ -13,7 +13,7 @@ from dpfl.planning.plan import Plan
 
 @dataclass(frozen=True)
 class Run:
-    """A run by the first study that has it, or by the first that needs it as a trial of rates."""
+    """A run by the first study that has it, or by the first that is tuned by it."""
 
     name: str
     study: str
@@ -38,10 +38,11 @@ def of_plan(plan: Plan) -> dict[str, Run]:
                 places.setdefault(run, (name, _method(cell["method"], cell["variant"])))
     for run, (study, method) in list(places.items()):
         tuning = plan.runs[run]["tuning"]
-        for trial in plan.tunings[tuning]["trials"] if tuning else ():
+        for number, trial in enumerate(plan.tunings[tuning]["trials"] if tuning else ()):
+            # Nobody knows the values of a later stage beforehand.
+            tried = trial.get("values", {"trial": number})
             for name in trial["runs"]:
-                label = _method(method, {"rate": trial["rate"]})
-                places.setdefault(name, (f"{study} (rates)", label))
+                places.setdefault(name, (f"{study} (tuning)", _method(method, tried)))
     return {name: _run(name, *places[name], plan.runs[name]["settings"]) for name in plan.runs}
 
 

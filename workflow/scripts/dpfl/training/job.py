@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpfl.files import read_json
+from dpfl import tuned
 from dpfl.training import finished
 from dpfl.training.inputs import Inputs
 
@@ -57,10 +57,8 @@ class Job:
 
 
 def of(described: dict[str, Any], results: Path) -> Job:
-    """Return the job of a run as the workflow describes it, with its tuned rate if it has one."""
-    settings = described["settings"]
-    if "tuned" in described:
-        settings["optimizer"]["rate"] = read_json(described["tuned"])["rate"]
+    """Return the job of a run as the workflow describes it, with its tuned values, if any."""
+    settings = tuned.filled(described["settings"], results / "tunings")
     data, assignment = Path(described["data"]), Path(described["assignment"])
     calibration = Path(described["calibration"]) if "calibration" in described else None
     inputs = Inputs(data, assignment, calibration, described["sources"])

@@ -1,0 +1,189 @@
+"""The trials of the plan: what is tuned on its own, at which epsilon, in which stages."""
+
+import copy
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+import yaml
+
+from dpfl import files, tuned
+from dpfl.errors import UserError
+from dpfl.planning import config as configuration
+from dpfl.planning import plan
+from dpfl.planning.compose import compose
+from dpfl.planning.stages import runs_of, stages_before
+
+RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03, 0.1]}
+
+
+@pytest.fixture(scope="module")
+def default(root):
+    return compose(yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def meng(default):
+    """One small study of two methods, and the grid that it is tuned from."""
+    config = copy.deepcopy(default["meng2023"])
+    config["select"] = ["cadabelief"]
+    study, grid = (config["studies"][name] for name in ("cadabelief", "rates"))
+    study |= {"methods": ["sgd", "adam"], "epsilons": [2, 8, "inf"], "seeds": [0]}
+    del study["tuned_at"]
+    grid |= {"methods": ["sgd", "adam"], "tuning": {"uses": "bisect"}}
+    return config
+
+
+def made(config):
+    return plan.make({config["paper"]: config})
+
+
+def cells(made_plan, study="meng2023/cadabelief"):
+    return made_plan.studies[study]["cells"]
+
+
+def trials(made_plan, cell):
+    return [made_plan.runs[name] for name in runs_of(made_plan.tunings[cell["tuning"]])]
+
+
+def test_every_cell_takes_the_tuning_of_its_own_epsilon(meng):
+    found = made(meng)
+    for cell in cells(found):
+        assert {run["settings"]["epsilon"] for run in trials(found, cell)} == {cell["epsilon"]}
+
+
+def test_at_smallest_one_tuning_serves_every_epsilon(meng):
+    meng["studies"]["cadabelief"]["tuned_at"] = "smallest"
+    found = made(meng)
+    assert len({cell["tuning"] for cell in cells(found)}) == 2
+    for cell in cells(found):
+        assert {run["settings"]["epsilon"] for run in trials(found, cell)} == {2.0}
+
+
+def test_every_method_and_epsilon_has_as_many_trials(meng):
+    found = made(meng)
+    counts = Counter(len(runs_of(found.tunings[cell["tuning"]])) for cell in cells(found))
+    assert counts == {3 + 2 + 2 + 2 * 2: 6}
+
+
+def test_a_stage_waits_for_all_before_it_and_a_run_for_its_slot(meng):
+    found = made(meng)
+    cell = cells(found)[0]
+    names = [*stages_before(found.tunings[cell["tuning"]]), cell["tuning"]]
+    sizes = [len(runs_of(found.tunings[name])) for name in names]
+    assert sizes == [3, 5, 7, 11]
+    waited = {name: runs_of(found.tunings[name]) for name in names}
+    for before, after in pairwise(names):
+        earlier, added = (
+            waited[after][: len(waited[before])],
+            waited[after][len(waited[before]) :],
+        )
+        assert earlier == waited[before]
+        assert {found.runs[name]["tuning"] for name in added} == {before}
+        rates = [found.runs[name]["settings"]["optimizer"]["rate"] for name in added]
+        assert {(rate["tuned"], rate["slot"]) for rate in rates} == {(before, 0), (before, 1)}
+    [final] = cell["runs"]
+    assert found.runs[final]["tuning"] == names[-1]
+    settings = found.runs[final]["settings"]
+    assert settings["optimizer"]["rate"] == tuned.mark(names[-1], 0, "rate")
+
+
+def test_the_last_stage_has_seeds_of_its_own(meng):
+    found = made(meng)
+    seeds = [run["settings"]["seed"] for run in trials(found, cells(found)[0])]
+    assert Counter(seeds) == {0: 7, 1: 2, 2: 2}
+
+
+def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng, tmp_path):
+    over = ["rate", "clip_norm", "optimizer.settings.final_lr"]
+    meng["studies"]["cadabelief"]["methods"] = ["cadabelief"]
+    meng["studies"]["rates"] |= {
+        "methods": ["cadabelief"],
+        "vary": {"rate": [0.1, 1], "clip_norm": [0.3, 1], over[2]: [0.1]},
+        "tuning": {"uses": "grid", "over": over},
+    }
+    found = made(meng)
+    cell = cells(found)[0]
+    first = found.tunings[cell["tuning"]]["trials"]
+    assert [list(t["values"].values()) for t in first] == [
+        [rate, norm, 0.1] for rate in (0.1, 1) for norm in (0.3, 1)
+    ]
+    for trial in first:
+        [settings] = [found.runs[name]["settings"] for name in trial["runs"]]
+        assert settings["optimizer"]["rate"] == trial["values"]["rate"]
+        assert settings["clipping"]["clip_norm"] == trial["values"]["clip_norm"]
+    settings = found.runs[cell["runs"][0]]["settings"]
+    waiting = settings["optimizer"]["rate"], settings["clipping"]["clip_norm"]
+    waiting += (settings["optimizer"]["settings"]["final_lr"],)
+    assert list(waiting) == [tuned.mark(cell["tuning"], 0, key) for key in over]
+    named = {"rate": 1, "clip_norm": 0.3, over[2]: 0.1}
+    stage = tmp_path / f"{cell['tuning']}.json"
+    stage.write_text(json.dumps({"values": [named]}))
+    files.write_sum(stage)
+    filled = tuned.filled(settings, tmp_path)
+    assert (filled["optimizer"]["rate"], filled["clipping"]["clip_norm"]) == (1, 0.3)
+    assert filled["optimizer"]["settings"]["final_lr"] == 0.1
+    assert filled["federation"] == settings["federation"]
+
+
+@pytest.fixture
+def alongside(default):
+    """A study that varies mechanism, clipping rule and optimizer, tuned one by one."""
+    config = copy.deepcopy(default["zhou2022"])
+    config["select"] = ["alongside"]
+    config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
+    config["studies"]["alongside"]["vary"]["optimizer"] = ["sgd", "cadabelief"]
+    return config
+
+
+def test_every_variant_is_tuned_by_trials_of_its_own(alongside):
+    found = made(alongside)
+    own = cells(found, "zhou2022/alongside")
+    assert len({cell["tuning"] for cell in own}) == len(own) == 16
+    for cell in own:
+        [final] = (found.runs[name]["settings"] for name in cell["runs"])
+        for run in (found.runs[n]["settings"] for n in runs_of(found.tunings[cell["tuning"]])):
+            for part in ("mechanism", "clipping", "budget", "federation"):
+                assert run[part] == final[part]
+            assert run["partition"]["validation_fraction"] > 0
+        first = [t["values"]["rate"] for t in found.tunings[cell["tuning"]]["trials"][:5]]
+        assert first == RATES[final["optimizer"]["algorithm"]]
+
+
+def test_settings_that_are_tuned_once_share_the_tuning_made_without_them(alongside):
+    alongside["studies"]["alongside"]["tuned_once"] = ["clipping"]
+    alongside["studies"]["alongside-rates"]["vary"].pop("clipping")
+    alongside["studies"]["alongside-rates"]["leave_out"].pop(0)
+    found = made(alongside)
+    own = cells(found, "zhou2022/alongside")
+    assert len({cell["tuning"] for cell in own}) == 3 * 2
+    tried = {
+        run["settings"]["clipping"]["clip_norm"] for cell in own for run in trials(found, cell)
+    }
+    assert tried == {1.0}
+
+
+def test_a_strategy_is_tuned_on_its_own(default):
+    config = copy.deepcopy(default["composition-text"])
+    config["select"] = ["budgets"]
+    del config["studies"]["budgets"]["tuned_once"]
+    found = made(config)
+    for cell in cells(found, "composition-text/budgets"):
+        strategy = config["budgets"][cell["variant"]["budget"]]["uses"]
+        assert {r["settings"]["budget"]["strategy"] for r in trials(found, cell)} == {strategy}
+
+
+def test_an_added_method_leaves_all_names_as_they_are(meng):
+    before = made(meng)
+    meng["studies"]["cadabelief"]["methods"] = ["sgd", "adam", "adabelief"]
+    meng["studies"]["rates"]["methods"] = ["sgd", "adam", "adabelief"]
+    after = made(meng)
+    assert set(before.runs) < set(after.runs) and set(before.tunings) < set(after.tunings)
+
+
+def test_the_trials_of_a_tuning_must_be_as_many_for_every_cell(root):
+    user = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    left_out = {"leave_out": [{"method": "sgd", "rate": 3}]}
+    with pytest.raises(UserError, match="expected as many for each"):
+        configuration.composed(user | {"studies": {"meng2023/rates": left_out}})

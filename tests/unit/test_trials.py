@@ -1,0 +1,104 @@
+"""The tables of trials: every value that was tried, what was chosen, and what hangs on it."""
+
+import json
+import math
+
+import pytest
+import synthetic
+from synthetic import cell, study
+
+from dpfl.privacy import selection
+from dpfl.report import tuning_words
+from dpfl.report.reader import table
+from dpfl.tables import comparisons, rendering, results, study_table, trials
+
+CALIBRATION = {
+    "delta": 1e-5,
+    "clients": [
+        {
+            "sample_rate": 0.1,
+            "steps_per_round": 5,
+            "noise_multipliers": [2.0, 2.0],
+            "paid_steps": 10,
+        }
+    ],
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Tables of a study: the middle rate is chosen at epsilon 2, the highest without privacy."""
+    cells = [cell("sgd", 2.0, 3), cell("sgd", math.inf, 3), cell("adam", 2.0, 3)]
+    cells[0] |= {"tuning": "middle", "calibration": "noise"}
+    cells[1] |= {"tuning": "top", "calibration": None}
+    own = study(cells)
+    (tmp_path / "tunings").mkdir()
+    (tmp_path / "calibrations").mkdir()
+    synthetic.write_tuning(tmp_path, "middle", [0.5, 0.9, 0.88, 0.4], chosen=1, seeds=(0, 1))
+    synthetic.write_tuning(tmp_path, "top", [0.5, 0.7, 0.9], chosen=2)
+    (tmp_path / "calibrations" / "noise.json").write_text(json.dumps(CALIBRATION))
+    synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
+    runs = results.frame(own, tmp_path / "runs")
+    shown = study_table.cells(own, runs, comparisons.comparisons(own, runs))
+    return own, shown, trials.tuned(own, shown, tmp_path), trials.trials(own, tmp_path)
+
+
+def test_every_trial_has_a_row_and_one_of_each_cell_is_chosen(made):
+    *_, tried = made
+    assert len(tried) == 4 + 3
+    assert tried["validation_accuracy"].tolist() == pytest.approx([50, 90, 88, 40, 50, 70, 90])
+    assert tried["chosen"].tolist() == ["", "chosen", "", "", "", "", "chosen"]
+    assert tried["seeds"].tolist() == ["0 1"] * 4 + ["0"] * 3
+    assert tried["n"].tolist() == [2] * 4 + [1] * 3
+
+
+def test_a_choice_has_its_distance_to_the_next_value_and_the_spread_around_it(made):
+    *_, tuned, _ = made
+    first = tuned.iloc[0]
+    assert (first["values"], first["runs"], first["edge"]) == ("rate=0.1", 8, "")
+    assert first["factor"] == pytest.approx(10)
+    assert first["spread"] == pytest.approx(40)  # 50, 90 and 88: the fourth is no neighbour
+
+
+def test_a_choice_at_the_end_is_marked_in_the_main_table(made):
+    _, shown, tuned, _ = made
+    assert tuned["edge"].tolist() == ["", "rate"]
+    marked = trials.marked(shown, tuned)
+    _, lines = rendering.readable(marked, rendering.CELLS)
+    assert ["(at the edge)" in " ".join(line) for line in lines] == [False, True, False]
+    _, grid = rendering.grid(marked)
+    assert [text.endswith(" (at the edge)") for text in grid[0][1:]] == [False, True]
+
+
+def test_the_price_of_the_choice_is_that_of_as_many_runs(made):
+    *_, tuned, _ = made
+    assert tuned["eps_selected"][0] == selection.epsilon(CALIBRATION, 8)
+    assert math.isnan(tuned["eps_selected"][1])  # without a budget nothing is paid
+
+
+def test_without_a_proof_no_price_is_told(made, tmp_path):
+    own, shown, *_ = made
+    unproven = shown.assign(eps_certified=math.nan)
+    assert trials.tuned(own, unproven, tmp_path)["eps_selected"].isna().all()
+
+
+def test_sentences_tell_effort_resolution_and_edges(made, tmp_path):
+    *_, tuned, _ = made
+    rendering.write(tmp_path / "tuned", tuned, rendering.TUNED)
+    effort, resolution, edge, unpaid = tuning_words.of_study(table(tmp_path / "tuned.csv"))
+    assert effort == "2 cells tuned by grid; the number of trials is not the same for all: 3 and 8."
+    assert "at most 10 times away" in resolution and "30.0 points in the median, 40.0" in resolution
+    assert edge.endswith("may lie beyond: sgd.")
+    assert "No certified ε pays for the choice" in unpaid
+    assert tuning_words.of_study(table(tmp_path / "tuned.csv").iloc[:0]) == []
+
+
+def test_a_study_that_is_not_tuned_has_empty_tables(tmp_path):
+    cells = [cell("sgd", 2.0, 2)]
+    synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
+    own = study(cells)
+    runs = results.frame(own, tmp_path / "runs")
+    shown = study_table.cells(own, runs, comparisons.comparisons(own, runs))
+    tuned = trials.tuned(own, shown, tmp_path)
+    assert tuned.empty and trials.trials(own, tmp_path).empty
+    assert trials.marked(shown, tuned)["edge"].tolist() == [""]

@@ -1,0 +1,81 @@
+"""Tuning in the workflow: later trials follow from earlier ones, and all of it can be resumed."""
+
+import json
+import shutil
+from itertools import pairwise
+
+import pytest
+from worktree import MINI
+
+from dpfl.files import read_json
+
+STUDY = "meng2023/cadabelief"
+BISECTED = MINI | {
+    "studies": {
+        STUDY: {"methods": ["sgd"], "epsilons": [8], "seeds": [0]},
+        "meng2023/rates": {
+            "methods": ["sgd"],
+            "epsilons": [8],
+            "vary": {"rate": [0.1, 0.4]},
+            "tuning": {"uses": "bisect"},
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def bisected(finished_once):
+    """A tree in which one method is tuned by bisection; tests must not change it."""
+    finished_once.configure(BISECTED)
+    finished_once.make()
+    return finished_once
+
+
+def stages(tree):
+    """The stages of tuning that this configuration has, by how many trials they had waited for."""
+    names = [p.stem for p in tree.results.glob("tunings/*.json")]
+    found = [read_json(tree.results / "tunings" / f"{name}.json") for name in names]
+    own = [stage for stage in found if stage["uses"] == "bisect"]
+    return sorted(own, key=lambda stage: len(stage["trials"]))
+
+
+def test_every_stage_tries_what_the_one_before_it_names(bisected):
+    waited = stages(bisected)
+    assert [len(stage["trials"]) for stage in waited] == [2, 4, 6, 8]
+    for before, after in pairwise(waited):
+        added = after["trials"][len(before["trials"]) :]
+        assert [trial["values"] for trial in added] == before["values"]
+    for trial in waited[-1]["trials"]:
+        for run, accuracy in zip(trial["runs"], trial["accuracies"], strict=True):
+            summary = read_json(bisected.results / "runs" / run / "summary.json")
+            assert summary["settings"]["optimizer"]["rate"] == trial["values"]["rate"]
+            assert summary["final_validation_accuracy"] == accuracy
+    [run] = bisected.runs_of(STUDY)
+    settings = read_json(bisected.results / "runs" / run / "summary.json")["settings"]
+    assert [settings["optimizer"]["rate"]] == [v["rate"] for v in waited[-1]["values"]]
+    assert settings["partition"]["validation_fraction"] == 0
+
+
+def test_the_page_shows_every_trial(bisected):
+    page = (bisected.results / "reports" / "meng2023.html").read_text(encoding="utf-8")
+    assert "How values were chosen" in page
+    assert "1 cell tuned by bisect, each with the same effort: 10 trials." in page
+    for trial in stages(bisected)[-1]["trials"]:
+        assert f"rate={trial['values']['rate']:g}" in page
+
+
+def test_a_lost_trial_of_a_late_stage_is_trained_alone_and_to_the_same_choice(bisected, tmp_path):
+    tree = bisected.copy(tmp_path / "tree")
+    before = tree.contents("benchmarks/train/*.tsv")
+    last = stages(tree)[-1]
+    lost = last["trials"][-1]["runs"][0]
+    shutil.rmtree(tree.results / "runs" / lost)
+    for path in tree.results.glob("tunings/*.json"):
+        if json.loads(path.read_text()) == last:
+            path.unlink()
+    tree.make(f"results/tables/{STUDY}.csv")
+    after = tree.contents("benchmarks/train/*.tsv")
+    assert {name for name in after if before.get(name) != after[name]} == {
+        f"benchmarks/train/{lost}.tsv"
+    }
+    assert stages(tree)[-1] == last
