@@ -10,7 +10,13 @@ from dpfl import analyses, plugins
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.provenance.schema import OTHER
 
-STUDY_TABLES = {"": "cells", "_comparisons": "comparisons", "_ranges": "ranges"}
+STUDY_TABLES = {
+    "": "cells",
+    "_comparisons": "comparisons",
+    "_ranges": "ranges",
+    "_tuned": "tuned",
+    "_trials": "trials",
+}
 """The kind of each table of a study (workflow/schemas/tables.yaml), by its suffix."""
 FORMS = ("csv", "md", "tex")
 

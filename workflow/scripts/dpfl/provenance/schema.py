@@ -30,6 +30,8 @@ MORE = {
     "cells": SETTING,
     "comparisons": SETTING,
     "ranges": SETTING,
+    "tuned": SETTING,
+    "trials": SETTING,
     "published": "where the number is printed",
     OTHER: "",
 }
