@@ -65,7 +65,7 @@ MISTAKES = [
     ("accountant", "pldd", "accountant: no 'pldd' in privacy/accountants: did you mean 'pld'?"),
     ("delta", 1, "delta = 1, expected less than 1"),
     ("delta", "1e-5", "delta = '1e-5', expected type number (YAML reads it as text: write 1.0e-5)"),
-    ("delta", 0.01, "delta = 0.01, expected less than 1/1337"),
+    ("delta", 0.01, "delta = 0.01, expected less than 1/1437"),
     (
         "studies/meng2023/cadabelief/epsilons",
         [0],
