@@ -479,6 +479,31 @@ def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
         assert "1 run failed: compared are the pairs in which both trained." in told
 
 
+@pytest.mark.parametrize("claim", [SEEDED[2] | {"epsilons": [2]}, SEEDED[4]], ids=named)
+def test_gains_and_trends_are_of_runs_that_trained(claim):
+    """A sixth seed that fails changes nothing but the number of failures."""
+
+    def level(method, epsilon, seed):
+        lost = (method, epsilon, seed) == ("a", 2.0, 5)
+        return 10.0 if lost else 90.0 + 0.1 * seed + 2 * (method == "a") + epsilon
+
+    before, after = (judge(three(n, level), **claim).iloc[0] for n in (5, 6))
+    keys = ["n", "verdict", "difference", "difference_low", "difference_high"]
+    assert before[keys].tolist() == after[keys].tolist()
+    assert (before["failed"], after["failed"]) == (0, 1)
+
+
+def test_a_printed_number_stands_beside_the_runs_that_trained():
+    values = [96.0, 96.1, 96.2, 95.9, 95.8, 11.35]
+    found = judged.of({("a", 2.0, ()): values}, printed=printed([("A", "a", 2.0, 96.3)]))
+    claim = {"kind": "number", "table": "table 1", "row": "A", "method": "a"}
+    whole = judge(found, **claim).iloc[0]
+    assert (whole["n"], whole["failed"], whole["verdict"]) == (5, 1, "matches")
+    expected = stats.ttest_1samp(values[:5], 0).confidence_interval(0.95)
+    assert (whole["ours_low"], whole["ours_high"]) == pytest.approx((expected.low, expected.high))
+    assert "1 run failed: compared are the runs that trained." in judging.words(whole)
+
+
 def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
     claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0, "epsilons": [2]}
     for lost, seeds in (("a", 6), ("b", 5)):

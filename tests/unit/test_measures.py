@@ -6,6 +6,7 @@ import yaml
 
 from dpfl.judging import judge as judging
 from dpfl.papers import folder, measures, published
+from dpfl.planning import plan
 from dpfl.planning.beside import Beside
 from dpfl.planning.compose import compose
 from dpfl.tables import fairness
@@ -72,6 +73,20 @@ def test_epochs_are_those_of_the_cell(root):
     assert number["compared"] == (
         "test accuracy after 10 epochs beside printed training accuracy, epochs not printed"
     )
+
+
+def test_cells_name_what_has_chosen_their_values(root):
+    default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    made = plan.make(compose(default | {"scale": "mnist", "papers": ["meng2023"]}))
+    cells = {
+        cell["method"]: cell.get("tuning")
+        for cell in made.studies["meng2023/cadabelief"]["cells"]
+        if cell["epsilon"] == 2
+    }
+    assert cells["sgd"] in made.tunings and cells["cadabelief"] in made.tunings
+    assert cells["sgd"] != cells["cadabelief"]
+    grid = made.studies["meng2023/rates"]["cells"]
+    assert not any("tuning" in cell for cell in grid if "rate" in cell["variant"])
 
 
 def sides(ours, theirs):

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, rows, sentences
+from dpfl.judging import conjunction, gains, power, rows, sentences
 from dpfl.tables import fairness, outcomes, pairing, verdicts
 from dpfl.tables.rendering import known
 
@@ -43,7 +43,6 @@ ONE_OF = ("table", "points")
 LISTS = ("epsilons",)
 EXAMPLE = {"better": "a", "worse": "b", "table": "table 1"}
 
-_WEAKEST_FIRST = ("differs", "too few seeds", "not run", "inconclusive", "matches")
 _DPSGD = "dpsgd"
 
 
@@ -59,7 +58,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         claim,
         evidence,
         about=f"{claim['better']} against {claim['worse']}: {count}",
-        verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
+        verdict=conjunction.matching(words),
         **rows.of_runs(*(side for gain in found for side in (gain.better, gain.worse))),
     )
     return [head | _extremes(parts), *parts] if parts else [head]

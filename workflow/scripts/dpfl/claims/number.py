@@ -18,7 +18,7 @@ most 2.5 % of cases.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.judging import printed, rows
+from dpfl.judging import conjunction, printed, rows
 from dpfl.judging.sentences import failed, matched, verdict
 from dpfl.tables import outcomes, verdicts
 from dpfl.tables.rendering import known
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 REQUIRED = ("study", "table", "row", "method")
 OPTIONAL = ("cells",)
 EXAMPLE = {"table": "table 1", "row": "A", "method": "a"}
-_WEAKEST_FIRST = ("differs", "too few seeds", "not run", "inconclusive", "matches")
 
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
@@ -44,7 +43,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         claim,
         evidence,
         about=f"{claim['method']}: {count}",
-        verdict=next((word for word in _WEAKEST_FIRST if word in words), "not run"),
+        verdict=conjunction.matching(words),
         **rows.of_runs(*(number.runs for number in found)),
     )
     if len(parts) == 1:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 REFUTED = frozenset({"not replicated", "reversed"})
 WEAKEST_FIRST = ("too few seeds", "not run", "inconclusive", "replicated, small", "replicated")
+MISMATCH_FIRST = ("differs", "too few seeds", "not run", "inconclusive", "matches")
 
 
 def verdict(parts: Iterable[str]) -> str:
@@ -18,3 +19,9 @@ def verdict(parts: Iterable[str]) -> str:
     if found & REFUTED:
         return "reversed" if found == {"reversed"} else "not replicated"
     return next((word for word in WEAKEST_FIRST if word in found), "not run")
+
+
+def matching(parts: Iterable[str]) -> str:
+    """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
+    found = set(parts)
+    return next((word for word in MISMATCH_FIRST if word in found), "not run")
