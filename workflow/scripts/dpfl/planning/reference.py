@@ -14,6 +14,8 @@ NAME = "reference"
 HOME = Path("results/reference")
 FILE = "chosen.json"
 """What `make keep` writes of tuned values."""
+OF_TUNING = ("tuned_by", "tuned_at", "method_tuned_at", "tuned_once")
+"""The keys of a study that say how trials choose its values."""
 
 
 def applied(config: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def values(study: dict[str, Any], method: str, variant: dict, epsilon: float | s
 
 
 def _without_tuning(study: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in study.items() if key != "tuned_by"}
+    return {key: value for key, value in study.items() if key not in OF_TUNING}
 
 
 def _kept(config: dict[str, Any], name: str) -> dict[str, Any]:

@@ -27,11 +27,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
 """How values are read, the narrowest type first."""
 SETTING = "a setting that the study varies"
 MORE = {
-    "cells": SETTING,
-    "comparisons": SETTING,
-    "ranges": SETTING,
-    "tuned": SETTING,
-    "trials": SETTING,
+    **dict.fromkeys(("cells", "comparisons", "ranges", "tuned", "trials"), SETTING),
     "published": "where the number is printed",
     OTHER: "",
 }
