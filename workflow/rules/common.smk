@@ -31,9 +31,7 @@ RUN_FILES = {
 def deleted_files(runs):
     """Files of finished runs that somebody deleted: nothing else may ask for them again."""
     files = [path.format(run=run) for run in runs for path in RUN_FILES.values()]
-    finished = {
-        run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()
-    }
+    finished = {run for run in runs if Path(RUN_FILES["summary"].format(run=run)).exists()}
     return [f for f in files if f.split("/")[2] in finished and not Path(f).exists()]
 
 
