@@ -8,10 +8,12 @@ from typing import Any
 
 from dpfl.files import read_json
 
+WORD = "tuned"
 
-def mark(stage: str, slot: int, setting: str) -> dict[str, Any]:
+
+def mark(stage: str, slot: int, setting: str) -> list[str | int]:
     """Return what stands for a value that a slot of a stage will name."""
-    return {"tuned": stage, "slot": slot, "setting": setting}
+    return [WORD, stage, slot, setting]
 
 
 def marked(settings: dict[str, Any], above: str = "") -> list[str]:
@@ -31,8 +33,9 @@ def values(stage: Path, slot: int) -> dict[str, float]:
 
 def filled(settings: Any, stages: Path) -> Any:
     """Return settings with values for all marks; `stages` is the folder of all stages."""
-    if not isinstance(settings, dict):
-        return settings
-    if "tuned" in settings:
-        return values(stages / f"{settings['tuned']}.json", settings["slot"])[settings["setting"]]
-    return {key: filled(value, stages) for key, value in settings.items()}
+    if isinstance(settings, dict):
+        return {key: filled(value, stages) for key, value in settings.items()}
+    if isinstance(settings, list) and settings[:1] == [WORD]:
+        _, stage, slot, setting = settings
+        return values(stages / f"{stage}.json", slot)[setting]
+    return settings

@@ -23,7 +23,7 @@ class Slot:
     number: int
     over: tuple[str, ...]
 
-    def marks(self) -> dict[str, dict]:
+    def marks(self) -> dict[str, list]:
         """Return what stands in settings where the values will be."""
         return {key: tuned.mark(self.stage, self.number, key) for key in self.over}
 
