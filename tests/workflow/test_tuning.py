@@ -1,6 +1,5 @@
 """Tuning in the workflow: later trials follow from earlier ones, and all of it can be resumed."""
 
-import json
 import shutil
 from itertools import pairwise
 
@@ -70,10 +69,9 @@ def test_a_lost_trial_of_a_late_stage_is_trained_alone_and_to_the_same_choice(bi
     last = stages(tree)[-1]
     lost = last["trials"][-1]["runs"][0]
     shutil.rmtree(tree.results / "runs" / lost)
-    for path in tree.results.glob("tunings/*.json"):
-        if json.loads(path.read_text()) == last:
-            path.unlink()
-    tree.make(f"results/tables/{STUDY}.csv")
+    [choice] = (p for p in tree.results.glob("tunings/*.json") if read_json(p) == last)
+    choice.unlink()
+    tree.make(f"results/tunings/{choice.name}")
     after = tree.contents("benchmarks/train/*.tsv")
     assert {name for name in after if before.get(name) != after[name]} == {
         f"benchmarks/train/{lost}.tsv"
