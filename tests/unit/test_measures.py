@@ -101,7 +101,13 @@ def judged_values(method):
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "word"),
-    [("x", "y", "alike"), ("x", "x", "shared"), ("", "", "none"), ("x", "", "one side")],
+    [
+        ("x", "y", "alike"),
+        ("x", "x", "shared"),
+        ("", "", "none"),
+        ("x", "", "one side"),
+        ("kept", "kept", "kept"),
+    ],
 )
 @pytest.mark.parametrize("kind", ["ordering", "gap"])
 def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
@@ -109,6 +115,12 @@ def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
     rest = {"ordering": {"worse": ["b"]}, "gap": {"worse": "b", "points": 2.0}}[kind]
     table = judging.judge(claim | rest, sides(ours, theirs))
     assert set(table["tuning"]) == {word}
+
+
+def test_a_cell_says_what_has_chosen_its_values():
+    assert fairness.chosen_by({"tuning": "some"}) == "some"
+    assert fairness.chosen_by({"kept": {"rate": 1.0}}) == "kept"
+    assert fairness.chosen_by({}) == ""
 
 
 def test_the_least_fair_comparison_counts():

@@ -61,7 +61,7 @@ def test_the_smallest_numbers_of_seeds():
     assert f"none below n = {MIN_SPREAD}" in PAGE
     assert f"no\nverdict below n = {MIN_SEEDS}" in PAGE
     assert f"more than {outcomes.FAR:g} points under its cell's median" in PAGE
-    assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*fairness.SAID}
+    assert {*re.findall(r"`(alike|kept|shared|one side|none)`:", PAGE)} == {*fairness.SAID}
 
 
 def test_the_table_of_joint_coverage():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files, plugins
-from dpfl.tables import audits, outcomes
+from dpfl.tables import audits, fairness, outcomes
 
 Study = dict[str, Any]
 CHANCE = 1.5
@@ -188,7 +188,7 @@ def _cell_columns(cell: dict) -> dict[str, Any]:
         "variant": variant_text(cell["variant"]),
         "epsilon": number(cell["epsilon"]),
         "unit": cell["unit"],
-        "tuning": cell.get("tuning") or "",
+        "tuning": fairness.chosen_by(cell),
     }
 
 
