@@ -56,7 +56,8 @@ class Finished:
 
     def tuned(self, planned: dict[str, Any]) -> dict[str, Any]:
         """Return the settings that the plan left to a tuning, by path: there it names no value."""
-        own = {path: setting(self.summary["settings"], path) for path in paths(planned)}
+        settings = self.summary["settings"]
+        own = {path: setting(settings, path) for path in paths(settings)}
         return {path: value for path, value in own.items() if value != setting(planned, path)}
 
 
