@@ -16,16 +16,6 @@ def mark(stage: str, slot: int, setting: str) -> list[str | int]:
     return [WORD, stage, slot, setting]
 
 
-def marked(settings: dict[str, Any], above: str = "") -> list[str]:
-    """Return the dotted paths of all marks in settings."""
-    found: list[str] = []
-    for key, value in settings.items():
-        path = f"{above}{key}"
-        if isinstance(value, dict):
-            found += [path] if "tuned" in value else marked(value, f"{path}.")
-    return found
-
-
 def values(stage: Path, slot: int) -> dict[str, float]:
     """Return the values of a slot, by setting; UserError for a file that is not whole."""
     return read_json(stage)["values"][slot]

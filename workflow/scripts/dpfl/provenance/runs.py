@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, machine, tuned
-from dpfl.planning.methods import setting
+from dpfl import files, machine
+from dpfl.planning.methods import paths, setting
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.tables.results import variant_text
 
@@ -55,8 +55,10 @@ class Finished:
         return next(csv.DictReader(io.StringIO(text), delimiter="\t"), {})
 
     def tuned(self, planned: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings that the plan left to a tuning, by path."""
-        return {path: setting(self.summary["settings"], path) for path in tuned.marked(planned)}
+        """Return the settings that the plan left to a tuning, by path: there it names no value."""
+        settings = self.summary["settings"]
+        own = {path: setting(settings, path) for path in paths(settings)}
+        return {path: value for path, value in own.items() if value != setting(planned, path)}
 
 
 def rows(plan: Plan, paper: str, results: Path) -> list[dict[str, Any]]:
