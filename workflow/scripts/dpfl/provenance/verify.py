@@ -19,7 +19,7 @@ from dpfl.provenance import sample
 from dpfl.provenance.runs import Finished
 from dpfl.training import finished
 
-TOLERANCE = 1.0
+TOLERANCE = 0.5
 """Points of test accuracy that rounding may move a run elsewhere, or with other versions."""
 EQUAL, WITHIN = "equal bits", f"within {TOLERANCE:g} points"
 DIFFERS, FAILED = "differs", "failed"
