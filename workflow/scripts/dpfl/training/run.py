@@ -99,6 +99,8 @@ class _Run:
 
     def _standardised(self, ledger: Any, records: dict[int | str, dict]) -> Affine | None:
         """Release the statistics of all clients that take part, if the method asks for some."""
+        if "statistics" not in self.settings:
+            return None
         planned = dict(statistics.releases_of(self.settings)) if records else {}
         members = {
             number: torch.from_numpy(held)
@@ -106,7 +108,8 @@ class _Run:
             if not records or records[number]["rounds"]
         }
         inputs, sources = self.dataset.train_inputs, self._sources()
-        return measured(self.settings, Releases(inputs, members, planned, ledger, sources))
+        released = Releases(inputs, members, planned, ledger, sources)
+        return measured(self.settings["statistics"], released)
 
     def _model(self, standardised: Affine | None) -> torch.nn.Module:
         generator = streams.generator(*self.key, "weights")

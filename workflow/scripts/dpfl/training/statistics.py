@@ -73,9 +73,7 @@ def _clipped_sum(rows: Tensor, radius: float) -> Tensor:
     return (radius / norms).clamp_(max=1) @ rows
 
 
-def measured(settings: dict[str, Any], releases: Releases) -> Affine | None:
-    """Return the map of inputs that a run's statistics say, released; None for a run without."""
-    if "statistics" not in settings:
-        return None
-    rule = statistics.build(settings["statistics"])
+def measured(settings: dict[str, Any], releases: Releases) -> Affine:
+    """Return the map of inputs that the rule of these settings makes of its releases."""
+    rule = statistics.build(settings)
     return rule.measure(releases.mean, tuple(releases.inputs.shape[1:]))
