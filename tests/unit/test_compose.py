@@ -82,7 +82,7 @@ def test_a_scale_changes_its_own_paper_alone(default):
 def test_a_paper_without_the_scale_runs_nothing(default):
     papers = compose(default | {"scale": "cifar10"})
     assert papers["zhou2022"]["select"]
-    assert papers["meng2023"]["select"] == []
+    assert papers["composition-text"]["select"] == []
 
 
 def test_a_scale_that_no_chosen_paper_has_is_one_line(default):
