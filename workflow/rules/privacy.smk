@@ -55,7 +55,6 @@ for analysis in PLAN.analyses:
             pdf=analysis_figures([analysis], "pdf"),
         log:
             f"results/logs/analyse/{analysis}.log",
-        priority: -1  # nothing but pages waits for it
         conda:
             "../../envs/dpfl.yaml"
         resources:
