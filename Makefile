@@ -55,8 +55,9 @@ verify: $(VENV)/installed
 report-reference: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/report_reference.py
 
+# A process a core, but no more than four: each imports PyTorch. A file's tests share what they set up.
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # A private Slurm of two nodes on this machine, as root; Debian's packages are installed if missing.
 test-slurm: $(VENV)/installed
