@@ -92,3 +92,10 @@ def test_the_most_exposed_client_counts():
 
 def test_noise_that_is_chosen_while_training_has_no_price():
     assert selection.epsilon(calibration([2.0], filter={"order": 8}), 8) is None
+
+
+def test_what_every_trial_releases_before_its_steps_is_priced():
+    # Gaussians of 1/4^2 + 1/4^2 = 1/8 of precision beside one of 1/8: together one of sigma 2.
+    releases = [{"name": name, "noise_multiplier": 4.0} for name in ("means", "second moments")]
+    found = selection.epsilon(calibration([8**0.5], releases=releases), 8)
+    assert found == pytest.approx(selection.epsilon(calibration([2.0]), 8), rel=1e-6)

@@ -28,13 +28,19 @@ def epsilon(calibration: dict[str, Any], trials: int) -> float | None:
     clients = [client for client in calibration["clients"] if client["noise_multipliers"]]
     if any("filter" in client for client in clients):
         return None
-    releases = {(client["sample_rate"], _segments(client)) for client in clients}
-    return max((_price(*one, trials, calibration["delta"]) for one in releases), default=0.0)
+    plans = {(client["sample_rate"], _segments(client), _released(client)) for client in clients}
+    return max((_price(*one, trials, calibration["delta"]) for one in plans), default=0.0)
 
 
 @cache
-def _price(sample_rate: float, segments: Segments, trials: int, delta: float) -> float:
-    event = events.varying(sample_rate, segments)
+def _price(
+    sample_rate: float,
+    segments: Segments,
+    released: tuple[float, ...],
+    trials: int,
+    delta: float,
+) -> float:
+    event = events.varying(sample_rate, segments, released)
     repeated = (RepeatAndSelectDpEvent(event, trials, shape) for shape in SHAPES)
     return min(float(renyi.composed(one).get_epsilon(delta)) for one in repeated)
 
@@ -45,3 +51,8 @@ def _segments(client: dict[str, Any]) -> Segments:
     rounds = enumerate(client["noise_multipliers"])
     taken = ((noise, min(each, paid - each * number)) for number, noise in rounds)
     return tuple((noise, steps) for noise, steps in taken if steps > 0)
+
+
+def _released(client: dict[str, Any]) -> tuple[float, ...]:
+    """Return the noise of what every trial releases before its first step."""
+    return tuple(release["noise_multiplier"] for release in client.get("releases", ()))
