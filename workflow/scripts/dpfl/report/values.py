@@ -103,6 +103,10 @@ class Printed:
         where = {"table": table, "row": row} | coordinates
         return float(one(read(self.path), self.path.name, where)["value"])
 
+    def by(self, paper: str) -> "Printed":
+        """Return the numbers that another paper prints, by its key."""
+        return Printed(self.path.parents[1] / paper / self.path.name)
+
 
 @cache
 def read(path: Path) -> pd.DataFrame:
