@@ -148,8 +148,9 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
 def _draw(stem: Path, figure: str, own: dict, runs: Path) -> None:
     stem.parent.mkdir(parents=True, exist_ok=True)
     drawn = plugins.load("plots", figure).draw(own, runs)
+    Path(f"{stem}.txt").write_text(drawn.words, encoding="utf-8")
     for ending in ("png", "pdf"):
-        drawn.savefig(f"{stem}.{ending}", dpi=40)
+        drawn.figure.savefig(f"{stem}.{ending}", dpi=40)
 
 
 def _analysis(home: Path) -> None:

@@ -40,16 +40,16 @@ def panels(drawn):
 
 def test_a_panel_stands_for_each_distinct_cell_and_names_what_is_not_certified(made):
     own, runs, _ = made
-    assert list(panels(figure.draw(own, runs))) == [
-        "dpsgd\nε = 8",
-        "dpsgd = fsdp\nnon-private (ε = ∞)",
+    assert list(panels(figure.draw(own, runs).figure)) == [
+        "DP-SGD\nε = 8",
+        "DP-SGD = fsdp\nnon-private (ε = ∞)",
         "fsdp (not certified)\nε = 8",
     ]
 
 
 def test_a_line_is_the_mean_of_the_targets_roc(made):
     own, runs, seen = made
-    ax = panels(figure.draw(own, runs))["fsdp (not certified)\nε = 8"]
+    ax = panels(figure.draw(own, runs).figure)["fsdp (not certified)\nε = 8"]
     _, line, *_ = ax.lines  # the diagonal is first
     rates, found = line.get_data()
     where = comparable(seen.members[2 * SEEDS : 3 * SEEDS])
@@ -70,7 +70,7 @@ def test_a_line_is_the_mean_of_the_targets_roc(made):
 def test_every_attack_has_its_area_and_its_rates_beneath(made):
     own, runs, _ = made
     table = attacks.summary(own, runs).set_index(["label", "epsilon", "attack"])
-    ax = panels(figure.draw(own, runs))["dpsgd\nε = 8"]
+    ax = panels(figure.draw(own, runs).figure)["DP-SGD\nε = 8"]
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [re.split(r" {2,}| 0\.", text)[0] for text in texts] == list(ATTACKS)
     for text, attack in zip(texts, ATTACKS, strict=True):
@@ -83,8 +83,19 @@ def test_every_attack_has_its_area_and_its_rates_beneath(made):
 
 def test_the_title_calls_it_an_attack(made):
     own, runs, _ = made
-    title = figure.draw(own, runs).get_suptitle()
-    assert "membership inference attacks" in title and f"n = {SEEDS}" in title
+    drawn = figure.draw(own, runs)
+    (legend,) = drawn.figure.legends
+    assert "membership inference attacks" in drawn.figure.get_suptitle()
+    assert f"n = {SEEDS}" in " ".join(legend.get_title().get_text().split())
+
+
+def test_the_title_names_the_attack_of_the_largest_area(made):
+    own, runs, _ = made
+    drawn = figure.draw(own, runs)
+    table = attacks.summary(own, runs)
+    most = table.loc[table["auc_mean"].idxmax()]
+    assert f", {most['attack']} finds most" in drawn.finding
+    assert f"area {most['auc_mean']:.3f}" in drawn.finding
 
 
 def test_the_table_has_mean_and_ends_of_the_targets(made, tmp_path):

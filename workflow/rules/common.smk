@@ -93,7 +93,8 @@ def models_of(wildcards):
 def files_of_figure(wildcards):
     """What a figure of a study reads beside its runs."""
     read = plugins.constant("plots", wildcards.figure, "READS_STUDY", ())
-    return [path.format(study=wildcards.study) for path in read]
+    paper = wildcards.study.split("/")[0]
+    return [path.format(study=wildcards.study, paper=paper) for path in read]
 
 
 def partition_of(wildcards):

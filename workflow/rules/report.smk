@@ -15,7 +15,7 @@ rule plot:
             category="Figures",
             labels=lambda w: {"study": w.study, "figure": w.figure},
         ),
-        pdf="results/figures/{study}/{figure}.pdf",
+        others=multiext("results/figures/{study}/{figure}", ".pdf", ".csv", ".txt"),
     log:
         "results/logs/plot/{study}-{figure}.log",
     conda:

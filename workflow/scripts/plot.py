@@ -1,4 +1,4 @@
-"""Draw one figure of one study as PNG and PDF; equal numbers give equal bytes."""
+"""Draw one figure of one study as PNG and PDF, with its numbers and words; equal numbers give equal bytes."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,7 @@ from dpfl.figures import saving
 
 
 def main() -> None:
-    """Write STEM.png and STEM.pdf."""
+    """Write STEM.png, STEM.pdf, its numbers as STEM.csv and its words as STEM.txt."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", type=Path, required=True, help="JSON file of the study")
     parser.add_argument("--figure", required=True, help="a file of dpfl/plots, such as accuracy")
@@ -17,8 +17,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     study = files.read_json(arguments.study)
-    figure = plugins.load("plots", arguments.figure).draw(study, arguments.runs)
-    saving.save(figure, arguments.output)
+    drawn = plugins.load("plots", arguments.figure).draw(study, arguments.runs)
+    saving.save_all(drawn, arguments.output)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ from dpfl.figures import style
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 MARKS = {
     ("published", ONE): ("printed", "#000000", "D", 5),
-    ("classic_rdp", ONE): (f"classic RDP, {ONE}", "#0072B2", "o", 9),
-    ("classic_rdp", ALL): (f"classic RDP, {ALL}", "#D55E00", "s", 6.5),
-    ("pld", ONE): (f"PLD (the truth), {ONE}", "#56B4E9", "<", 6.5),
-    ("pld", ALL): (f"PLD (the truth), {ALL}", "#E69F00", ">", 6.5),
+    ("classic_rdp", ONE): (f"classic RDP, {ONE}", "#2471AE", "o", 7),
+    ("classic_rdp", ALL): (f"classic RDP, {ALL}", "#EF3461", "s", 6),
+    ("pld", ONE): (f"PLD (tight, rounded up), {ONE}", "#139EAB", "<", 6.5),
+    ("pld", ALL): (f"PLD (tight, rounded up), {ALL}", "#E47316", ">", 6.5),
 }
-"""Column and reading: name, colour, marker and size; only the printed one is filled."""
+"""Column and reading: name, colour, marker and size."""
 
 
 def draw(prices: pd.DataFrame) -> Figure:
@@ -63,8 +63,8 @@ def _panel(ax: Axes, own: pd.DataFrame, lines: list[tuple[str, int]]) -> None:
             marker=marker,
             markersize=size,
             color=colour,
-            markerfacecolor=colour if column == "published" else "white",
-            markeredgewidth=1.6,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
             label=label,
             zorder=4 if column == "published" else 3,
         )

@@ -6,18 +6,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.figures import style
+from dpfl.figures import looks, style
 
 LINES = {
-    "basic_epsilon": ("basic (formula)", "#0072B2", "o", "-"),
-    "advanced_epsilon": ("advanced (formula)", "#D55E00", "s", "--"),
-    "optimal_epsilon": ("best for any mechanism", "#CC79A7", "v", ":"),
-    "classic_rdp": ("classic RDP", "#56B4E9", "<", "-."),
-    "rdp": ("RDP", "#E69F00", "D", "--"),
-    "pld": ("PLD (the truth)", "#009E73", "^", "-"),
-    "pld_at_advanced_delta": ("PLD at the δ of advanced", "#000000", "P", (0, (1, 1))),
+    "basic_epsilon": "basic (formula)",
+    "advanced_epsilon": "advanced (formula)",
+    "optimal_epsilon": "best for any mechanism",
+    "classic_rdp": "classic RDP",
+    "rdp": "RDP",
+    "pld": "PLD (tight, rounded up)",
+    "pld_at_advanced_delta": "PLD at the δ of advanced",
 }
-"""Column of the table: its name, colour, marker and line; the largest first."""
+"""Column of the table: its name; the largest first."""
+LOOKS = looks.numbered(LINES)
 
 
 def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
@@ -39,9 +40,8 @@ def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
 
 
 def _epsilon(ax: Axes, own: pd.DataFrame, crossover: float) -> None:
-    for column, (label, colour, marker, dash) in LINES.items():
-        look = style.Look(colour, marker, dash).line()
-        ax.plot(own["k"], own[column], label=label, **look)
+    for column, label in LINES.items():
+        ax.plot(own["k"], own[column], label=label, **LOOKS[column].line())
     ax.set_title(f"{own['mechanism'].iloc[0]} per round", loc="left")
     ax.set_ylabel("ε of all rounds")
     _mark(ax, crossover, own["k"].max())
@@ -77,7 +77,6 @@ def _delta(ax: Axes, own: pd.DataFrame) -> None:
         ("advanced_epsilon", own["advanced_delta"]),
         ("pld", own["delta_round"]),
     ):
-        _, colour, marker, dash = LINES[column]
-        ax.plot(own["k"], delta, **style.Look(colour, marker, dash).line())
+        ax.plot(own["k"], delta, **LOOKS[column].line())
     ax.set_title(f"{own['mechanism'].iloc[0]}: the δ of each", loc="left")
     ax.set_ylabel("δ of all rounds")

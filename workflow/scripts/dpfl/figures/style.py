@@ -1,79 +1,27 @@
-"""One look for all figures: each method keeps its colour, marker and line style in its paper.
-
-Colours are those of Okabe and Ito (2008), which stay apart for colour-blind readers; marker and
-line style differ as well, so that a figure also reads in grey.
-"""
+"""One style for all figures: the canvas, titles that say what was found, notes, names."""
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpfl.figures import families
 from dpfl.tables import rendering
 
-COLOURS = (
-    *("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00"),
-    *("#7F7F7F", "#000000", "#8C6D31", "#5E4FA2"),
-)
-MARKERS = ("o", "^", "s", "D", "v", "*", "X", "P", "<", ">")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), "-", (0, (3, 1)), (0, (1, 1)))
 FAINT = "0.82"
 ALARM = "#B2182B"
-
-
-@dataclass(frozen=True)
-class Look:
-    """How one method is drawn."""
-
-    colour: str
-    marker: str
-    dash: str | tuple
-
-    def line(self) -> dict[str, object]:
-        """Return the keyword arguments of a matplotlib line."""
-        size = 10 if self.marker == "*" else 6.5
-        return {
-            "color": self.colour,
-            "marker": self.marker,
-            "linestyle": self.dash,
-            "markersize": size,
-            "markeredgecolor": "white",
-            "markeredgewidth": 0.5,
-        }
-
-
-def look(number: int) -> Look:
-    """Return the look of a number; the first ten share no colour, the first hundred no look."""
-    shifted = number + number // len(COLOURS)
-    return Look(
-        COLOURS[number % len(COLOURS)],
-        MARKERS[shifted % len(MARKERS)],
-        DASHES[shifted % len(DASHES)],
-    )
-
-
-def looks(study: dict) -> dict[str, Look]:
-    """Return the look of each method of a study, in the order of every figure.
-
-    It follows from the number that the plan gives the method over all studies of its paper; a
-    method without one comes after the others.
-    """
-    known = study.get("method_numbers", {})
-    found = {m: known[m] for m in sorted(known, key=known.get)}
-    for cell in study["cells"]:
-        found.setdefault(cell["method"], 1 + max(found.values(), default=-1))
-    return {method: look(number) for method, number in found.items()}
-
-
-def numbered(names: Iterable[str]) -> dict[str, Look]:
-    """Return a look for each line that is no method, in their own order."""
-    return {name: look(number) for number, name in enumerate(dict.fromkeys(names))}
+INK = "0.3"
+SMALL = 8.5
+"""Points of the smallest text: about 7 where a wide figure is shown at the width of a page."""
+LETTERS = {"finding": 10.6, "note": 14.5}
+"""Letters per inch of a figure's width."""
 
 
 def canvas(
@@ -108,9 +56,41 @@ def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
             ax.set_ylabel(ylabel)
 
 
-def title(figure: Figure, text: str) -> None:
-    """Put a title over all panels, in as many lines as the figure's width needs."""
-    figure.suptitle(literal(text), fontsize="medium", wrap=True)
+def title(figure: Figure, finding: str) -> None:
+    """Put what was found over all panels, in as many lines as the figure's width needs."""
+    text = _wrapped(finding, figure, "finding")
+    figure.suptitle(text, x=0.01, ha="left", fontsize="medium", fontweight="bold")
+
+
+def note(figure: Figure, text: str, handles: Sequence[Artist] = ()) -> None:
+    """Put below all panels what marks mean, and the rest that a reader must know."""
+    legend = figure.legend(
+        handles=list(handles),
+        title=_wrapped(text, figure, "note"),
+        title_fontsize=SMALL,
+        fontsize=SMALL,
+        alignment="left",
+        loc="outside lower left",
+        ncols=_columns(figure, handles),
+        frameon=False,
+        handlelength=2.5,
+    )
+    legend.get_title().set_color(INK)
+
+
+def _columns(figure: Figure, handles: Sequence[Artist]) -> int:
+    """Return how many entries of a legend stand side by side: as many as the widest leaves."""
+    widest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    inches = 0.7 + widest / LETTERS["note"]
+    return max(1, min(len(handles), int(figure.get_figwidth() / inches)))
+
+
+def _wrapped(text: str, figure: Figure, kind: str) -> str:
+    """Break a text into lines that fit a figure; its own breaks stay."""
+    width = int(LETTERS[kind] * figure.get_figwidth())
+    text = text.replace(" = ", "\u00a0=\u00a0")
+    lines = [textwrap.fill(line, width) for line in text.split("\n")]
+    return literal("\n".join(lines))
 
 
 def literal(text: str) -> str:
@@ -141,6 +121,11 @@ def epsilon_text(epsilon: float) -> str:
     return "non-private (ε = ∞)" if np.isinf(epsilon) else f"ε = {epsilon:g}"
 
 
+def at(epsilon: float) -> str:
+    """Return a privacy setting as it stands in a sentence."""
+    return "without privacy" if np.isinf(epsilon) else f"at ε = {epsilon:g}"
+
+
 def delta_text(delta: float) -> str:
     """Return delta in the usual short form, such as 1e-5."""
     return re.sub(r"e-0", "e-", f"{delta:g}")
@@ -157,10 +142,25 @@ def named(table: pd.DataFrame, line: Sequence[str] = ("method", "variant")) -> p
     return table.assign(label=table["label"] + pd.Series(list(marks), table.index, dtype=str))
 
 
+def names(table: pd.DataFrame, titles: Iterable[str] = ()) -> pd.Series:
+    """Return what each row's line is called: its method's title, its variant, `refuted` if it is.
+
+    Titles may be given, one per row. Where nothing proves a budget the marker is hollow, so that
+    the name does not say it.
+    """
+    refuted = table.groupby(["method", "variant"])["refuted"].transform("any")
+    refuted &= np.isfinite(table["epsilon"])
+    marks = [rendering.marks(certified=True, refuted=own) for own in refuted]
+    labels = list(titles) or [families.title(method) for method in table["method"]]
+    variants = ["" if not text else f", {text}" for text in table["variant"]]
+    parts = zip(labels, variants, marks, strict=True)
+    return pd.Series(list(map("".join, parts)), table.index, dtype=str)
+
+
 def label_of(cell: dict, runs: pd.DataFrame) -> str:
     """Return the label of a cell, which says if a budget of its method is refuted."""
     refuted = runs.loc[runs["method"] == cell["method"], "refuted"].any()
-    return cell["label"] + rendering.marks(certified=True, refuted=refuted)
+    return families.title(cell["method"]) + rendering.marks(certified=True, refuted=refuted)
 
 
 def series_of(table: pd.DataFrame) -> pd.Series:

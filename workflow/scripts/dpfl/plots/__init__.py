@@ -1,7 +1,8 @@
-"""Figures, one per file: `draw(study, runs_dir) -> matplotlib Figure`, found by file name.
+"""Figures, one per file: `draw(study, runs_dir) -> figures.drawn.Drawn`, found by file name.
 
 A file may declare, in literals that are read without importing it:
-READS_STUDY  paths of what it reads beside the runs, with {study} in place of the study's name
+READS_STUDY  paths of what it reads beside the runs, with {study} in place of the study's name and
+             {paper} in place of its paper's
 TABLE        True if it also has `tabulate(study, runs_dir, stem)`, its numbers as a table
 LEAST_SEEDS  how many seeds a study must have to be drawn
 HOLDS_OUT    True if a study must hold out examples

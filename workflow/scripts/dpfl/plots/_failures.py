@@ -1,23 +1,61 @@
-"""Marks the points of cells some of whose runs failed: their mean is that of the others."""
+"""Runs that failed: a count at the edge of the frame, never a part of a mean.
 
-from collections.abc import Iterable
+A run fails if its loss was not finite, if it ended at chance level, or far under the cell's median
+(`tables.outcomes`).
+"""
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from dpfl.tables import rendering
+from dpfl.figures import style
+from dpfl.figures.looks import Look
+from dpfl.tables import outcomes
+
+SHORT = f"runs that failed (not finite, at chance or {outcomes.FAR:g} points under their cell)"
+WORDS = f"{SHORT} are in no mean"
 
 
-def mark(ax: Axes, x: Iterable[float], y: Iterable[float], cells: pd.DataFrame) -> None:
-    """Write how many runs trained above the points of some cells, such as `4 of 5 trained`."""
-    for at, height, (_, cell) in zip(x, y, cells.iterrows(), strict=True):
-        if rendering.failures(cell):
-            ax.annotate(
-                rendering.seeds(cell),
-                (at, height),
-                (0, 4),
-                textcoords="offset points",
-                ha="center",
-                fontsize="x-small",
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
-            )
+def note(cells: pd.DataFrame) -> str:
+    """Return what a figure says of failed runs, if there are any."""
+    return f"; {WORDS}" if (cells["trained"] < cells["n"]).any() else ""
+
+
+def sentence(cells: pd.DataFrame) -> str:
+    """Return the same as a sentence of its own."""
+    said = note(cells).removeprefix("; ")
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
+
+
+def text(cell: pd.Series, short: bool = False) -> str:
+    """Return how many runs of a cell failed, such as `2 of 3 failed`, or short `2/3`."""
+    lost = int(cell["n"] - cell["trained"])
+    if not lost:
+        return ""
+    return f"{lost}/{cell['n']} failed" if short else f"{lost} of {cell['n']} failed"
+
+
+def at_foot(ax: Axes, x: float, cell: pd.Series, look: Look) -> None:
+    """Write at the lower edge what left the frame of a vertical accuracy axis, and how many."""
+    words = text(cell, short=True)
+    if words:
+        _write(ax, words, (x, 0.012), ("data", "axes fraction"), look, rotation=90, va="bottom")
+
+
+def at_left(ax: Axes, y: float, cell: pd.Series, look: Look) -> None:
+    """Write the same at the left edge of a horizontal axis."""
+    words = text(cell)
+    if words:
+        _write(ax, words, (0.01, y), ("axes fraction", "data"), look, ha="left", va="center")
+
+
+def _write(ax: Axes, words: str, at: tuple, coordinates: tuple, look: Look, **keywords) -> None:
+    ax.annotate(
+        words,
+        at,
+        xycoords=coordinates,
+        fontsize=style.SMALL,
+        color=look.colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        zorder=5,
+        **{"ha": "center"} | keywords,
+    )

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from dpfl.figures import style
+from dpfl.figures import drawn, keys, looks, style
+from dpfl.plots import _context
 from dpfl.tables import results
 
 WIDTH = 0.84
@@ -31,35 +32,79 @@ DIAGONAL = {"color": style.ALARM, "linestyle": ":", "linewidth": 1, "alpha": 0.7
 POINTS = {"linestyle": "none", "zorder": 4}
 
 
-def draw(study: dict, runs_dir: Path) -> Figure:
+def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the runs of a study."""
-    runs = style.named(results.frame(study, runs_dir))
-    runs = runs[np.isfinite(runs["eps_claimed"])].assign(series=style.series_of)
+    runs = results.frame(study, runs_dir)
+    runs = runs.assign(series=style.names(runs))[np.isfinite(runs["eps_claimed"])]
     private, runs = runs, _audited(runs)
     if runs.empty:
-        return style.nothing(f"{study['title']}: no run was audited")
+        return drawn.nothing(f"{study['title']}: no run was audited")
     figure, axes = style.canvas(panel=(8.8, 5.6))
+    known = looks.of_study(study)
     ax, claims = axes[0, 0], sorted(runs["eps_claimed"].unique())
-    runs = _placed(runs, claims, list(style.looks(study)))
+    runs = _placed(runs, claims, list(known))
     edges = _edges(claims)
     _frame(ax, runs, claims, edges)
     _refuted(ax, claims, edges)
-    for method, look in style.looks(study).items():
+    for method, look in known.items():
         for series, own in runs[runs["method"] == method].groupby("series", sort=False):
             _marks(ax, own, look, series)
     _crosses(ax, runs)
-    ax.set_title(_title(study, runs, set(private["series"]) - set(runs["series"])), loc="left")
-    style.legend_below(figure, ax, columns=3)
-    return figure
+    silent = sorted(set(private["series"]) - set(runs["series"]))
+    style.note(
+        figure,
+        _note(study, runs, silent),
+        [*_named(ax), *keys.proof(runs["certified"], line=False)],
+    )
+    cells = _audited_cells(runs)
+    return drawn.told(figure, cells, _finding(cells), _shows(study, cells, silent))
 
 
-def _title(study: dict, runs: pd.DataFrame, silent: set[str]) -> str:
-    missing = f"\nno bound: {', '.join(sorted(silent))}" if silent else ""
+def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
+    missing = f" No bound: {', '.join(silent)}." if silent else ""
     return (
-        f"{study['title']}\n{study['dataset']}, δ = {style.delta_text(study['delta'])}; "
-        f"{style.seeds_text(runs.groupby('cell').size())}. Mark: the largest bound over seeds,\n"
-        "filled if certified; dots: seeds; dash: ceiling, the audit at its best"
-        f"{missing}"
+        f"{_context.about(study)} {style.seeds_text(runs.groupby('cell').size())}. Mark: the "
+        f"largest bound over seeds; dots: seeds; dash: ceiling, the audit at its best.{missing}"
+    )
+
+
+def _named(ax: Axes) -> list[Artist]:
+    return ax.get_legend_handles_labels()[0]
+
+
+def _audited_cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per line and claim: the largest bound, the ceiling, and what it says."""
+    runs = runs.assign(name=style.names(runs.assign(refuted=False)))
+    groups = runs.groupby(["name", "eps_claimed"], sort=False)
+    found = groups.agg(
+        n=("run", "size"),
+        certified=("certified", "all"),
+        eps_audited=("eps_audit_lb", "max"),
+        ceiling=("audit_ceiling", "max"),
+        check_failed=("broken", "any"),
+    ).reset_index()
+    return found.assign(above_claim=found["eps_audited"] > found["eps_claimed"])
+
+
+def _finding(cells: pd.DataFrame) -> str:
+    """Tell whose claims an audit refutes; if none, how near to its claim an audit came."""
+    beaten = cells[cells["above_claim"] | cells["check_failed"]]
+    if len(beaten):
+        named = ", ".join(dict.fromkeys(beaten["name"]))
+        return f"Audits refute {len(beaten)} of {len(cells)} claims: {named}"
+    share = (cells["eps_audited"] / cells["eps_claimed"]).max()
+    return f"No audit refutes a claim; the largest bound is {share:.0%} of what is claimed"
+
+
+def _shows(study: dict, cells: pd.DataFrame, silent: list[str]) -> str:
+    told = [
+        f"{row['name']}, claimed {row['eps_claimed']:g}: {row['eps_audited']:.2f}"
+        for _, row in cells.iterrows()
+    ]
+    none = f"; no bound: {', '.join(silent)}" if silent else ""
+    return (
+        f"Audited lower bound of ε against the claimed ε on {study['dataset']}, the largest over "
+        f"seeds. {'; '.join(told)}{none}"
     )
 
 
@@ -128,16 +173,19 @@ def _refuted(ax: Axes, claims: Sequence[float], edges: np.ndarray) -> None:
     )
 
 
-def _marks(ax: Axes, runs: pd.DataFrame, look: style.Look, series: str) -> None:
+def _marks(ax: Axes, runs: pd.DataFrame, look: looks.Look, series: str) -> None:
     """Draw one line's marks, seeds and ceilings."""
     colour = look.colour
     cells = runs.groupby("cell", sort=False)
     most = cells[["x", "y", "audit_ceiling"]].max()
     proven = cells["certified"].first().all()
-    mark = look.line() | {"markersize": 1.3 * look.line()["markersize"]} | POINTS
-    hollow = {} if proven else {"markerfacecolor": "white", "markeredgewidth": 1.6}
-    edge = {} if proven else {"markeredgecolor": colour}
-    ax.plot(most["x"], most["y"], label=series, **mark | hollow | edge)
+    mark = look.mark(bool(proven))
+    ax.plot(
+        most["x"],
+        most["y"],
+        label=series,
+        **mark | {"markersize": 1.2 * mark["markersize"]} | POINTS,
+    )
     dots = {"color": colour, "marker": ".", "markersize": 4, "label": f"_seeds of {series}"}
     ax.plot(runs["x"], runs["y"], **dots | POINTS | {"zorder": 5})
     known = most[np.isfinite(most["audit_ceiling"])]

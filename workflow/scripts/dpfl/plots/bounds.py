@@ -14,20 +14,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import style
+from dpfl.figures import drawn, families, looks, style
+from dpfl.plots import _context
 from dpfl.tables import results
 
-BOUND, RATE, BELOW, ABOVE = "#000000", "#0072B2", "#56B4E9", "#D55E00"
+RATE, LOW, HIGH = (looks.COLOURS[number] for number in (0, 6, 7))
 QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below", "clipped_above"]
 
 
-def draw(study: dict, runs_dir: Path) -> Figure:
+def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the rates that a study's runs recorded."""
-    rates = style.named(results.trajectories(study, runs_dir, "rates"))
+    rates = results.trajectories(study, runs_dir, "rates")
     bounded = rates[np.isfinite(rates["high"].astype(float))]
     method = _method(study, bounded)
     if method is None:
-        return style.nothing(f"{study['title']}: no run recorded a bounded rate")
+        return drawn.nothing(f"{study['title']}: no run recorded a bounded rate")
     own = bounded[bounded["method"] == method]
     columns = list(own.groupby(["variant", "epsilon"], sort=False))
     figure, axes = style.canvas(
@@ -39,7 +40,7 @@ def draw(study: dict, runs_dir: Path) -> Figure:
         _rates(upper, steps)
         _clipped(lower, steps)
         setting = ", ".join(filter(None, (variant, style.epsilon_text(epsilon))))
-        upper.set_title(f"{setting}\nn = {table['seed'].nunique()}", loc="left", fontsize="small")
+        upper.set_title(f"{setting}\nn = {table['seed'].nunique()}", loc="left", fontsize=9)
         lower.set_xlabel("step of a client")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:g}")
@@ -47,10 +48,10 @@ def draw(study: dict, runs_dir: Path) -> Figure:
     axes[0, 0].set_ylabel("rate per coordinate")
     axes[1, 0].set_ylabel("clipped, %")
     axes[1, 0].set_ylim(-4, 104)
-    label = own["label"].iloc[0]
-    style.title(figure, f"{label} on {study['dataset']}: the bounds and the rates")
-    _legend(figure, axes[:, 0])
-    return figure
+    _legend(figure, axes[:, 0], study)
+    steps = own.groupby(["variant", "epsilon", "round", "step"], sort=False)[QUANTITIES]
+    data = steps.mean().reset_index()
+    return drawn.told(figure, data, _finding(families.title(method), data), _shows(study, data))
 
 
 def _method(study: dict, bounded: pd.DataFrame) -> str | None:
@@ -72,8 +73,8 @@ def _rates(ax: Axes, steps: pd.DataFrame) -> None:
     ax.fill_between(x, steps["q05"], steps["q95"], alpha=0.18, label="5–95 % of rates", **wide)
     ax.fill_between(x, steps["q25"], steps["q75"], alpha=0.4, label="25–75 % of rates", **wide)
     ax.plot(x, steps["q50"], color=RATE, marker=".", markersize=4, label="median before clipping")
-    ax.plot(x, steps["low"], color=BOUND, linestyle="--", label=r"lower bound $\eta_l$")
-    ax.plot(x, steps["high"], color=BOUND, linestyle="-.", label=r"upper bound $\eta_h$")
+    ax.plot(x, steps["low"], color=LOW, label=r"lower bound $\eta_l$")
+    ax.plot(x, steps["high"], color=HIGH, label=r"upper bound $\eta_h$")
     ax.set_xscale("log")
     ax.set_yscale("log")
 
@@ -81,15 +82,39 @@ def _rates(ax: Axes, steps: pd.DataFrame) -> None:
 def _clipped(ax: Axes, steps: pd.DataFrame) -> None:
     x = steps["step"]
     above, below = 100 * steps["clipped_above"], 100 * steps["clipped_below"]
-    ax.plot(x, above, color=ABOVE, marker="^", markersize=4, label=r"clipped down to $\eta_h$")
-    ax.plot(
-        x, below, color=BELOW, marker="v", markersize=4, linestyle="--", label=r"raised to $\eta_l$"
+    ax.plot(x, above, color=HIGH, marker="^", markersize=4, label=r"clipped down to $\eta_h$")
+    ax.plot(x, below, color=LOW, marker="v", markersize=4, label=r"raised to $\eta_l$")
+
+
+def _legend(figure: Figure, axes: np.ndarray, study: dict) -> None:
+    handles = [handle for ax in axes for handle in ax.get_legend_handles_labels()[0]]
+    style.note(figure, _context.about(study), handles)
+
+
+def _finding(method: str, data: pd.DataFrame) -> str:
+    """Tell what share of coordinates the bounds clip at the end, over all columns."""
+    last = data.groupby(["variant", "epsilon"], sort=False).last()
+    down, up = 100 * last["clipped_above"], 100 * last["clipped_below"]
+    return (
+        f"{method}: after the last step its bounds lower {_span(down)} of the rates and raise "
+        f"{_span(up)}, by panel"
     )
 
 
-def _legend(figure: Figure, axes: np.ndarray) -> None:
-    pairs = [pair for ax in axes for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
-    handles, labels = zip(*pairs, strict=True)
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small"
+def _span(shares: pd.Series) -> str:
+    low, high = (f"{value:.0f}" for value in (shares.min(), shares.max()))
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _shows(study: dict, data: pd.DataFrame) -> str:
+    told = []
+    for (variant, epsilon), own in data.groupby(["variant", "epsilon"], sort=False):
+        last, name = own.iloc[-1], ", ".join(filter(None, (variant, style.epsilon_text(epsilon))))
+        told.append(
+            f"{name}: after {last['step']:g} steps the bounds are {last['low']:.3g} and "
+            f"{last['high']:.3g}, the median rate {last['q50']:.3g}"
+        )
+    return (
+        "Bounds of the learning rate and quantiles of the rate per coordinate against the step, on "
+        f"{study['dataset']}; below, the share that is clipped. {'; '.join(told)}"
     )

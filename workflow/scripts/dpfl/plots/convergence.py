@@ -1,7 +1,8 @@
 """Test accuracy against the round: a line per method, a panel per epsilon.
 
-The line is the mean over seeds, the band reaches from the lowest to the highest seed. Above 80 %
-the axis is stretched towards 100 %, where the methods differ.
+The line is the mean over the seeds that trained, the band reaches from the lowest to the highest of
+them, where there are several; runs that failed are counted below. A dashed line has no proof of its
+epsilon. Above 80 % the axis is stretched towards 100 %, where the methods differ.
 """
 
 from pathlib import Path
@@ -12,59 +13,96 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from dpfl.figures import style
-from dpfl.tables import results
+from dpfl.figures import drawn, ends, findings, keys, looks, style
+from dpfl.plots import _context, _failures
+from dpfl.tables import outcomes, results
 
 COLUMNS = 3
 STRETCH_ABOVE = 80
 TICKS = (10, 50, 70, 80, 90, 95, 98)
+KEYS = ["method", "series", "epsilon", "certified"]
 
 
-def draw(study: dict, runs_dir: Path) -> Figure:
+def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the metrics of a study's runs."""
-    metrics = style.named(results.trajectories(study, runs_dir, "metrics"))
-    metrics = metrics.assign(series=style.series_of(metrics), accuracy=100 * metrics.test_accuracy)
-    epsilons = sorted(metrics["epsilon"].unique())
+    runs = results.frame(study, runs_dir)
+    runs = runs.assign(series=style.names(runs))
+    known = looks.of_study(study)
+    means = _means(study, runs_dir, runs)
+    epsilons = sorted(means["epsilon"].unique())
     columns = min(COLUMNS, len(epsilons))
     rows = -(-len(epsilons) // columns)
     figure, axes = style.canvas(
-        rows, columns, panel=(max(3.6, 7 / columns), 3.4), sharey=True, sharex=True
+        rows, columns, panel=(max(3.4, 7 / columns), 3.6), sharey=True, sharex=True
     )
     for ax, epsilon in zip(axes.flat, epsilons, strict=False):
-        _panel(ax, metrics[metrics["epsilon"] == epsilon], epsilon, style.looks(study))
-    if metrics["accuracy"].max() > STRETCH_ABOVE:
+        _panel(ax, means[means["epsilon"] == epsilon], known)
+        counts = runs[runs["epsilon"] == epsilon].groupby("cell").size()
+        ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(counts)}", loc="left")
+    if means["mean"].max() > STRETCH_ABOVE:
         _stretch(axes[0, 0])
     style.finish(axes, len(epsilons), "round", "test accuracy, %")
-    style.title(
-        figure,
-        f"{study['title']}\n{study['dataset']}, mean over seeds, "
-        "band from the lowest to the highest seed",
-    )
-    fullest = max(axes.flat[: len(epsilons)], key=lambda ax: len(ax.lines))
-    style.legend_below(figure, fullest)
-    return figure
+    _names(axes.flat[len(epsilons) - 1], means, known, rows)
+    _explain(figure, study, runs)
+    finding = findings.leading(runs, study.get("focus"))
+    return drawn.told(figure, means, finding, _shows(study, means))
 
 
-def _panel(ax: Axes, metrics: pd.DataFrame, epsilon: float, looks: dict[str, style.Look]) -> None:
-    apart = max(1, metrics["round"].max() // 4)
-    drawn = set(metrics["method"])
-    for index, method in enumerate(m for m in looks if m in drawn):
-        own = metrics[metrics["method"] == method]
-        for series, lines in own.groupby("series", sort=False):
-            by_round = lines.groupby("round")["accuracy"].agg(["mean", "min", "max"])
-            line = looks[method].line() | {"markevery": (index % apart, apart)}
-            ax.plot(by_round.index, by_round["mean"], label=series, **line)
-            ax.fill_between(
-                by_round.index,
-                by_round["min"],
-                by_round["max"],
-                color=looks[method].colour,
-                alpha=0.12,
-                linewidth=0,
-            )
-    seeds = metrics.groupby("series")["seed"].nunique()
-    ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(seeds)}", loc="left")
+def _means(study: dict, runs_dir: Path, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, lowest and highest accuracy of each line and round, over runs that trained."""
+    metrics = results.trajectories(study, runs_dir, "metrics")
+    kept = outcomes.of_trained(runs)[["cell", "run", "series"]]
+    metrics = metrics.merge(kept, on=["cell", "run"])
+    metrics = metrics.assign(accuracy=100 * metrics["test_accuracy"])
+    groups = metrics.groupby([*KEYS, "round"], sort=False)["accuracy"]
+    return groups.agg(["mean", "min", "max", "size"]).reset_index().rename(columns={"size": "n"})
+
+
+def _panel(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look]) -> None:
+    apart = max(1, means["round"].max() // 4)
+    groups = [g for m in known for g in means[means["method"] == m].groupby("series", sort=False)]
+    for index, (series, line) in enumerate(groups):
+        look = known[line["method"].iloc[0]]
+        style_of_line = look.line(bool(line["certified"].all()))
+        every = {"markevery": (index % apart, apart)}
+        ax.plot(line["round"], line["mean"], label=series, **style_of_line | every)
+        if line["n"].max() > 1:
+            band = {"color": look.colour, "alpha": 0.12, "linewidth": 0}
+            ax.fill_between(line["round"], line["min"], line["max"], **band)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
+def _names(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look], rows: int) -> None:
+    """Name all lines at the right of the last panel, by where they end in it or before."""
+    found = {}
+    for series, line in means.groupby("series", sort=False):
+        last = line[line["epsilon"] == line["epsilon"].max()]
+        private = line[np.isfinite(line["epsilon"])]
+        proven = bool(private["certified"].all())
+        found[series] = (last["mean"].iloc[-1], known[line["method"].iloc[0]], proven)
+    ends.name(ax, found, rows)
+
+
+def _explain(figure: Figure, study: dict, runs: pd.DataFrame) -> None:
+    private = runs[np.isfinite(runs["epsilon"])]
+    lost = runs[~runs["trained"]].groupby("series", sort=False).size()
+    told = "; ".join(f"{name}: {count}" for name, count in lost.items())
+    failed = f" Not drawn, {_failures.SHORT}: {told}." if told else ""
+    several = runs.groupby("cell").size().max() > 1
+    band = " Lines: means over seeds; bands: lowest to highest seed." * bool(several)
+    style.note(figure, f"{_context.about(study)}{band}{failed}", keys.proof(private["certified"]))
+
+
+def _shows(study: dict, means: pd.DataFrame) -> str:
+    last = means.groupby(["epsilon", "series"], sort=False).last().reset_index()
+    parts = []
+    for epsilon, own in last.groupby("epsilon"):
+        told = [f"{row['series']} {row['mean']:.1f}" for _, row in own.iterrows()]
+        parts.append(f"{style.epsilon_text(epsilon)}: {', '.join(told)}")
+    return (
+        f"Test accuracy in percent against the round on {study['dataset']}, a line per method. "
+        f"After the last round, {'; '.join(parts)}"
+    )
 
 
 def _stretch(ax: Axes) -> None:

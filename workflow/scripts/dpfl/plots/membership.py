@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from dpfl.figures import style
+from dpfl.figures import drawn, families, looks, style
+from dpfl.plots import _context
 from dpfl.tables import attacks, rendering
 
 READS_STUDY = ("results/membership/{study}.safetensors",)
@@ -25,29 +25,58 @@ LOWEST = 1e-4
 GUESSING = "0.55"
 
 
-def draw(study: dict, runs_dir: Path) -> Figure:
+def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the scored examples of a study's runs."""
     grid = np.unique([*np.geomspace(LOWEST, 1, 161), *attacks.RATES.values()])
-    table = style.named(attacks.measured(study, runs_dir, grid))
+    table = style.named(_titled(attacks.measured(study, runs_dir, grid)))
     table = table.assign(series=style.series_of(table))
     epsilons = sorted(table["epsilon"].unique())
     lines = list(table.groupby(["method", "variant"], sort=False))
-    figure, axes = style.canvas(len(lines), len(epsilons), panel=(4.7, 4.6))
-    looks = style.numbered(table["attack"])
+    figure, axes = style.canvas(len(lines), len(epsilons), panel=(4.9, 5.4))
+    known = looks.numbered(table["attack"])
     for row, (_, line) in zip(axes, lines, strict=True):
         for ax, epsilon in zip(row, epsilons, strict=True):
             own = line[line["epsilon"] == epsilon]
             if own.empty:  # the same runs as another method's
                 ax.remove()
                 continue
-            _panel(ax, own, grid, looks)
+            _panel(ax, own, grid, known)
             ax.set_title(f"{own['series'].iloc[0]}\n{style.epsilon_text(epsilon)}", loc="left")
-    style.title(
+    style.note(
         figure,
-        f"{study['title']}\n{study['dataset']}, membership inference attacks: mean over targets "
-        f"({style.seeds_text(table['targets'])}), band between quartiles",
+        f"{_context.about(study)} Membership inference attacks: mean over targets "
+        f"({style.seeds_text(table['targets'])}), band between quartiles. Grey: guessing.",
     )
-    return figure
+    data = attacks.summary(study, runs_dir)
+    return drawn.told(figure, data, _finding(table), _shows(study, table))
+
+
+def _titled(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with titles of methods for their names, of all that are the same runs."""
+    labels = [" = ".join(map(families.title, label.split(" = "))) for label in table["label"]]
+    return table.assign(label=labels)
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """Tell which attack of which cell finds most: its area under the curve."""
+    areas = [area.mean() for area in table["auc"]]
+    most = table.iloc[int(np.argmax(areas))]
+    return (
+        f"Of all membership inference attacks, {most['attack']} finds most, in {most['series']} "
+        f"{style.at(most['epsilon'])}: area {max(areas):.3f}, where guessing has 0.5"
+    )
+
+
+def _shows(study: dict, table: pd.DataFrame) -> str:
+    told = [
+        f"{row['series']}, {style.epsilon_text(row['epsilon'])}, {row['attack']}: "
+        f"{row['auc'].mean():.3f}"
+        for _, row in table.iterrows()
+    ]
+    return (
+        "True against false positive rate of membership inference attacks on "
+        f"{study['dataset']}. Area under the curve: {'; '.join(told)}"
+    )
 
 
 def tabulate(study: dict, runs_dir: Path, stem: Path) -> None:
@@ -55,11 +84,11 @@ def tabulate(study: dict, runs_dir: Path, stem: Path) -> None:
     rendering.write(stem, attacks.summary(study, runs_dir), attacks.COLUMNS)
 
 
-def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, looks: dict[str, style.Look]) -> None:
+def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, known: dict[str, looks.Look]) -> None:
     """Draw the attacks on one cell, with what they achieve beneath."""
     ax.plot(grid, grid, color=GUESSING, linewidth=1.2, label="_guessing")
     for _, row in own.iterrows():
-        line = looks[row["attack"]].line() | {"marker": ""}
+        line = known[row["attack"]].line() | {"marker": ""}
         ax.plot(grid, row["tpr"].mean(0), label=_label(row, grid), **line)
         quartiles = np.quantile(row["tpr"], [0.25, 0.75], axis=0)
         ax.fill_between(grid, *quartiles, color=line["color"], alpha=0.12, linewidth=0)
@@ -71,7 +100,7 @@ def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, looks: dict[str, style
         prop={"family": "monospace", "size": "small"},
         alignment="right",
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.19),
+        bbox_to_anchor=(0.5, -0.22),
         frameon=False,
     )
 

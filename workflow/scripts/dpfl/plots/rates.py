@@ -1,56 +1,53 @@
 """Learning-rate robustness: validation accuracy against the rate, a panel per optimizer.
 
 Where one optimizer serves several mechanisms or clipping rules, each of them has a panel. The
-others are faint lines behind; the bar at the bottom spans the good rates, a cross
-marks a rate that diverges. A second rate of an optimizer, such as final_lr beside alpha, is dashed
-with hollow markers.
+others are faint lines behind; the bar at the bottom spans the good rates. A cross is a rate above
+the best one at which a loss was not finite or that ended at chance. A second rate of an optimizer,
+such as final_lr beside alpha, is thinner with small marks. Hollow and dashed: no proof of epsilon.
 """
 
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import style
-from dpfl.tables import ranges, results
+from dpfl.figures import drawn, families, keys, looks, style
+from dpfl.plots import _context
+from dpfl.tables import ranges, rendering, results
 
 HOLDS_OUT = True
 VARIES = ("rate",)
 COLUMNS = 4
-PANEL_WIDTH, TITLE_LINE = 2.9, 6.4  # inches; the second holds most of a line of the title
+PANEL_WIDTH, NARROWEST = 2.9, 6.4  # inches; the second holds most of a line of the title
 TITLE_WIDTH = 34
 
 
-def draw(study: dict, runs_dir: Path) -> Figure:
+def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the rate runs of a study."""
     runs = style.named(results.frame(study, runs_dir), ["method"])
     rates = _panelled(ranges.classified(study, runs))
     summary = ranges.ranges(study, runs).set_index(ranges.SERIES)
     epsilons = sorted(rates["epsilon"].unique())
-    looks = _looks(study, rates)
-    panels = [(p, e) for e in epsilons for p in looks if p in set(_at(rates, e)["panel"])]
+    known = _looks(study, rates)
+    panels = [(p, e) for e in epsilons for p in known if p in set(_at(rates, e)["panel"])]
     columns = min(COLUMNS, len(panels))
-    width = max(PANEL_WIDTH, TITLE_LINE / columns)
+    width = max(PANEL_WIDTH, NARROWEST / columns)
     rows = -(-len(panels) // columns)
     figure, axes = style.canvas(rows, columns, panel=(width, 2.6), sharex=True, sharey=True)
     for ax, (panel, epsilon) in zip(axes.flat, panels, strict=False):
-        _panel(ax, _at(rates, epsilon), summary, panel, looks[panel])
+        _panel(ax, _at(rates, epsilon), summary, panel, known[panel])
         _rate_axis(ax, rates["rate"])
         if len(epsilons) > 1:
             ax.set_title(f"{ax.get_title('left')}, {style.epsilon_text(epsilon)}", loc="left")
     style.finish(axes, len(panels), "rate", "validation accuracy, %")
-    _legend(figure, rates)
-    style.title(
-        figure,
-        f"{study['title']}\n{study['dataset']}, {', '.join(map(style.epsilon_text, epsilons))}, "
-        f"{style.seeds_text(rates['trials'])} per rate; bar: within {ranges.GOOD:g} points of "
-        "the optimizer's best; cross: diverges",
-    )
-    return figure
+    _explain(figure, study, rates)
+    shows = _shows(study, summary.reset_index())
+    return drawn.told(figure, rates.drop(columns="panel"), _finding(summary.reset_index()), shows)
 
 
 def _at(rates: pd.DataFrame, epsilon: float) -> pd.DataFrame:
@@ -64,17 +61,17 @@ def _panelled(rates: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(panel=rates["label" if crowded else "algorithm"])
 
 
-def _looks(study: dict, rates: pd.DataFrame) -> dict[str, style.Look]:
+def _looks(study: dict, rates: pd.DataFrame) -> dict[str, looks.Look]:
     """Return the look of each panel, in order: that of the first method in it."""
-    found: dict[str, style.Look] = {}
-    for method, look in style.looks(study).items():
+    found: dict[str, looks.Look] = {}
+    for method, look in looks.of_study(study).items():
         for panel in rates.loc[rates["method"] == method, "panel"].unique():
             found.setdefault(panel, look)
     return found
 
 
 def _panel(
-    ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str, look: style.Look
+    ax: Axes, rates: pd.DataFrame, summary: pd.DataFrame, panel: str, look: looks.Look
 ) -> None:
     for _, other in rates[rates["panel"] != panel].groupby(ranges.SERIES, sort=False):
         ax.plot(other["rate"], other["accuracy"], color=style.FAINT, linewidth=1, zorder=1)
@@ -85,7 +82,7 @@ def _panel(
         second = rate_key != first
         _series(ax, line, look, second, rate_key)
         _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * second)
-    ax.set_title(textwrap.fill(own["label"].iloc[0], TITLE_WIDTH), loc="left")
+    ax.set_title(textwrap.fill(_titled(own.iloc[0]), TITLE_WIDTH), loc="left")
 
 
 def _rate_axis(ax: Axes, rates: pd.Series) -> None:
@@ -100,34 +97,87 @@ def _rate_axis(ax: Axes, rates: pd.Series) -> None:
 
 
 def _first_key(rates: pd.DataFrame) -> str:
-    """Return the rate that most optimizers have, drawn solid."""
+    """Return the rate that most optimizers have."""
     return rates["rate_key"].mode()[0]
 
 
-def _look(look: style.Look, second: bool) -> dict[str, object]:
-    """Return how a line is drawn: solid, or dashed and hollow for a second rate."""
-    hollow = {"markerfacecolor": "white", "markeredgecolor": look.colour, "markeredgewidth": 1.3}
-    return look.line() | ({"linestyle": (0, (4, 1.5))} | hollow if second else {"linestyle": "-"})
+def _look(look: looks.Look, second: bool, proven: bool) -> dict[str, object]:
+    """Return how a line is drawn: thin with small marks for a second rate."""
+    line = look.line(proven)
+    return line | {"linewidth": 1.0, "markersize": 0.6 * line["markersize"]} if second else line
 
 
-def _legend(figure: Figure, rates: pd.DataFrame) -> None:
-    """Tell the rates of an optimizer apart, if there is more than one."""
-    keys, first = rates["rate_key"].unique(), _first_key(rates)
-    if len(keys) > 1:
-        grey = style.Look("0.35", "o", "-")
-        lines = [Line2D([], [], label=f"over {k}", **_look(grey, k != first)) for k in keys]
-        figure.legend(
-            handles=lines,
-            loc="outside lower center",
-            ncols=len(keys),
-            frameon=False,
-            handlelength=3,
+def _titled(row: pd.Series) -> str:
+    """Return the title of a panel: its method, what else it varies, and whether it is refuted."""
+    own, title = row["label"].split(rendering.NOT_CERTIFIED)[0], families.title(row["method"])
+    return own.replace(row["method"], title, 1)
+
+
+def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
+    """Say what marks mean, and tell the rates of an optimizer apart if there are several."""
+    names, first = rates["rate_key"].unique(), _first_key(rates)
+    lines = [
+        Line2D([], [], label=f"over {name}", **_look(keys.GREY, name != first, proven=True))
+        for name in names[: len(names) * (len(names) > 1)]
+    ]
+    crosses = (rates["state"] == "diverges").any()
+    cross = "; cross: not finite, or at chance above the best rate" * bool(crosses)
+    text = (
+        f"{_context.about(study)} {style.seeds_text(rates['trials'])} per rate; bar: within "
+        f"{ranges.GOOD:g} points of the optimizer's best{cross}."
+    )
+    private = rates[np.isfinite(rates["epsilon"])]
+    style.note(figure, text, [*lines, *keys.proof(private["certified"])])
+
+
+def _finding(summary: pd.DataFrame) -> str:
+    """Tell whose range of good rates is the widest, and whose the narrowest."""
+    known = summary.dropna(subset=["good_low"])
+    if known.empty:
+        return "No optimizer has a good rate"
+    ranked = known.sort_values("width_decades", ascending=False, kind="stable")
+    if len(ranked) == 1:
+        return f"{_titled(ranked.iloc[0])} has good rates {_range(ranked.iloc[0])}"
+    widest, narrowest = ranked.iloc[0], ranked.iloc[-1]
+    if widest["width_decades"] == narrowest["width_decades"]:
+        return f"All ranges of good rates span {widest['width_decades']:g} decades of the grid"
+    return (
+        f"{_where(widest)} has the widest range of good rates, {_range(widest)}; "
+        f"{_where(narrowest)} the narrowest, {_range(narrowest)}"
+    )
+
+
+def _where(row: pd.Series) -> str:
+    return f"{_titled(row)} over {row['rate_key']} {style.at(row['epsilon'])}"
+
+
+def _range(row: pd.Series) -> str:
+    """Return a good range in words; it may go on where it touches an end of the grid."""
+    if row["good_low"] == row["good_high"]:
+        said = f"{row['good_low']:g} alone"
+    else:
+        said = f"{row['good_low']:g} to {row['good_high']:g}"
+    return said + ", which ends with the grid" * bool(row["edge"])
+
+
+def _shows(study: dict, summary: pd.DataFrame) -> str:
+    told = []
+    for _, row in summary.iterrows():
+        good = _range(row) if not pd.isna(row["good_low"]) else "none"
+        told.append(
+            f"{_where(row)}: best {row['best_validation_accuracy']:.1f} % at "
+            f"{row['best_rate']:g}, good {good}"
         )
+    return (
+        f"Validation accuracy in percent against the learning rate on {study['dataset']}, a panel "
+        f"per optimizer. {'; '.join(told)}"
+    )
 
 
-def _series(ax: Axes, line: pd.DataFrame, look: style.Look, second: bool, label: str) -> None:
-    """Draw one line of rates, with crosses on those that diverge."""
-    ax.plot(line["rate"], line["accuracy"], label=label, **_look(look, second))
+def _series(ax: Axes, line: pd.DataFrame, look: looks.Look, second: bool, label: str) -> None:
+    """Draw one line of rates, with crosses on those that are not finite or at chance."""
+    drawn_as = _look(look, second, bool(line["certified"].all()))
+    ax.plot(line["rate"], line["accuracy"], label=label, **drawn_as)
     diverged = line[line["state"] == "diverges"]
     ax.plot(
         diverged["rate"],
@@ -142,7 +192,7 @@ def _series(ax: Axes, line: pd.DataFrame, look: style.Look, second: bool, label:
     )
 
 
-def _good_range(ax: Axes, summary: pd.Series, look: style.Look, height: float) -> None:
+def _good_range(ax: Axes, summary: pd.Series, look: looks.Look, height: float) -> None:
     if pd.isna(summary["good_low"]):
         return
     ax.plot(

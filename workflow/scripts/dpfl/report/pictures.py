@@ -10,15 +10,24 @@ from dpfl.report.reader import shown_width
 
 
 def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[str, Any]:
-    """Return a figure with its caption, and a link to its PDF from the page's folder."""
+    """Return a figure with its caption, and a link to its PDF from the page's folder.
+
+    The words beside the figure stand for it; `alt` does where it has none.
+    """
     pdf = path.with_suffix(".pdf")
     return {
-        "alt": alt,
+        "alt": words(path) or alt,
         "width": shown_width(path),
         "caption": captions.of(path.stem, package),
         "data": f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}",
         "pdf": link(pdf, home) if pdf.exists() else "",
     }
+
+
+def words(path: Path) -> str:
+    """Return what a figure shows in words, from the text file beside it; nothing without one."""
+    beside = path.with_suffix(".txt")
+    return beside.read_text(encoding="utf-8").strip() if beside.exists() else ""
 
 
 def link(path: Path, home: Path) -> str:

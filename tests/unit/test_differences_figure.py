@@ -1,0 +1,138 @@
+"""The figure of paired differences holds what the verdicts rest on, and the seeds behind it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+from synthetic import cell, study
+
+from dpfl.claims import Evidence
+from dpfl.judging.judge import judge
+from dpfl.plots import differences
+from dpfl.tables import results
+
+SEEDS = 5
+AHEAD = {"sgd": 0.02, "adam": -0.01}
+"""By how much CAdabelief is ahead, as fractions."""
+CLAIM = {
+    "id": "beats-both",
+    "kind": "ordering",
+    "study": "main",
+    "where": "",
+    "quote": "",
+    "translation": "",
+    "better": "cadabelief",
+    "worse": ["sgd", "adam"],
+}
+
+
+def accuracy(own: dict, seed: int) -> float:
+    noise = np.random.default_rng([seed, len(own["method"])]).normal(0, 0.003)
+    return 0.9 - AHEAD.get(own["method"], 0) + noise
+
+
+@pytest.fixture
+def made(tmp_path: Path):
+    """A study, its runs, and the judged rows of the claim, as the workflow lays them out."""
+    cells = [cell(m, e, SEEDS) for m in ("cadabelief", "sgd", "adam") for e in (2.0, 8.0)]
+    cells[1]["published"], cells[3]["published"] = [{"value": 95.0}], [{"value": 93.5}]
+    runs = tmp_path / "runs"
+    synthetic.write(runs, cells, lambda c, s: {"accuracy": accuracy(c, s)})
+    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    return own, runs, write(own, runs, CLAIM)
+
+
+def write(own: dict, runs: Path, claim: dict) -> pd.DataFrame:
+    frame = results.frame(own, runs)
+    evidence = Evidence("doe2024", own, frame, lambda: None, pd.DataFrame(), {}, [])
+    judged = judge(claim, evidence)
+    path = runs.parent / "claims" / "doe2024" / "claims.csv"
+    path.parent.mkdir(parents=True)
+    judged.to_csv(path, index=False)
+    return judged
+
+
+def points(ax, label: str) -> list[float]:
+    return [x for line in ax.lines if line.get_label() == label for x in line.get_xdata()]
+
+
+def test_a_bar_is_the_interval_of_the_verdict(made):
+    own, runs, judged = made
+    ax = differences.draw(own, runs).figure.axes[0]
+    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
+    assert len(parts) == 4
+    bars = [tuple(ln.get_xdata()) for ln in ax.lines if ln.get_label() == "_bar"]
+    expected = list(zip(parts["difference_low"], parts["difference_high"], strict=True))
+    assert np.array(bars) == pytest.approx(np.array(expected))
+
+
+def test_dots_are_the_pairs_of_seeds(made):
+    own, runs, _ = made
+    ax = differences.draw(own, runs).figure.axes[0]
+    cells = {m: {"method": m} for m in ("cadabelief", "sgd")}
+    pairs = [100 * (accuracy(cells["cadabelief"], s) - accuracy(cells["sgd"], s)) for s in range(5)]
+    assert sorted(points(ax, "_seeds")[:SEEDS]) == pytest.approx(sorted(pairs), abs=1e-6)
+    assert points(ax, "_beats-both, SGD, ε = 2") == pytest.approx([np.mean(pairs)])
+
+
+def test_every_row_says_its_verdict(made):
+    own, runs, judged = made
+    ax = differences.draw(own, runs).figure.axes[0]
+    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
+    assert [t.get_text() for t in ax.texts] == [f"{v}, n = {SEEDS}" for v in parts["verdict"]]
+    assert {"replicated", "reversed"} <= set(parts["verdict"])
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [
+        "CAdabelief against ... (beats both)",
+        "SGD, ε = 2",
+        "SGD, ε = 8",
+        "Adam, ε = 2",
+        "Adam, ε = 8",
+    ]
+
+
+def test_the_band_is_half_the_margin_and_what_is_printed_a_diamond(made):
+    own, runs, _ = made
+    ax = differences.draw(own | {"margin": 3.0}, runs).figure.axes[0]
+    (band,) = [patch for patch in ax.patches if patch.get_label() == "_margin"]
+    assert (band.get_x(), band.get_width()) == pytest.approx((-1.5, 3.0))
+    assert points(ax, "_printed") == pytest.approx([1.5])
+
+
+def test_the_words_count_the_verdicts_and_name_the_worst(made):
+    own, runs, judged = made
+    drawn = differences.draw(own, runs)
+    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
+    for verdict, count in parts["verdict"].value_counts().items():
+        assert f"{count} {verdict}" in drawn.finding
+    worst = parts.loc[parts["difference"].idxmin()]
+    assert f"against Adam at ε = {worst['epsilon']:g}, {worst['difference']:+.1f} points" in (
+        drawn.finding
+    )
+    assert len(drawn.data) == 4 and "number" not in drawn.data
+
+
+def test_failed_seeds_are_in_no_pair(tmp_path: Path):
+    cells = [cell(m, 2.0, SEEDS) for m in ("cadabelief", "sgd", "adam")]
+    runs = tmp_path / "runs"
+    lost = {("sgd", 1), ("adam", 3)}
+    synthetic.write(
+        runs,
+        cells,
+        lambda c, s: {"accuracy": 0.1 if (c["method"], s) in lost else accuracy(c, s)},
+    )
+    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    write(own, runs, CLAIM)
+    drawn = differences.draw(own, runs)
+    assert [len(seeds.split()) for seeds in drawn.data["seeds"]] == [4, 4]
+    assert points(drawn.figure.axes[0], "_beats-both, SGD, ε = 2")[0] > 0
+    note = drawn.figure.legends[0].get_title().get_text()
+    assert "Runs that failed are in no pair" in " ".join(note.split())
+
+
+def test_a_study_whose_claims_order_nothing_says_so(made):
+    own, runs, _ = made
+    figure = differences.draw(own | {"name": "doe2024/other"}, runs).figure
+    assert "no claim orders two of its cells" in figure.axes[0].texts[0].get_text()

@@ -1,0 +1,138 @@
+"""Families of methods: each method of all papers has one, and readers can tell them apart."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from matplotlib.colors import to_rgb
+
+from dpfl.figures import families, looks
+
+WHITE = 1.0
+LEAST_CONTRAST = 3.0
+"""Of graphical objects, WCAG 2.1, criterion 1.4.11."""
+LEAST_DISTANCE = 16.0
+"""In CIE 1976 L*a*b*, where about 2.3 can just be seen."""
+SIMULATED = {  # Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB
+    "none": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+
+
+def linear(colour: str) -> np.ndarray:
+    """Linear RGB of an sRGB colour."""
+    value = np.array(to_rgb(colour))
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(colour: str) -> float:
+    return (WHITE + 0.05) / (XYZ[1] @ linear(colour) + 0.05)
+
+
+def lab(colour: str, sight: str) -> np.ndarray:
+    """CIE L*a*b* of a colour as some reader sees it, white D65."""
+    seen = np.clip(np.array(SIMULATED[sight]) @ linear(colour), 0, 1)
+    ratio = XYZ @ seen / (XYZ @ np.ones(3))
+    f = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio * 841 / 108 + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def methods(root: Path) -> dict[str, set[str]]:
+    """The methods of the studies of each paper, at every scale."""
+    found = {}
+    for path in sorted(root.glob("workflow/papers/*/studies.yaml")):
+        own = yaml.safe_load(path.read_text(encoding="utf-8"))
+        scales = own.get("scales", {}).values()
+        parts = [own, *(scale or {} for scale in scales)]
+        entries = [s for part in parts for s in (part.get("studies") or {}).values()]
+        found[path.parent.name] = {m for entry in entries for m in (entry or {}).get("methods", [])}
+    return found
+
+
+def test_every_method_of_every_study_has_exactly_one_family(root):
+    used = methods(root)
+    assert len(used) >= 5 and {"sgd", "fsdp-central"} <= set().union(*used.values())
+    for paper, names in used.items():
+        for name in names:
+            own = [f for f, family in families.FAMILIES.items() if name in family.members]
+            assert len(own) == 1, f"{paper}: {name} has the families {own}"
+
+
+def test_no_family_names_a_method_that_no_paper_defines(root):
+    files = [*root.glob("workflow/papers/*/studies.yaml"), root / "workflow/components.yaml"]
+    defined = {
+        name
+        for path in files
+        for name in yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {})
+    }
+    members = {name for family in families.FAMILIES.values() for name in family.members}
+    assert members <= defined
+
+
+def test_no_two_methods_look_or_are_called_alike():
+    names = [name for family in families.FAMILIES.values() for name in family.members]
+    assert len({looks.of_method(name) for name in names}) == len(names)
+    assert len({families.title(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("part", ["colour", "marker"])
+def test_families_share_neither_colour_nor_marker(part):
+    found = [getattr(family, part) for family in families.FAMILIES.values()]
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("sight", SIMULATED)
+def test_families_are_apart_for_every_reader_and_from_what_is_printed(sight):
+    colours = {name: family.colour for name, family in families.FAMILIES.items()}
+    colours["printed"] = looks.PRINTED["color"]
+    for (one, first), (other, second) in itertools.combinations(colours.items(), 2):
+        distance = np.linalg.norm(lab(first, sight) - lab(second, sight))
+        assert distance >= LEAST_DISTANCE, f"{one} and {other}: {distance:.1f}"
+
+
+def test_the_distance_is_that_of_the_standard():
+    assert lab("white", "none") == pytest.approx([100, 0, 0], abs=1e-3)
+    assert lab("red", "none") == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    assert np.linalg.norm(lab("red", "deuteranopia") - lab("#8f7b00", "deuteranopia")) < 25
+    assert contrast("#767676") == pytest.approx(4.54, abs=0.01)
+
+
+def test_every_shade_stands_out_from_white():
+    for family in families.FAMILIES.values():
+        for name in family.members:
+            assert contrast(looks.of_method(name).colour) >= LEAST_CONTRAST, name
+
+
+def test_a_method_keeps_its_look_in_all_papers():
+    one = {"cells": [{"method": "fsdp-central"}], "method_numbers": {"fsdp-central": 3}}
+    other = {"cells": [{"method": "x"}, {"method": "fsdp-central"}]}
+    assert looks.of_study(one)["fsdp-central"] == looks.of_study(other)["fsdp-central"]
+    assert looks.of_study(other)["x"] == looks.look(0)
+
+
+def test_a_method_of_no_family_is_called_by_its_own_name():
+    assert families.of("mine") is None
+    assert families.title("mine") == "mine"

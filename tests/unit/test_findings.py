@@ -1,0 +1,75 @@
+"""Titles of figures are computed from the runs, and say no more than these."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from dpfl.figures import drawn, findings, style
+
+
+def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[bool]):
+    rows = [
+        {
+            "series": name,
+            "method": name.lower(),
+            "epsilon": epsilon,
+            "seed": seed,
+            "run": f"{name}-{epsilon}-{seed}",
+            "accuracy": value,
+            "trained": trained.get(name, [True] * len(own))[seed],
+        }
+        for name, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([1.0], "A is 1.0 point ahead of B here, n = 1"),
+        ([-0.5, -0.3], "A is 0.4 points behind B here, n = 2"),
+        ([0.01], "A and B are equal here, n = 1"),
+        ([], "A and B: no seed trained with both here"),
+    ],
+)
+def test_few_seeds_have_no_interval(differences, expected):
+    assert findings.gap("A", "B", differences, "here") == expected
+
+
+def test_from_three_seeds_on_the_interval_decides_what_is_said():
+    apart, equal = [1.0, 1.2, 1.1, 0.9, 1.0], [1.0, -1.2, 1.1, -0.9, 0.5]
+    low, high = stats.ttest_1samp(apart, 0).confidence_interval(0.95)
+    said = findings.gap("A", "B", apart, "here")
+    assert said == f"A is 1.0 point ahead of B here, 95 % interval {low:+.1f} to {high:+.1f}, n = 5"
+    assert findings.gap("A", "B", equal, "here").startswith("A and B are not told apart here: +0.1")
+
+
+def test_the_focus_is_compared_with_the_best_of_the_others_at_the_largest_epsilon():
+    low = frame({"A": [90.0], "B": [80.0], "C": [70.0]}, epsilon=2.0)
+    high = frame({"A": [90.0], "B": [92.0], "C": [91.0]})
+    runs = pd.concat([low, high], ignore_index=True)
+    assert findings.leading(runs, "a") == "A is 2.0 points behind B, the best, at ε = 8, n = 1"
+    assert findings.leading(runs) == "B is 1.0 point ahead of C, the next best, at ε = 8, n = 1"
+
+
+def test_failed_runs_are_in_no_finding():
+    runs = frame({"A": [90.0, 91.0, 92.0], "B": [11.0, 88.0, 89.0]}, B=[False, True, True])
+    assert findings.leading(runs) == "A is 3.0 points ahead of B, the next best, at ε = 8, n = 2"
+    alone = frame({"A": [90.0, 10.0]}, A=[True, False])
+    assert findings.leading(alone) == "A reaches 90.0 % at ε = 8, n = 1, 1 more failed"
+    none = frame({"A": [10.0]}, A=[False])
+    assert findings.leading(none) == "No run trained at ε = 8"
+
+
+def test_without_a_budget_it_says_so():
+    runs = frame({"A": [90.0], "B": [91.0]}, epsilon=np.inf)
+    assert findings.leading(runs).endswith("without privacy, n = 1")
+
+
+def test_a_finding_begins_with_a_capital_and_stands_over_the_figure():
+    figure, _ = style.canvas()
+    found = drawn.told(figure, pd.DataFrame(), "central FSDP leads", "A picture")
+    assert figure.get_suptitle() == "Central FSDP leads"
+    assert found.words == "Central FSDP leads. A picture.\n"

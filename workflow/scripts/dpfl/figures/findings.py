@@ -1,0 +1,68 @@
+"""What a figure found, in one sentence that is computed from its runs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpfl.figures import style
+from dpfl.tables import outcomes, pairing, verdicts
+
+
+def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str:
+    """Tell one difference per seed, in points, with its 95 % interval from three seeds on."""
+    measured = verdicts.interval(differences)
+    if not measured.n:
+        return f"{ours} and {theirs}: no seed trained with both {where}"
+    if measured.low is None or measured.high is None:
+        return f"{_apart(ours, theirs, measured.mean)} {where}, n = {measured.n}"
+    span = f"95 % interval {measured.low:+.1f} to {measured.high:+.1f}, n = {measured.n}"
+    if measured.low <= 0 <= measured.high:
+        return (
+            f"{ours} and {theirs} are not told apart {where}: {measured.mean:+.1f} points, {span}"
+        )
+    return f"{_apart(ours, theirs, measured.mean)} {where}, {span}"
+
+
+def _apart(ours: str, theirs: str, points: float) -> str:
+    if abs(points) < 0.05:
+        return f"{ours} and {theirs} are equal"
+    side = "ahead of" if points > 0 else "behind"
+    unit = "point" if f"{abs(points):.1f}" == "1.0" else "points"
+    return f"{ours} is {abs(points):.1f} {unit} {side} {theirs}"
+
+
+def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
+    """Tell how far the method in focus, or else the best one, is from the best of the others.
+
+    `runs` are those of `results.frame` with a column `series`; the largest ε decides.
+    """
+    finite = runs[np.isfinite(runs["epsilon"])]
+    used = finite if len(finite) else runs
+    epsilon = used["epsilon"].max()
+    at = used[used["epsilon"] == epsilon]
+    where = style.at(epsilon)
+    means = _means(at)
+    if means.empty:
+        return f"No run trained {where}"
+    if len(means) == 1:
+        return _alone(at, means.index[0], where)
+    own = [name for name in means.index if focus in set(at.loc[at["series"] == name, "method"])]
+    first = own[0] if own else means.index[0]
+    second = means.index.drop(first)[0]
+    sides = [at[at["series"] == name] for name in (first, second)]
+    rank = "the next best" if first == means.index[0] else "the best"
+    return gap(first, f"{second}, {rank},", pairing.differences(*sides, [epsilon]), where)
+
+
+def _means(runs: pd.DataFrame) -> pd.Series:
+    """Return the mean accuracy of each series over its runs that trained, the best first."""
+    trained = outcomes.of_trained(runs)
+    return trained.groupby("series")["accuracy"].mean().sort_values(ascending=False, kind="stable")
+
+
+def _alone(runs: pd.DataFrame, name: str, where: str) -> str:
+    """Tell the accuracy of the only series."""
+    found = outcomes.of(runs[runs["series"] == name])
+    lost = f", {found.n - found.trained} more failed" if found.trained < found.n else ""
+    return f"{name} reaches {found.mean:.1f} % {where}, n = {found.trained}{lost}"

@@ -1,0 +1,40 @@
+"""What the marks of a figure mean, as entries of its legend: only those that occur in it."""
+
+from collections.abc import Iterable
+
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
+
+from dpfl.figures.looks import PRINTED, Look
+
+GREY = Look("0.35", "o")
+DOT = {"marker": ".", "markersize": 5, "linestyle": "none", "alpha": 0.75, "markeredgewidth": 0}
+"""One seed."""
+
+
+def proof(certified: Iterable[bool], line: bool = True) -> list[Artist]:
+    """Say what is hollow and dashed, and what is not where both occur."""
+    found, shown = {*map(bool, certified)}, "line" if line else "mark"
+    words = {True: "with a proof", False: "no proof of ε"}
+    if found == {True}:
+        return []
+    return [
+        Line2D([], [], label=words[own], **getattr(GREY, shown)(own))
+        for own in sorted(found, reverse=True)
+    ]
+
+
+def printed(there: bool) -> list[Artist]:
+    """Say what a black diamond is."""
+    return [Line2D([], [], label="printed in the paper", **PRINTED)] if there else []
+
+
+def seeds(counts: Iterable[int]) -> list[Artist]:
+    """Say what a dot is, where a cell has more than one seed."""
+    several = max(counts, default=0) > 1
+    return [Line2D([], [], color="0.35", label="one seed", **DOT)] if several else []
+
+
+def method(title: str, look: Look, proven: bool) -> Artist:
+    """Name one method by its mark."""
+    return Line2D([], [], label=title, **look.mark(proven))

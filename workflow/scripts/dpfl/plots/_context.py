@@ -1,0 +1,14 @@
+"""What a study is, in the note below its figures."""
+
+from dpfl.figures import style
+from dpfl.tables import results
+
+UNITS = {"client": ", whole clients protected", "example": ""}
+
+
+def about(study: dict) -> str:
+    """Return a study's title, data set and δ, and whether it only demonstrates."""
+    shown = " A demonstration: nothing is judged by it." * results.demonstrates(study)
+    unit = UNITS[results.unit_of(study)]
+    delta = style.delta_text(study["delta"])
+    return f"{study['title']}. {study['dataset']}, δ = {delta}{unit}.{shown}"
