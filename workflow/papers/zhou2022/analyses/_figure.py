@@ -16,8 +16,8 @@ MARKS = {
     ("published", ONE): ("printed", "#000000", "D", 5),
     ("classic_rdp", ONE): (f"classic RDP, {ONE}", "#0072B2", "o", 9),
     ("classic_rdp", ALL): (f"classic RDP, {ALL}", "#D55E00", "s", 6.5),
-    ("pld", ONE): (f"PLD (the truth), {ONE}", "#56B4E9", "<", 6.5),
-    ("pld", ALL): (f"PLD (the truth), {ALL}", "#E69F00", ">", 6.5),
+    ("pld", ONE): (f"PLD (tight, rounded up), {ONE}", "#56B4E9", "<", 6.5),
+    ("pld", ALL): (f"PLD (tight, rounded up), {ALL}", "#E69F00", ">", 6.5),
 }
 """Column and reading: name, colour, marker and size; only the printed one is filled."""
 

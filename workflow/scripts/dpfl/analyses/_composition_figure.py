@@ -14,7 +14,7 @@ LINES = {
     "optimal_epsilon": ("best for any mechanism", "#CC79A7", "v", ":"),
     "classic_rdp": ("classic RDP", "#56B4E9", "<", "-."),
     "rdp": ("RDP", "#E69F00", "D", "--"),
-    "pld": ("PLD (the truth)", "#009E73", "^", "-"),
+    "pld": ("PLD (tight, rounded up)", "#009E73", "^", "-"),
     "pld_at_advanced_delta": ("PLD at the δ of advanced", "#000000", "P", (0, (1, 1))),
 }
 """Column of the table: its name, colour, marker and line; the largest first."""
