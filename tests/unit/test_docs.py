@@ -118,6 +118,12 @@ def test_the_readmes_short_baseline_is_a_configuration():
     assert all("adam-tight" in added[study]["methods"] for study in ("cadabelief", "rates"))
 
 
+def test_every_folder_of_the_library_is_described():
+    rows = table(text_of("docs/design.md"), "folder")
+    packages = (ROOT / "workflow/scripts/dpfl").glob("*/__init__.py")
+    assert {name for row in rows for name in names(row[0])} == {p.parent.name for p in packages}
+
+
 def test_every_scale_is_described():
     described = set(re.findall(r"^- `([a-z0-9-]+)`: ", text_of("docs/presets.md"), re.MULTILINE))
     assert described == {scale for key in folder.names() for scale in folder.load(key).scales}

@@ -55,6 +55,7 @@ def judged(claim, verdict, part="overall", **more):
     return row | {"about": f"{claim} {part}", "verdict": verdict, "privacy": "consistent"} | more
 
 
+LEAST = "-0.42 [-0.61, -0.23] (n=5)"
 TOLD = {"n": 5, "difference": -0.42, "difference_low": -0.61, "difference_high": -0.23}
 EPSILONS = {"eps_claimed": 8.0, "eps_certified": 7.9991, "audit_status": "not audited"}
 
@@ -99,7 +100,7 @@ def reference(tmp_path, monkeypatch):
 def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     lines = rows(board.table(*reference, "docs/results/"))
     assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
-    assert lines[0][1:5] == ["It beats.", "", "-0.42 [-0.61, -0.23] (n=5)", "reversed"]
+    assert lines[0][1:5] == ["It beats.", "", f"beats against a: {LEAST}", "reversed"]
     assert lines[0][5] == "8 / 8 / not audited"  # a proven bound is rounded up
     assert lines[1][1] == f"{board.MANY + 1} claims of the kind `number`"
     assert lines[1][4] == f"{board.MANY + 1} differs"
@@ -116,7 +117,7 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
 def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):
     home, kept_results = reference
     text = result_page.of_paper(home / "new2024", kept_results, ROOT / "docs" / "results")
-    assert "### abstract: reversed" in text
+    assert "### beats: reversed" in text
     assert "| beats against b | +0.50 [-0.61, -0.23] (n=5) | replicated |" in text
     assert "    make replicate PAPER=new2024 DATA_DIR=/path/to/datasets" in text
 

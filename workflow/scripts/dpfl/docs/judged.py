@@ -28,19 +28,34 @@ class Folder:
         return self._claim(line).get("kind", "")
 
     def cells(self, line: Line) -> list[str]:
-        """Return the cells of a claim, under CLAIM."""
+        """Return the cells of a claim, under CLAIM: what is found of the part that says least."""
         words = self._claim(line).get("short") or line.claim
         found = _found(line.difference, line.ours)
-        return [words, line.printed, found, line.verdict, line.epsilons]
+        about = self._least(line)
+        told = f"{about}: {found}" if about else found
+        return [words, line.printed, told, line.verdict, line.epsilons]
 
     def parts(self, line: Line) -> str:
         """Return the table of what a claim is made of, nothing where it is one comparison."""
-        table = claims_table.read(_table(self.path))
-        rows = claims_table.parts(table, line.anchor.removeprefix(paper.anchor("")))[1:]
+        rows = self._rows(line)[1:]
         return markdown.table(PART, map(_part, rows)) if len(rows) > 1 else ""
 
+    def _least(self, line: Line) -> str:
+        """Return what is compared in the part that the claim's difference is of, if any."""
+        rows = self._rows(line)[1:] if line.difference else []
+        found = [row for row in rows if claims_table.difference(row) == line.difference]
+        return min((row["about"] for row in found), key=len, default="")
+
+    def _rows(self, line: Line) -> list[dict]:
+        return claims_table.parts(claims_table.read(_table(self.path)), name_of(line))
+
     def _claim(self, line: Line) -> dict:
-        return self.paper.claims.get(line.anchor.removeprefix(paper.anchor("")), {})
+        return self.paper.claims.get(name_of(line), {})
+
+
+def name_of(line: Line) -> str:
+    """Return the id of a claim."""
+    return line.anchor.removeprefix(paper.anchor(""))
 
 
 def folders(home: Path, reference: Path) -> Iterator[Folder]:

@@ -84,7 +84,8 @@ def _judged(held: Folder) -> Iterator[str]:
     yield markdown.table(judged.CLAIM, map(held.cells, held.lines))
     for line in held.lines:
         parts = held.parts(line)
-        yield from (f"### {line.where}: {line.verdict}", line.claim, parts) if parts else ()
+        heads = f"### {judged.name_of(line)}: {line.verdict}", f"{line.where}: {line.claim}"
+        yield from (*heads, parts) if parts else ()
 
 
 def _again(folders: list[Folder], own: Paper, place: Path) -> Iterator[str]:
