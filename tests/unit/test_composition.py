@@ -338,7 +338,7 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     first = tables[""][tables[""]["mechanism"] == tables["crossover"]["mechanism"][0]]
     drawn = {line.get_label(): line for line in epsilon.lines}
     assert drawn["advanced (formula)"].get_ydata().tolist() == first["advanced_epsilon"].tolist()
-    assert drawn["PLD (the truth)"].get_xdata().tolist() == list(PRINTED)
+    assert drawn["PLD (tight, rounded up)"].get_xdata().tolist() == list(PRINTED)
     assert any(list(line.get_xdata()) == [35, 35] for line in epsilon.lines)
     assert delta.lines[1].get_ydata().tolist() == first["advanced_delta"].tolist()
     assert "never" in other.texts[0].get_text()

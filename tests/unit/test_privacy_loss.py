@@ -274,7 +274,7 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     one, all_ = (own[own["reading"] == reading] for reading in (assumptions.ONE, assumptions.ALL))
     assert drawn["printed"] == one["published"].tolist()
     assert drawn["classic RDP, as one release"] == one["classic_rdp"].tolist()
-    assert drawn["PLD (the truth), all releases charged"] == all_["pld"].tolist()
+    assert drawn["PLD (tight, rounded up), all releases charged"] == all_["pld"].tolist()
     names = [label.get_text() for label in high.get_yticklabels()]
     assert names[:2] == ["DP-SGD, 25 epochs", "DP-SGD, 50 epochs"]
 
