@@ -4,13 +4,27 @@ import csv
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
+from dpfl import analyses
 from dpfl.claims import COLUMNS
-from dpfl.docs import best, blocks, board, columns, configuration, hero, pages, result_page, speed
+from dpfl.docs import (
+    best,
+    blocks,
+    board,
+    columns,
+    configuration,
+    hero,
+    pages,
+    prices,
+    result_page,
+    speed,
+)
 from dpfl.errors import UserError
+from dpfl.papers import folder
 from dpfl.provenance import kept
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +161,28 @@ def test_the_most_accurate_cells_are_so_among_all_kept_ones():
     assert {place: f"{mean:.1f}" for place, mean in highest.items() if place in found} == {
         place: row[4].split()[0] for place, row in found.items()
     }
+
+
+QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
+"""Analyses that take seconds; test_pages.py computes all of them for the pages of the report."""
+
+
+def test_kept_prices_are_those_of_today():
+    assert set(prices.names()) >= QUICK
+    for key, name in sorted(QUICK):
+        for file, table in prices.made(key, name):
+            held = pd.read_csv(prices.path_of(REFERENCE, key, file))
+            assert list(held) == list(table)
+            numbers = held.select_dtypes("number").columns
+            np.testing.assert_allclose(held[numbers], table[numbers].astype(float), rtol=1e-6)
+
+
+def test_prices_are_kept_of_every_analysis_that_needs_no_data():
+    for key, name in prices.names():
+        own = folder.load(key).content["analyses"][name]
+        for suffix in analyses.load(key, own["uses"]).TABLES:
+            file = f"{name}_{suffix}" if suffix else name
+            assert prices.path_of(REFERENCE, key, file).exists()
 
 
 def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):

@@ -4,12 +4,11 @@ import os
 from functools import cache
 from pathlib import Path
 
+from dpfl.docs import prices
 from dpfl.report import prose
 
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
-NOWHERE = Path("no-run")
-"""A results folder that is not there: pages of the docs are of kept results alone."""
 
 
 @cache
@@ -19,7 +18,7 @@ def page(home: Path, reference: Path, place: Path) -> str:
     def picture(path: Path, alt: str) -> str:
         return prose.linked(Path(os.path.relpath(path, place)), alt)
 
-    return prose.of_paper(home, NOWHERE, reference, picture)
+    return prose.of_paper(home, prices.home(reference), reference, picture)
 
 
 def short(home: Path, reference: Path) -> str:

@@ -12,8 +12,8 @@ from dpfl.report import kept_words, paper
 from dpfl.report.paper import Paper
 
 NOTE = (
-    "This page is made of kept results alone. *This run* means a run of your own: its report, "
-    "`results/reports/{key}.html`, fills what is left out here."
+    "This page is made of kept results alone, and of prices that need no training. *This run* "
+    "means a run of your own: its report, `results/reports/{key}.html`, fills what is left out."
 )
 CLAIMS = (
     "Claims that kept results have judged; n counts seeds. How verdicts come about: "
