@@ -91,10 +91,13 @@ def test_every_page_of_docs_is_two_clicks_from_the_readme():
 
 
 def test_every_page_of_docs_is_in_the_navigation_of_the_site():
+    """But for papers, which the page of all results leads to: a new one needs no entry."""
     lines = text_of("mkdocs.yml").splitlines()
     named = {line.split()[-1] for line in lines if line.endswith(".md")}
     docs = ROOT / "docs"
-    assert named == {page.relative_to(docs).as_posix() for page in PAGES if docs in page.parents}
+    there = {page.relative_to(docs).as_posix() for page in PAGES if docs in page.parents}
+    assert named <= there
+    assert {name for name in there - named if not name.startswith("results/")} == set()
 
 
 def test_ten_questions_have_an_answer_one_click_further():
