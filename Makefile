@@ -10,6 +10,7 @@
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
 #   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
 #   make report-reference                                   the report from kept results alone, in results/kept/
+#   make docs                                               generated parts of the docs, and their site, in results/docs/
 #   make bench                                              speed against peers, in results/bench/
 
 # The first interpreter in the supported range.
@@ -31,7 +32,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: replicate status doctor keep verify report-reference test test-slurm bench cite lint clean
+.PHONY: replicate status doctor keep verify report-reference test test-slurm bench cite docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -69,6 +70,10 @@ bench: $(VENV)/installed
 # CITATION.cff and docs/papers.bib from the papers' own files.
 cite: $(VENV)/installed
 	$(BIN)/python workflow/scripts/cite.py
+
+# Generated parts of README.md and docs/, and the site in results/docs/site.
+docs: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/docs.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -140,17 +140,16 @@ def test_private_names_and_others_are_free(plug_in):
     assert [*declarations.errors("mechanisms", "free", [])] == []
 
 
-def test_the_readmes_plug_ins_declare_nothing_wrong(root, tmp_path, monkeypatch):
-    text = (root / "README.md").read_text(encoding="utf-8")
-    section = text.split("\n## Adding a baseline\n")[1].split("\n## ")[0]
-    blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+def test_the_plug_ins_of_the_guide_declare_nothing_wrong(root, tmp_path, monkeypatch):
+    text = (root / "docs" / "adding-a-baseline.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.setattr(plugins, "ROOT", tmp_path)
     for number, source in enumerate(blocks):
         package = "optimizers" if "params" in source else "mechanisms"
         (tmp_path / package).mkdir(exist_ok=True)
-        (tmp_path / package / f"readme_{number}.py").write_text(source, encoding="utf-8")
+        (tmp_path / package / f"guide_{number}.py").write_text(source, encoding="utf-8")
         tree = ast.parse(source)
         build = next(n for n in tree.body if getattr(n, "name", "") == "build")
         taken = [argument.arg for argument in build.args.args]
-        assert [*declarations.errors(package, f"readme-{number}", taken)] == []
+        assert [*declarations.errors(package, f"guide-{number}", taken)] == []

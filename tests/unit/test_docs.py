@@ -15,12 +15,12 @@ import yaml
 from dpfl import claims, data, plugins
 from dpfl.papers import folder, published
 from dpfl.planning import config as configuration
-from dpfl.planning import estimate, plan
+from dpfl.planning import plan
 from dpfl.report import typed_numbers
 from dpfl.tables import results
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```(\w*) ?([\w.]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -64,49 +64,80 @@ def links(page):
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def anchors(page):
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    return [slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_to_files_and_headings(page):
-    found = links(page)
-    for link in found:
+    for link in links(page):
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
         assert target.is_relative_to(ROOT), link
         assert target.exists(), link
-        if anchor:
-            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in map(slug, headings), link
+        assert not anchor or anchor in anchors(target), link
 
 
-def test_every_page_of_docs_is_linked():
-    linked = {Path(link.partition("#")[0]).name for page in PAGES for link in links(page)}
-    assert {page.name for page in PAGES} <= linked
+def targets(page):
+    """The pages that a page links to."""
+    return {(page.parent / link.partition("#")[0]).resolve() for link in links(page)}
+
+
+def test_every_page_of_docs_is_two_clicks_from_the_readme():
+    first = targets(ROOT / "README.md")
+    second = {page for one in first if one.suffix == ".md" for page in targets(one)}
+    assert set(PAGES) <= first | second | {ROOT / "README.md"}
+
+
+def test_every_page_of_docs_is_in_the_navigation_of_the_site():
+    """But for papers, which the page of all results leads to: a new one needs no entry."""
+    lines = text_of("mkdocs.yml").splitlines()
+    named = {line.split()[-1] for line in lines if line.endswith(".md")}
+    docs = ROOT / "docs"
+    there = {page.relative_to(docs).as_posix() for page in PAGES if docs in page.parents}
+    assert named <= there
+    assert {name for name in there - named if not name.startswith("results/")} == set()
+
+
+def test_ten_questions_have_an_answer_one_click_further():
+    rows = table(text_of("docs/index.md"), "question")
+    assert len(rows) == 10
+    assert all(row[0].endswith("?") and "](" in row[1] for row in rows)
+    assert ROOT / "docs" / "index.md" in targets(ROOT / "README.md")
 
 
 def test_the_readme_is_short_and_begins_with_two_commands():
     text = text_of("README.md")
-    assert len(text.splitlines()) < 400
+    assert len(text.splitlines()) <= 120
     commands = [line.split()[1] for line in text.splitlines() if line.startswith("    make ")]
     assert commands[:2] == ["replicate", "test"]
 
 
-def test_the_readme_lists_the_papers_with_their_scales():
-    rows = table(text_of("README.md"), "folder of [workflow/papers](workflow/papers)")
-    listed = {re.match(r"\[(.*?)\]", row[0])[1]: set(names(row[2])) for row in rows}
-    assert listed == {key: set(folder.load(key).scales) for key in listed}
+def test_the_readmes_short_baseline_is_a_configuration():
+    default = yaml.safe_load(text_of("config.yaml"))
+    (changes,) = blocks("README.md", "yaml")
+    added = configuration.composed(default | yaml.safe_load(changes))["meng2023"]["studies"]
+    assert all("adam-tight" in added[study]["methods"] for study in ("cadabelief", "rates"))
 
 
-def test_the_readmes_table_of_scales_says_what_the_plan_says():
-    papers = table(text_of("README.md"), "folder of [workflow/papers](workflow/papers)")
-    keys = [re.match(r"\[(.*?)\]", row[0])[1] for row in papers]
-    default = yaml.safe_load(text_of("config.yaml")) | {"papers": keys}
-    rows = table(text_of("README.md"), "scale")
-    scales = {scale for key in keys for scale in folder.load(key).scales}
-    assert {names(row[0])[0] for row in rows} == scales
-    for row in rows:
-        made = plan.make(configuration.composed(default | {"scale": names(row[0])[0]}))
-        hours = sum(estimate.seconds(run["settings"]) for run in made.runs.values()) / 3600
-        assert int(row[2]) == len(made.runs), row[0]
-        assert float(row[3]) == float(f"{hours:.2g}"), row[0]
+def test_every_folder_of_the_library_is_described():
+    rows = table(text_of("docs/design.md"), "folder")
+    packages = (ROOT / "workflow/scripts/dpfl").glob("*/__init__.py")
+    assert {name for row in rows for name in names(row[0])} == {p.parent.name for p in packages}
+
+
+def test_every_scale_is_described():
+    described = set(re.findall(r"^- `([a-z0-9-]+)`: ", text_of("docs/presets.md"), re.MULTILINE))
+    assert described == {scale for key in folder.names() for scale in folder.load(key).scales}
+
+
+def test_the_study_that_stands_for_table_3_is_the_one_of_the_guide():
+    studies = folder.load("zhou2022").content["studies"]
+    (study,) = re.findall(r"is the study `([a-z0-9-]+)`", text_of("docs/clusters.md"))
+    assert "table 3" in {part["table"] for part in studies[study]["published"]}
+    for page in ("README.md", "docs/clusters.md"):
+        assert f"'select=[zhou2022/{study}]'" in text_of(page)
 
 
 def test_the_table_of_kinds_has_the_keys_that_the_kinds_take():

@@ -1,4 +1,4 @@
-"""A new baseline is one file and its entries in the configuration: the README's own examples."""
+"""A new baseline is one file and its entries in the configuration: the guide's own examples."""
 
 import copy
 import re
@@ -17,11 +17,10 @@ PACKAGES = Path("workflow") / "scripts" / "dpfl"
 
 @pytest.fixture(scope="module")
 def examples(root):
-    """The blocks of the README's section on adding a baseline, by language."""
-    text = (root / "README.md").read_text(encoding="utf-8")
-    section = text.split("\n## Adding a baseline\n")[1].split("\n## ")[0]
+    """The blocks of the guide to adding a baseline, by language."""
+    text = (root / "docs" / "adding-a-baseline.md").read_text(encoding="utf-8")
     blocks: dict[str, list[str]] = {}
-    for language, block in re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL):
+    for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
         blocks.setdefault(language, []).append(block)
     return blocks
 
@@ -47,7 +46,7 @@ def bits(tree: Tree, pattern: str) -> dict[str, bytes]:
     return {name: content for name, (_, content) in tree.contents(pattern).items()}
 
 
-def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, examples):
+def test_the_optimizer_of_the_guide_gets_its_row_and_only_its_runs_train(finished, examples):
     source, entries = examples["python"][0], examples["yaml"][0]
     assert len((source + entries).splitlines()) < 40
     known, before = finished.runs(), bits(finished, "runs/*/*")
@@ -74,7 +73,7 @@ def test_the_readmes_optimizer_gets_its_row_and_only_its_runs_train(finished, ex
     assert name in (finished.results / "reports" / "meng2023.html").read_text(encoding="utf-8")
 
 
-def test_the_readmes_mechanism_trains(finished, examples):
+def test_the_mechanism_of_the_guide_trains(finished, examples):
     name = add(finished, "mechanisms", examples["python"][1])
     config = with_method("new", "rates")
     config["mechanisms"] = {name: {"uses": name}}

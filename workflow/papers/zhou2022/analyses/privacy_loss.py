@@ -2,7 +2,7 @@
 
 The header's ε of a step gives the noise, σ = sqrt(2 ln(1.25/δ)) / header; batch size, δ and P3SGD's
 candidate scales are assumptions. A diamond is printed, the others are computed: with one noisy
-sum a batch, or with all that the method releases; classic RDP, and PLD for the truth.
+sum a batch, or with all that the method releases; classic RDP, and PLD, tight and rounded up.
 """
 
 from collections.abc import Collection

@@ -1,0 +1,217 @@
+"""What `make docs` writes: files as they would be written, tables of what was judged and kept."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from dpfl import analyses
+from dpfl.claims import COLUMNS
+from dpfl.docs import (
+    best,
+    blocks,
+    board,
+    columns,
+    configuration,
+    hero,
+    pages,
+    prices,
+    result_page,
+    speed,
+)
+from dpfl.errors import UserError
+from dpfl.papers import folder
+from dpfl.provenance import kept
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "results" / "reference"
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return pages.texts(ROOT)
+
+
+def test_generated_files_and_parts_are_as_they_are_made_today(texts):
+    stale = [path for path, text in texts.items() if path.read_text(encoding="utf-8") != text]
+    assert stale == [], "run `make docs`"
+
+
+def test_every_generated_file_is_made_and_every_block_has_a_maker(texts):
+    made = {path for path in texts if path.parent.name in ("results", "reference")}
+    docs = ROOT / "docs"
+    assert made == {*(docs / "results").glob("*.md"), *(docs / "reference").glob("*.md")}
+    with pytest.raises(UserError, match=r"no block 'claim'.*claims"):
+        blocks.renewed(
+            "<!-- claim: written by make docs -->\n<!-- end of claim -->", {"claims": str}
+        )
+
+
+def test_a_block_made_twice_is_the_same_and_leaves_the_rest():
+    text = "a\n<!-- x: written by make docs -->\nold\n<!-- end of x -->\nb\n"
+    once = blocks.renewed(text, {"x": lambda: "new"})
+    assert "old" not in once and "\nnew\n" in once
+    assert blocks.renewed(once, {"x": lambda: "new"}) == once
+    assert blocks.without(once) == "a\n\nb\n"
+
+
+def rows(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def judged(claim, verdict, part="overall", **more):
+    row = dict.fromkeys(COLUMNS, None) | {"paper": "new2024", "claim": claim, "part": part}
+    return row | {"about": f"{claim} {part}", "verdict": verdict, "privacy": "consistent"} | more
+
+
+LEAST = "-0.42 [-0.61, -0.23] (n=5)"
+TOLD = {"n": 5, "difference": -0.42, "difference_low": -0.61, "difference_high": -0.23}
+EPSILONS = {"eps_claimed": 8.0, "eps_certified": 7.9991, "audit_status": "not audited"}
+
+
+@pytest.fixture
+def reference(tmp_path, monkeypatch):
+    """Kept results of two made-up papers: one with judged claims, one that is older."""
+    home = tmp_path / "papers"
+    for key, judges in (("new2024", True), ("old2020", False)):
+        (tmp_path / "reference" / key / "mnist" / "tables").mkdir(parents=True)
+        own = home / key
+        own.mkdir(parents=True)
+        names = ["beats", "again", "demo", *(f"number-{i}" for i in range(board.MANY + 1))]
+        claims = [
+            {"id": name, "where": "abstract", "quote": f"It {name}.", "kind": name.split("-")[0]}
+            for name in names
+        ]
+        about = {"title": f"On {key}", "summary": f"What {key} says.", "claims": claims}
+        (own / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+        (own / "page.md").write_text("**In short.** Two\nlines.\n\nMore.\n", encoding="utf-8")
+        (own / "published.csv").write_text("table,row,metric,value\n", encoding="utf-8")
+        if judges:
+            found = [
+                judged("beats", "reversed", **TOLD, **EPSILONS),
+                judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
+                judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
+                judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
+                judged("demo", "demonstration", n=1),
+                *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(board.MANY + 1)),
+            ]
+            folder = tmp_path / "reference" / key / "mnist" / "claims"
+            folder.mkdir()
+            pd.DataFrame(found, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
+    recorded = {"command": "make replicate PAPER=new2024", "commit": "abc", "core_hours": 2.0}
+    more = {"runs": {"trained": 3}, "trained": None, "hardware": []}
+    monkeypatch.setattr(
+        kept, "about", lambda path: recorded | more if path.parent.name == "new2024" else None
+    )
+    return home, tmp_path / "reference"
+
+
+def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
+    lines = rows(board.table(*reference, "docs/results/"))
+    assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
+    assert lines[0][1:5] == ["It beats.", "", f"beats against a: {LEAST}", "reversed"]
+    assert lines[0][5] == "8 / 8 / not audited"  # a proven bound is rounded up
+    assert lines[1][1] == f"{board.MANY + 1} claims of the kind `number`"
+    assert lines[1][4] == f"{board.MANY + 1} differs"
+    assert lines[2][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
+    assert [lines[2][1], lines[2][3], lines[2][4]] == [
+        "What old2020 says.",
+        "Two lines.",
+        "older rules",
+    ]
+    assert len(lines) == 3
+    assert board.MARK in board.table(*reference, "")
+
+
+def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):
+    home, kept_results = reference
+    text = result_page.of_paper(home / "new2024", kept_results, ROOT / "docs" / "results")
+    assert "### beats: reversed" in text
+    assert "| beats against b | +0.50 [-0.61, -0.23] (n=5) | replicated |" in text
+    assert "    make replicate PAPER=new2024 DATA_DIR=/path/to/datasets" in text
+
+
+def test_the_readmes_figure_is_kept_and_needed():
+    path = hero.picture(REFERENCE, ROOT).split("](")[1].removesuffix(")")
+    assert (ROOT / path).is_file()
+    with pytest.raises(UserError, match="none of the figures"):
+        hero.picture(ROOT / "docs", ROOT)
+
+
+def test_the_most_accurate_cells_are_so_among_all_kept_ones():
+    found = {(row[0], row[1]): row for row in rows(best.table(REFERENCE, ""))}
+    highest = {}
+    for path in REFERENCE.glob("*/*/tables/*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            for cell in csv.DictReader(file):
+                if not cell.get("accuracy_mean") or cell.get("unit") != "example":
+                    continue
+                proven = cell["eps_certified"] not in ("", "inf")
+                lost = float(cell.get("at_chance") or 0)
+                if proven and lost == 0 and float(cell["n"]) >= 3:
+                    place = cell["dataset"].split("-scatter")[0], f"{float(cell['epsilon']):g}"
+                    mean = float(cell["accuracy_mean"])
+                    highest[place] = max(mean, highest.get(place, -math.inf))
+    assert found
+    assert {place: f"{mean:.1f}" for place, mean in highest.items() if place in found} == {
+        place: row[4].split()[0] for place, row in found.items()
+    }
+
+
+QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
+"""Analyses that take seconds; test_pages.py computes all of them for the pages of the report."""
+
+
+def test_kept_prices_are_those_of_today():
+    assert set(prices.names()) >= QUICK
+    for key, name in sorted(QUICK):
+        for file, table in prices.made(key, name):
+            held = pd.read_csv(prices.path_of(REFERENCE, key, file))
+            assert list(held) == list(table)
+            made = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+            pd.testing.assert_frame_equal(held, made, rtol=1e-6)
+
+
+def test_prices_are_kept_of_every_analysis_that_needs_no_data():
+    for key, name in prices.names():
+        own = folder.load(key).content["analyses"][name]
+        for suffix in analyses.load(key, own["uses"]).TABLES:
+            file = f"{name}_{suffix}" if suffix else name
+            assert prices.path_of(REFERENCE, key, file).exists()
+
+
+def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
+    text = texts[ROOT / "docs/reference/configuration.md"]
+    default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    told = {row[0].strip("`"): row for row in rows(text.split("## Sections")[0])}
+    assert set(told) == set(default)
+    assert told["margin"][1:3] == ["number, > 0, ≤ 100", "`1.0`"]
+    assert "points" in told["margin"][3]
+    study = yaml.safe_load((ROOT / "workflow/schemas/composed.schema.yaml").read_text("utf-8"))
+    keys = study["properties"]["studies"]["additionalProperties"]["properties"]
+    assert all(f"`*.{key}" in text for key in keys)
+
+
+def test_comments_of_the_configuration_belong_to_the_key_below_or_beside():
+    told = configuration.comments("# head\n\n# one\n# two\na: 1 # three\nb: 2\n")
+    assert told == {"a": "one two three", "b": ""}
+
+
+def test_every_column_is_told_with_its_meaning():
+    schema = {"version": 7, "kinds": {"cells": {"n": ["number", "seeds | runs"]}}}
+    text = columns.page(schema)
+    assert "schema: 7." in " ".join(text.split())
+    assert "| `n` | number | seeds \\| runs |" in text
+
+
+def test_the_bench_is_told_in_two_digits(tmp_path):
+    (tmp_path / "splits.csv").write_text(
+        "model,contender,batch,steps,cpu_ms,ratio,peak_mb\n"
+        "mnist-cnn,split,250,2,1,1.849,9\ncifar10-cnn,split,250,2,1,46.2,363\n"
+    )
+    assert rows(speed.splits(tmp_path)) == [["split", "1.8", "46", "0.36 GB"]]

@@ -1,0 +1,76 @@
+"""All that is generated of README.md and docs/: texts by path, for the driver and for its test."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from dpfl.docs import (
+    blocks,
+    board,
+    columns,
+    configuration,
+    hero,
+    markdown,
+    result_page,
+    scales,
+    speed,
+    verdicts,
+)
+from dpfl.papers import folder
+
+SCHEMAS = Path("workflow/schemas")
+
+
+def texts(root: Path) -> dict[Path, str]:
+    """Return the text of every generated file and of every page with generated parts."""
+    reference, results = root / "results/reference", root / "docs/results"
+    papers = {
+        results / f"{key}.md": result_page.of_paper(folder.HOME / key, reference, results)
+        for key in folder.names()
+    }
+    whole = {results / "index.md": result_page.index(folder.HOME, reference)} | _references(root)
+    return papers | whole | _with_blocks(root, reference)
+
+
+def _references(root: Path) -> dict[Path, str]:
+    def schema(name: str) -> dict:
+        return yaml.safe_load(_read(root / SCHEMAS / name))
+
+    config = _read(root / "config.yaml")
+    user, composed = schema("config.schema.yaml"), schema("composed.schema.yaml")
+    own = root / "docs/reference"
+    return {
+        own / "configuration.md": configuration.page(
+            user, composed, yaml.safe_load(config), config
+        ),
+        own / "columns.md": columns.page(schema("tables.yaml")),
+        own / "verdicts.md": verdicts.page(),
+    }
+
+
+def _with_blocks(root: Path, reference: Path) -> dict[Path, str]:
+    """Return the pages that have generated parts, each with its parts made anew."""
+    bench = reference / "bench"
+    measured = sorted((reference / "measured").glob("*.csv"))
+    made: dict[str, Callable[[], str]] = {
+        **{path.stem: partial(markdown.of_csv, path) for path in measured},
+        "papers": scales.papers,
+        "scales": partial(scales.costs, yaml.safe_load(_read(root / "config.yaml"))),
+        "hero": partial(hero.picture, reference, root),
+        "claims": partial(board.table, folder.HOME, reference, "docs/results/"),
+        "bench-steps": partial(speed.steps, bench),
+        "bench-splits": partial(speed.splits, bench),
+        "bench-rounds": partial(speed.rounds, bench),
+    }
+    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    return _renewed({page: _read(page) for page in pages}, made)
+
+
+def _renewed(pages: Mapping[Path, str], made: Mapping[str, Callable[[], str]]) -> dict[Path, str]:
+    return {page: blocks.renewed(text, made) for page, text in pages.items() if blocks.names(text)}
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

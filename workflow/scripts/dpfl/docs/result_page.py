@@ -1,0 +1,121 @@
+"""docs/results/: a page per paper, from its own files and from kept results alone."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpfl.docs import best, board, found, judged, markdown
+from dpfl.docs.judged import Folder
+from dpfl.papers import citation, folder
+from dpfl.provenance import kept
+from dpfl.report import kept_words, paper
+from dpfl.report.paper import Paper
+
+NOTE = (
+    "This page is made of kept results alone, and of prices that need no training. *This run* "
+    "means a run of your own: its report, `results/reports/{key}.html`, fills what is left out."
+)
+CLAIMS = (
+    "Claims that kept results have judged; n counts seeds. How verdicts come about: "
+    "[statistics](../statistics.md). What the three epsilons are: "
+    "[audits](audit.md#three-epsilons)."
+)
+BEST = (
+    "Of all kept cells whose runs all trained, with at least three seeds, the most accurate one "
+    "whose ε for one example is certified. Studies differ in epochs, in clients and in how rates "
+    "were chosen, so this is what to beat and no comparison; no ε pays for choosing rates."
+)
+OPEN = ("what", "key", "default", "note")
+
+
+def of_paper(home: Path, reference: Path, place: Path) -> str:
+    """Return the page of the paper in `home`, with links for a page that lies in `place`."""
+    own = paper.read(home)
+    held = [each for each in judged.folders(home.parent, reference) if each.paper.key == own.key]
+    parts = [
+        f"# {own.short}",
+        *_cited(own),
+        f"**What it says.** {' '.join(own.about['summary'].split())}",
+        *(text for each in held for text in _judged(each)),
+        "## What was found",
+        NOTE.format(key=own.key),
+        found.page(home, reference, place).replace("../../../docs/", "../"),
+        "## Do it again",
+        *_again(held, own, place),
+        "## What the paper leaves open",
+        markdown.table(OPEN, [_choice(choice) for choice in own.choices]),
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def index(home: Path, reference: Path) -> str:
+    """Return the page that leads to the papers' pages: the table of claims, and every paper."""
+    papers = [paper.read(home / key) for key in folder.names()]
+    rows = [[f"[{own.short}]({own.key}.md)", own.about["summary"], _counted(own)] for own in papers]
+    return "\n\n".join(
+        [
+            "# Results by paper",
+            CLAIMS,
+            board.table(home, reference, ""),
+            "## Most accurate with a certificate",
+            BEST,
+            best.table(reference, ""),
+            "## All papers",
+            markdown.table(("paper", "what it says", "claims, of them with a kind"), rows) + "\n",
+        ]
+    )
+
+
+def _cited(own: Paper) -> list[str]:
+    """Return the citation, nothing of a text that has none but its title."""
+    return [citation.full(own.about)] if "citation" in own.about else []
+
+
+def _counted(own: Paper) -> str:
+    claims = own.claims.values()
+    return f"{len(claims)}, {sum('kind' in claim for claim in claims)}"
+
+
+def _judged(held: Folder) -> Iterator[str]:
+    """Yield the claims that a kept folder has judged, each with what it is made of."""
+    if not held.lines:
+        return
+    yield f"## Claims judged at the scale `{held.path.name}`"
+    yield markdown.table(judged.CLAIM, map(held.cells, held.lines))
+    for line in held.lines:
+        parts = held.parts(line)
+        heads = f"### {judged.name_of(line)}: {line.verdict}", f"{line.where}: {line.claim}"
+        yield from (*heads, parts) if parts else ()
+
+
+def _again(folders: list[Folder], own: Paper, place: Path) -> Iterator[str]:
+    for path in (each.path for each in folders):
+        about = kept.about(path)
+        link = Path(os.path.relpath(path, place)).as_posix()
+        command = about["command"] if about else f"make replicate PAPER={own.key} SCALE={path.name}"
+        data = " DATA_DIR=/path/to/datasets" * ("DATA_DIR" not in command)
+        yield f"At the scale `{path.name}`, with the data sets in a folder of yours:"
+        yield f"    {command}{data}"
+        yield from kept_words.of(about) or [kept_words.MARK]
+        yield f"[Where these results come from]({link}/README.md). Tables: {_tables(path, link)}."
+    if not folders:
+        yield f"No results of this paper are kept. Its scales: {_scales(own.key)}."
+    yield "What a scale costs: [presets](../presets.md)."
+
+
+def _scales(key: str) -> str:
+    return ", ".join(map(markdown.code, folder.load(key).scales))
+
+
+def _tables(path: Path, link: str) -> str:
+    names = sorted(file.stem for file in (path / "tables").glob("*.csv"))
+    return ", ".join(f"[{name}]({link}/tables/{name}.csv)" for name in names)
+
+
+def _choice(choice: dict) -> list[str]:
+    return [
+        choice["what"],
+        markdown.code(choice["key"]),
+        str(choice["default"]),
+        choice.get("note", ""),
+    ]

@@ -1,0 +1,63 @@
+"""Lays docs/ out for a site: what pages link to outside of it is copied beside them."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+FENCED = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"^```(\w+) ([\w.]+)$", re.MULTILINE)
+"""The first line of a block that bears the name of a file."""
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+BESIDE = "files"
+"""The folder of the site that holds what lies outside docs/, at its path from the root."""
+HOME = "index.md"
+"""The page of the site that stands for README.md."""
+
+
+def lay_out(root: Path, source: Path) -> None:
+    """Copy docs/ to `source`, and every file outside of it that a page links to."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(root / "docs", source)
+    for page in sorted(source.rglob("*.md")):
+        origin = root / "docs" / page.relative_to(source)
+        text, outside = _moved(page, origin, root, source)
+        page.write_text(text, encoding="utf-8")
+        for path in outside:
+            _copy(root / path, source / BESIDE / path)
+
+
+def _moved(page: Path, origin: Path, root: Path, source: Path) -> tuple[str, list[Path]]:
+    """Return a page with links as they lead in `source`, and what they need there."""
+    parts, outside = FENCED.split(page.read_text(encoding="utf-8")), []
+    for number, part in enumerate(parts):
+        if number % 2 == 0:
+            for link, target in _outside(part, origin, root):
+                outside += [target] * (target.suffix != ".md")
+                part = part.replace(f"]({link})", f"]({_address(target, page, source)})")
+            parts[number] = part
+        else:
+            parts[number] = NAMED.sub(r'```\1 title="\2"', part)
+    return "".join(parts), outside
+
+
+def _outside(text: str, origin: Path, root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield links that lead out of docs/ to a file, and what they lead to, from the root."""
+    for link in dict.fromkeys(LINK.findall(text)):
+        path = (origin.parent / link.partition("#")[0]).resolve()
+        if "://" not in link and path.exists() and not path.is_relative_to(root / "docs"):
+            yield link, path.relative_to(root)
+
+
+def _address(target: Path, page: Path, source: Path) -> str:
+    """Return where a link leads: a copy, or the site's own page for README.md and other pages."""
+    place = source / (HOME if target.suffix == ".md" else f"{BESIDE}/{target.as_posix()}")
+    return Path(os.path.relpath(place, page.parent)).as_posix()
+
+
+def _copy(path: Path, place: Path) -> None:
+    """Copy a file; a folder is shown by what of it pages link to."""
+    if path.is_file():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)

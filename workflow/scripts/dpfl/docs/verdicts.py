@@ -1,0 +1,37 @@
+"""docs/reference/verdicts.md: the rule of every kind of claim, from the first lines of its file."""
+
+import ast
+from pathlib import Path
+
+from dpfl import claims, plugins
+from dpfl.docs import markdown
+from dpfl.report.claims_table import TONES
+
+TITLE = """# Verdict rules
+
+Each kind of claim is a file of `workflow/scripts/dpfl/claims/`; its first lines fix its
+verdicts, their conditions and the smallest n before any result is seen. They stand here as
+they stand there. Why they are so, with examples: [statistics](../statistics.md). Which keys a
+claim of a kind takes: [adding a paper](../adding-a-paper.md#kinds-of-claims)."""
+SIDES = {"good": "holds", "bad": "does not hold"}
+LAST = """Every other verdict decides nothing: `inconclusive`, `too few seeds`, `control missing`,
+`demonstration`, `not run`, `unfinished`, `not judged`. The verdict on privacy is apart:
+[audits](../privacy.md#what-an-audit-adds)."""
+
+
+def page() -> str:
+    """Return the page of all kinds of claims that there are."""
+    parts = [TITLE, markdown.table(("verdict", "the claim"), _sides()), LAST]
+    for kind in sorted(claims.kinds()):
+        parts += [f"## {kind}", _rule(plugins.ROOT / "claims" / f"{kind.replace('-', '_')}.py")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sides() -> list[list[str]]:
+    return [[f"`{verdict}`", SIDES[tone]] for verdict, tone in TONES.items()]
+
+
+def _rule(path: Path) -> str:
+    """Return a file's docstring; where an indented part begins, Markdown wants an empty line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return text.replace("+-", "±")
