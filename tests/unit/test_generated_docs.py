@@ -82,7 +82,7 @@ def reference(tmp_path, monkeypatch):
         (tmp_path / "reference" / key / "mnist" / "tables").mkdir(parents=True)
         own = home / key
         own.mkdir(parents=True)
-        names = ["beats", "again", "demo", *(f"number-{i}" for i in range(board.MANY + 1))]
+        names = ["beats", "again", "demo", "gap", *(f"number-{i}" for i in range(board.MANY + 1))]
         claims = [
             {"id": name, "where": "abstract", "quote": f"It {name}.", "kind": name.split("-")[0]}
             for name in names
@@ -98,6 +98,8 @@ def reference(tmp_path, monkeypatch):
                 judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
                 judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
                 judged("demo", "demonstration", n=1),
+                judged("gap", "differs", ours=3.0, n=5, compared="test beside training accuracy"),
+                *(judged("gap", "differs", f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
                 *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(board.MANY + 1)),
             ]
             folder = tmp_path / "reference" / key / "mnist" / "claims"
@@ -116,15 +118,16 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
     assert lines[0][1:5] == ["It beats.", "", f"beats against a: {LEAST}", "reversed"]
     assert lines[0][5] == "8 / 8 / not audited"  # a proven bound is rounded up
-    assert lines[1][1] == f"{board.MANY + 1} claims of the kind `number`"
-    assert lines[1][4] == f"{board.MANY + 1} differs"
-    assert lines[2][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
-    assert [lines[2][1], lines[2][3], lines[2][4]] == [
+    assert lines[1][2:4] == ["1.5 to 2.5", "3 (n=5); test beside training accuracy"]
+    assert lines[2][1] == f"{board.MANY + 1} claims of the kind `number`"
+    assert lines[2][4] == f"{board.MANY + 1} differs"
+    assert lines[3][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
+    assert [lines[3][1], lines[3][3], lines[3][4]] == [
         "What old2020 says.",
         "Two lines.",
         "older rules",
     ]
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert board.MARK in board.table(*reference, "")
 
 

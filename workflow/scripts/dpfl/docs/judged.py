@@ -1,17 +1,58 @@
-"""The judged claims of a kept folder, as lines of a table in Markdown."""
+"""The judged claims of kept folders, as lines of a table in Markdown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dpfl.docs import markdown
 from dpfl.provenance import kept
-from dpfl.report import claims_table, paper
-from dpfl.report.claims_table import Line
+from dpfl.report import claims_table, paper, values
 from dpfl.report.paper import Paper
+from dpfl.tables.rendering import known
 
 CLAIM = ("claim", "printed", "found", "verdict", "ε claimed / certified / audited")
 PART = ("compared", "found", "verdict", "ε claimed / certified / audited")
+SAME = ("about", "printed", "ours", "difference", "verdict")
+"""Columns that are equal where two claims have one and the same finding."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.yaml, `about`, with its rows: the claim as a whole, then its parts."""
+
+    about: dict[str, Any]
+    rows: list[dict[str, Any]]
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict on the claim as a whole."""
+        return self.rows[0]["verdict"]
+
+    @property
+    def cells(self) -> list[str]:
+        """Return the cells of the claim, under CLAIM: what is found of the part that says least."""
+        whole, words = self.rows[0], self.about.get("short") or paper.saying(self.about)
+        found = f"{self._least}: {_found(whole)}" if self._least else _found(whole)
+        return [words, self._printed, found, self.verdict, claims_table.epsilons(whole)]
+
+    @property
+    def parts(self) -> str:
+        """Return the table of what the claim is made of, nothing where it is one comparison."""
+        return markdown.table(PART, map(_part, self.rows[1:])) if len(self.rows) > 2 else ""
+
+    @property
+    def _least(self) -> str:
+        """Return what is compared in the part that the claim's difference is of, if any."""
+        own = claims_table.difference(self.rows[0])
+        found = [row["about"] for row in self.rows[1:] if claims_table.difference(row) == own]
+        return min(found, key=len, default="") if own else ""
+
+    @property
+    def _printed(self) -> str:
+        """Return the printed number, or from where to where those of the parts go."""
+        found = sorted({row["printed"] for row in self.rows if known(row["printed"])})
+        return " to ".join(f"{value:.4g}" for value in dict.fromkeys(found[:1] + found[-1:]))
 
 
 @dataclass(frozen=True)
@@ -21,41 +62,7 @@ class Folder:
     path: Path
     paper: Paper
     recorded: bool
-    lines: list[Line]
-
-    def kind(self, line: Line) -> str:
-        """Return the kind of a claim."""
-        return self._claim(line).get("kind", "")
-
-    def cells(self, line: Line) -> list[str]:
-        """Return the cells of a claim, under CLAIM: what is found of the part that says least."""
-        words = self._claim(line).get("short") or line.claim
-        found = _found(line.difference, line.ours)
-        about = self._least(line)
-        told = f"{about}: {found}" if about else found
-        return [words, line.printed, told, line.verdict, line.epsilons]
-
-    def parts(self, line: Line) -> str:
-        """Return the table of what a claim is made of, nothing where it is one comparison."""
-        rows = self._rows(line)[1:]
-        return markdown.table(PART, map(_part, rows)) if len(rows) > 1 else ""
-
-    def _least(self, line: Line) -> str:
-        """Return what is compared in the part that the claim's difference is of, if any."""
-        rows = self._rows(line)[1:] if line.difference else []
-        found = [row for row in rows if claims_table.difference(row) == line.difference]
-        return min((row["about"] for row in found), key=len, default="")
-
-    def _rows(self, line: Line) -> list[dict]:
-        return claims_table.parts(claims_table.read(_table(self.path)), name_of(line))
-
-    def _claim(self, line: Line) -> dict:
-        return self.paper.claims.get(name_of(line), {})
-
-
-def name_of(line: Line) -> str:
-    """Return the id of a claim."""
-    return line.anchor.removeprefix(paper.anchor(""))
+    claims: list[Claim]
 
 
 def folders(home: Path, reference: Path) -> Iterator[Folder]:
@@ -63,34 +70,29 @@ def folders(home: Path, reference: Path) -> Iterator[Folder]:
     for path in kept.folders(reference):
         own = paper.read(home / path.parent.name)
         recorded = kept.about(path) is not None
-        yield Folder(path, own, recorded, _lines(path, own) if recorded else [])
+        yield Folder(path, own, recorded, _claims(path, own) if recorded else [])
 
 
-def _lines(path: Path, own: Paper) -> list[Line]:
+def _claims(path: Path, own: Paper) -> list[Claim]:
     """Return what a folder has judged; of claims with one and the same finding the first."""
-    found = claims_table.lines(claims_table.read(_table(path)), {own.key: own})
-    lines = [line for line in found if line.verdict not in claims_table.LAST]
-    return [line for number, line in enumerate(lines) if not _told(line, lines[:number])]
+    table = values.read(path / "claims" / "claims.csv")
+    found: dict[tuple, Claim] = {}
+    for name, about in own.claims.items():
+        rows = claims_table.parts(table, name)
+        if rows and rows[0]["verdict"] not in (claims_table.NOT_JUDGED, *claims_table.LAST):
+            finding = tuple(str(rows[0][column]) for column in SAME)
+            found.setdefault(finding, Claim(about, rows))
+    return list(found.values())
 
 
-def _told(line: Line, before: list[Line]) -> bool:
-    """Tell whether an earlier claim has one and the same finding."""
-    own = (line.about, line.printed, line.ours, line.difference, line.verdict)
-    return any(
-        own == (one.about, one.printed, one.ours, one.difference, one.verdict) for one in before
-    )
+def _part(row: dict[str, Any]) -> list[str]:
+    return [row["about"], _found(row), row["verdict"], claims_table.epsilons(row)]
 
 
-def _table(path: Path) -> Path:
-    return path / "claims" / "claims.csv"
-
-
-def _part(row: dict) -> list[str]:
-    found = _found(claims_table.difference(row), claims_table.ours(row))
-    return [row["about"], found, row["verdict"], claims_table.epsilons(row)]
-
-
-def _found(difference: str, ours: str) -> str:
-    """Return a difference with its n, which stands at the end of `ours`; else `ours`."""
+def _found(row: dict[str, Any]) -> str:
+    """Return a difference with n, or what was found, and what stands beside what is printed."""
+    difference, ours = claims_table.difference(row), claims_table.ours(row)
     n = ours[ours.rfind("(") :] if "(" in ours else f"({ours})" * bool(ours)
-    return f"{difference} {n}".strip() if difference else ours
+    found = f"{difference} {n}".strip() if difference else ours
+    beside = row["compared"] if known(row["compared"]) else ""
+    return "; ".join(filter(None, (found, str(beside))))

@@ -78,14 +78,14 @@ def _counted(own: Paper) -> str:
 
 def _judged(held: Folder) -> Iterator[str]:
     """Yield the claims that a kept folder has judged, each with what it is made of."""
-    if not held.lines:
+    if not held.claims:
         return
     yield f"## Claims judged at the scale `{held.path.name}`"
-    yield markdown.table(judged.CLAIM, map(held.cells, held.lines))
-    for line in held.lines:
-        parts = held.parts(line)
-        heads = f"### {judged.name_of(line)}: {line.verdict}", f"{line.where}: {line.claim}"
-        yield from (*heads, parts) if parts else ()
+    yield markdown.table(judged.CLAIM, [claim.cells for claim in held.claims])
+    for claim in (claim for claim in held.claims if claim.parts):
+        yield f"### {claim.about['id']}: {claim.verdict}"
+        yield f"{claim.about['where']}: {paper.saying(claim.about)}"
+        yield claim.parts
 
 
 def _again(folders: list[Folder], own: Paper, place: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ NAMED = re.compile(r"^```(\w+) ([\w.]+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 BESIDE = "files"
 """The folder of the site that holds what lies outside docs/, at its path from the root."""
-HOME = "index.md"
+HOME, README = "index.md", Path("README.md")
 """The page of the site that stands for README.md."""
 
 
@@ -25,7 +25,7 @@ def lay_out(root: Path, source: Path) -> None:
         text, outside = _moved(page, origin, root, source)
         page.write_text(text, encoding="utf-8")
         for path in outside:
-            _copy(root / path, source / BESIDE / path)
+            _copy(root / path, _place(path, source))
 
 
 def _moved(page: Path, origin: Path, root: Path, source: Path) -> tuple[str, list[Path]]:
@@ -34,7 +34,7 @@ def _moved(page: Path, origin: Path, root: Path, source: Path) -> tuple[str, lis
     for number, part in enumerate(parts):
         if number % 2 == 0:
             for link, target in _outside(part, origin, root):
-                outside += [target] * (target.suffix != ".md")
+                outside += [target] * (target != README)
                 part = part.replace(f"]({link})", f"]({_address(target, page, source)})")
             parts[number] = part
         else:
@@ -51,9 +51,15 @@ def _outside(text: str, origin: Path, root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _address(target: Path, page: Path, source: Path) -> str:
-    """Return where a link leads: a copy, or the site's own page for README.md and other pages."""
-    place = source / (HOME if target.suffix == ".md" else f"{BESIDE}/{target.as_posix()}")
+    """Return where a link leads: a copy, or the site's own first page for README.md."""
+    place = source / HOME if target == README else _place(target, source)
     return Path(os.path.relpath(place, page.parent)).as_posix()
+
+
+def _place(target: Path, source: Path) -> Path:
+    """Return where a copy lies; Markdown is shown as it is, for its own links are not followed."""
+    path = source / BESIDE / target
+    return path.with_suffix(".txt") if path.suffix == ".md" else path
 
 
 def _copy(path: Path, place: Path) -> None:
