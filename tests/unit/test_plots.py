@@ -13,10 +13,11 @@ import pytest
 import synthetic
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from scipy import stats
 from synthetic import cell, study
 
-from dpfl.figures import ends, looks
+from dpfl.figures import ends, looks, saving
 from dpfl.plots import (
     _cost,
     accuracy,
@@ -30,6 +31,7 @@ from dpfl.plots import (
     variants,
 )
 from dpfl.privacy import accounting
+from dpfl.report import reader
 from dpfl.tables import ranges, results
 
 INF = math.inf
@@ -738,6 +740,34 @@ def test_clients_draw_a_line_per_value_of_what_else_is_varied(tmp_path: Path) ->
 def test_clients_need_a_study_of_their_number(tmp_path: Path) -> None:
     [ax] = clients.draw(compare(tmp_path, seeds=1), tmp_path).figure.axes
     assert "no study of the number of clients" in ax.texts[0].get_text()
+
+
+WORST_CASES = {
+    "accuracy": (accuracy, [cell(m, e, 3) for m in "abcdefgh" for e in (0.5, 1, 2, 4, 8, INF)]),
+    "convergence": (convergence, [cell(m, e, 3) for m in "abcd" for e in (0.5, 1, 2, 4, 8, INF)]),
+    "variants": (
+        variants,
+        [cell("sgd", e, 3, rank=r) for e in (0.5, 1, 2, 4, 8) for r in (10, 500)],
+    ),
+    "bounds": (bounds, [cell("cadabelief", e, 1, r=r) for e in (2, 8, INF) for r in (1, 2, 3)]),
+    "rates": (rates, [cell(m, e, 1, rate=g) for m in "abcde" for e in (2, 8) for g in GRID]),
+    "clients": (clients, [cell("a", e, 3, clients=n) for e in (1, 2, 4, 8) for n in (20, 400)]),
+    "schedule": (schedule, [cell("sgd", e, 3, budget=b) for e in (2, 8) for b in "abcd"]),
+}
+
+
+@pytest.mark.parametrize("name", WORST_CASES)
+def test_the_smallest_text_can_be_read_where_a_page_shows_the_figure(tmp_path: Path, name) -> None:
+    plot, cells = WORST_CASES[name]
+    outcome = {"final_validation_accuracy": 0.9} if name == "rates" else {}
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + s / 100} | outcome)
+    figure = plot.draw(study(cells, title="A title of some words"), tmp_path).figure
+    png = tmp_path / "figure.png"
+    figure.savefig(png, dpi=saving.FORMATS[".png"]["dpi"])
+    scale = reader.shown_width(png) / (96 * figure.get_figwidth())
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    smallest = min(texts, key=lambda text: text.get_fontsize())
+    assert smallest.get_fontsize() * scale >= 6.9, smallest
 
 
 def test_values_do_not_share_colour_or_marker() -> None:

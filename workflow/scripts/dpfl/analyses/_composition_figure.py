@@ -23,7 +23,7 @@ LOOKS = looks.numbered(LINES)
 
 def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
     """Draw the tables: ε and δ of the first mechanism, then ε of each of the others."""
-    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(4.9, 4.4))
+    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(3.9, 4.0))
     names = list(crossovers["mechanism"])
     epsilons = [axes[0, 0], *axes[0, 2:]]
     for ax, (_, crossover) in zip(epsilons, crossovers.iterrows(), strict=True):

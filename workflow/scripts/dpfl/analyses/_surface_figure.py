@@ -19,7 +19,7 @@ DARK = 0.55  # the part of the scale from which lines are drawn in white
 def draw(prices: pd.DataFrame) -> Figure:
     """Draw the table: a panel per sampling rate on one scale of colours."""
     rates = sorted(prices["sample_rate"].unique())
-    figure, axes = style.canvas(1, len(rates), panel=(4.3, 4.2), sharex=True, sharey=True)
+    figure, axes = style.canvas(1, len(rates), panel=(3.7, 3.9), sharex=True, sharey=True)
     known = prices["epsilon"][prices["epsilon"] > 0]
     norm = LogNorm(max(known.min(), LEVELS[0] / 2), min(known.max(), LEVELS[-1]), clip=True)
     for ax, rate in zip(axes[0], rates, strict=True):
