@@ -33,9 +33,23 @@ def draw(prices: pd.DataFrame) -> Figure:
     bar.set_ticks([level for level in LEVELS if norm.vmin <= level <= norm.vmax])
     bar.ax.yaxis.set_major_formatter("{x:g}")
     bar.ax.minorticks_off()
-    delta = style.delta_text(prices["delta"].iloc[0])
-    style.title(figure, f"ε at δ = {delta}, lines of equal ε")
+    style.title(figure, finding(prices))
+    style.note(figure, "Lines: equal ε. Dots: computed; colours between them are blended.")
     return figure
+
+
+def finding(prices: pd.DataFrame) -> str:
+    """Tell between which prices the grid lies, and where they are."""
+    low, high = (prices.loc[at] for at in (prices["epsilon"].idxmin(), prices["epsilon"].idxmax()))
+    delta = style.delta_text(prices["delta"].iloc[0])
+    return f"At δ = {delta}, ε lies between {_price(low)} and {_price(high)}"
+
+
+def _price(row: pd.Series) -> str:
+    return (
+        f"{row['epsilon']:.3g} (q = {row['sample_rate']:g}, z = {row['noise_multiplier']:g}, "
+        f"T = {row['rounds']:g})"
+    )
 
 
 def _panel(ax: Axes, grid: pd.DataFrame, norm: LogNorm) -> Any:
