@@ -493,6 +493,33 @@ def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:
     assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
 
 
+def test_the_first_of_several_settings_has_panels_in_the_colour_of_its_family(
+    tmp_path: Path,
+) -> None:
+    pairs = [(m, c) for m in ("dpsgd", "fsdp-central") for c in ("clip-1", "mean", "median")]
+    cells = [cell("alongside", 8.0, 3, mechanism=m, clipping=c, optimizer="sgd") for m, c in pairs]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
+    drawn = variants.draw(study(cells, kind="variants"), tmp_path)
+    upper, lower = drawn.figure.axes
+    titles = [ax.get_title("left") for ax in (upper, lower)]
+    assert titles == ["DP-SGD, ε = 8, n = 3", "central FSDP, ε = 8, n = 3"]
+    assert [t.get_text() for t in lower.get_yticklabels()] == ["clip-1", "mean", "median"]
+    for ax, method in ((upper, "dpsgd"), (lower, "fsdp-central")):
+        assert lines(ax)["alongside"].get_color() == looks.of_method(method).colour
+    assert "In all of it: optimizer SGD." in below(drawn.figure)
+    assert drawn.data["series"].tolist()[3] == "central FSDP, clip-1"
+
+
+def test_the_numbers_beside_a_figure_are_those_of_its_runs(tmp_path: Path) -> None:
+    data = accuracy.draw(compare(tmp_path), tmp_path).data
+    row = data[(data["method"] == "sgd") & (data["epsilon"] == 2.0)].iloc[0]
+    sample = [100 * value({"epsilon": 2.0, "method": "sgd"}, s) for s in range(3)]
+    limits = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high))
+    assert [float(text) for text in row["seeds"].split()] == pytest.approx(sample)
+    assert (row["n"], row["trained"], row["certified"]) == (3, 3, True)
+
+
 def test_a_variant_that_never_trains_stands_at_the_edge_of_a_shared_frame(
     tmp_path: Path,
 ) -> None:

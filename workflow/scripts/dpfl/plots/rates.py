@@ -140,7 +140,9 @@ def _finding(summary: pd.DataFrame) -> str:
         return f"{_titled(ranked.iloc[0])} has good rates {_range(ranked.iloc[0])}"
     widest, narrowest = ranked.iloc[0], ranked.iloc[-1]
     if widest["width_decades"] == narrowest["width_decades"]:
-        return f"All ranges of good rates span {widest['width_decades']:g} decades of the grid"
+        width = widest["width_decades"]
+        span = f"span {width:g} decades" if width else "are one rate of the grid"
+        return f"All ranges of good rates {span}"
     return (
         f"{_where(widest)} has the widest range of good rates, {_range(widest)}; "
         f"{_where(narrowest)} the narrowest, {_range(narrowest)}"
