@@ -161,6 +161,7 @@ def _analysis(home: Path) -> None:
         rendering.write(home / "tables" / TOLD / stem, found[suffix], shown)
     picture = home / "figures" / TOLD / "prices" / "epsilon-surface"
     _draw(picture, "accuracy", studies()[0], home / "runs")
+    Path(f"{picture}.txt").unlink()  # as of figures that were kept without words
 
 
 def _outlines(home: Path, made: list[dict]) -> None:

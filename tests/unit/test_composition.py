@@ -362,7 +362,10 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     names = {str(path) for path in once}
     assert names == {
         *(f"tables/composition-text/map.{ending}" for ending in ("csv", "md", "tex")),
-        *(f"figures/composition-text/map/epsilon-surface.{ending}" for ending in ("png", "pdf")),
+        *(
+            f"figures/composition-text/map/epsilon-surface.{ending}"
+            for ending in ("png", "pdf", "txt")
+        ),
     }
     table = pd.read_csv(tmp_path / "once" / "tables" / "composition-text" / "map.csv")
     assert len(table) == 12

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from dpfl.figures import drawn, findings, style
+from dpfl.figures import drawn, findings, saving, style
 
 
 def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[bool]):
@@ -73,3 +73,16 @@ def test_a_finding_begins_with_a_capital_and_stands_over_the_figure():
     found = drawn.told(figure, pd.DataFrame(), "central FSDP leads", "A picture")
     assert figure.get_suptitle() == "Central FSDP leads"
     assert found.words == "Central FSDP leads. A picture.\n"
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_no_file(tmp_path):
+    figure, axes = style.canvas()
+    broken = drawn.told(figure, pd.DataFrame({"a": [1]}), "It breaks", "A picture")
+    axes[0, 0].set_title(r"$\nothing$")
+    with pytest.raises(ValueError, match="nothing"):
+        saving.save_all(broken, tmp_path / "figure")
+    assert list(tmp_path.iterdir()) == []
+    axes[0, 0].set_title("whole")
+    saving.save_all(broken, tmp_path / "figure")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".pdf", ".png", ".txt"]
+    assert (tmp_path / "figure.csv").read_text(encoding="utf-8") == "a\n1\n"

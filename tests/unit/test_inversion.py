@@ -98,7 +98,9 @@ def test_tables_read_the_same_from_their_files(tables, tmp_path):
 
 def test_the_figure_shows_originals_over_what_was_found(tables):
     figure = inversion.draw(tables)
-    assert "An attack, not a proof" in figure.get_suptitle()
+    (below,) = figure.legends
+    assert "An attack, not a proof" in below.get_title().get_text()
+    assert "plain gradient" in figure.get_suptitle()
     panels = figure.axes
     assert len(panels) == 3
     for panel in panels:

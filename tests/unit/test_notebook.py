@@ -83,11 +83,13 @@ def test_the_page_tells_the_paper_in_order(told: str) -> None:
     assert " nan" not in words
 
 
-def test_every_claim_has_its_place_and_every_figure_its_words(told: str) -> None:
+def test_every_claim_has_its_place_and_every_figure_its_words(told: str, folder: Path) -> None:
     found = Page(told)
     assert {"claim-better", "claim-printed", "claim-later"} <= found.places
     assert {"study-main", "study-rates", "study-prices"} <= found.places
-    assert found.alts == [f"The study {TOLD}/main: accuracy", "How ε = 1 adds up"]
+    words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
+    assert words.startswith("Adam is 2.0 points ahead of SGD")
+    assert found.alts == [words.strip(), "How ε = 1 adds up"]  # the second has no words of its own
 
 
 def test_links_of_the_page_lead_somewhere(told: str, folder: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 import synthetic
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from scipy import stats
 from synthetic import cell, study
 
-from dpfl.figures import ends, looks
+from dpfl.figures import ends, looks, saving
 from dpfl.plots import (
     _cost,
     accuracy,
@@ -30,6 +31,7 @@ from dpfl.plots import (
     variants,
 )
 from dpfl.privacy import accounting
+from dpfl.report import reader
 from dpfl.tables import ranges, results
 
 INF = math.inf
@@ -491,6 +493,33 @@ def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:
     assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
 
 
+def test_the_first_of_several_settings_has_panels_in_the_colour_of_its_family(
+    tmp_path: Path,
+) -> None:
+    pairs = [(m, c) for m in ("dpsgd", "fsdp-central") for c in ("clip-1", "mean", "median")]
+    cells = [cell("alongside", 8.0, 3, mechanism=m, clipping=c, optimizer="sgd") for m, c in pairs]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
+    drawn = variants.draw(study(cells, kind="variants"), tmp_path)
+    upper, lower = drawn.figure.axes
+    titles = [ax.get_title("left") for ax in (upper, lower)]
+    assert titles == ["DP-SGD, ε = 8, n = 3", "central FSDP, ε = 8, n = 3"]
+    assert [t.get_text() for t in lower.get_yticklabels()] == ["clip-1", "mean", "median"]
+    for ax, method in ((upper, "dpsgd"), (lower, "fsdp-central")):
+        assert lines(ax)["alongside"].get_color() == looks.of_method(method).colour
+    assert "In all of it: optimizer SGD." in below(drawn.figure)
+    assert drawn.data["series"].tolist()[3] == "central FSDP, clip-1"
+
+
+def test_the_numbers_beside_a_figure_are_those_of_its_runs(tmp_path: Path) -> None:
+    data = accuracy.draw(compare(tmp_path), tmp_path).data
+    row = data[(data["method"] == "sgd") & (data["epsilon"] == 2.0)].iloc[0]
+    sample = [100 * value({"epsilon": 2.0, "method": "sgd"}, s) for s in range(3)]
+    limits = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high))
+    assert [float(text) for text in row["seeds"].split()] == pytest.approx(sample)
+    assert (row["n"], row["trained"], row["certified"]) == (3, 3, True)
+
+
 def test_a_variant_that_never_trains_stands_at_the_edge_of_a_shared_frame(
     tmp_path: Path,
 ) -> None:
@@ -738,6 +767,34 @@ def test_clients_draw_a_line_per_value_of_what_else_is_varied(tmp_path: Path) ->
 def test_clients_need_a_study_of_their_number(tmp_path: Path) -> None:
     [ax] = clients.draw(compare(tmp_path, seeds=1), tmp_path).figure.axes
     assert "no study of the number of clients" in ax.texts[0].get_text()
+
+
+WORST_CASES = {
+    "accuracy": (accuracy, [cell(m, e, 3) for m in "abcdefgh" for e in (0.5, 1, 2, 4, 8, INF)]),
+    "convergence": (convergence, [cell(m, e, 3) for m in "abcd" for e in (0.5, 1, 2, 4, 8, INF)]),
+    "variants": (
+        variants,
+        [cell("sgd", e, 3, rank=r) for e in (0.5, 1, 2, 4, 8) for r in (10, 500)],
+    ),
+    "bounds": (bounds, [cell("cadabelief", e, 1, r=r) for e in (2, 8, INF) for r in (1, 2, 3)]),
+    "rates": (rates, [cell(m, e, 1, rate=g) for m in "abcde" for e in (2, 8) for g in GRID]),
+    "clients": (clients, [cell("a", e, 3, clients=n) for e in (1, 2, 4, 8) for n in (20, 400)]),
+    "schedule": (schedule, [cell("sgd", e, 3, budget=b) for e in (2, 8) for b in "abcd"]),
+}
+
+
+@pytest.mark.parametrize("name", WORST_CASES)
+def test_the_smallest_text_can_be_read_where_a_page_shows_the_figure(tmp_path: Path, name) -> None:
+    plot, cells = WORST_CASES[name]
+    outcome = {"final_validation_accuracy": 0.9} if name == "rates" else {}
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + s / 100} | outcome)
+    figure = plot.draw(study(cells, title="A title of some words"), tmp_path).figure
+    png = tmp_path / "figure.png"
+    figure.savefig(png, dpi=saving.FORMATS[".png"]["dpi"])
+    scale = reader.shown_width(png) / (96 * figure.get_figwidth())
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    smallest = min(texts, key=lambda text: text.get_fontsize())
+    assert smallest.get_fontsize() * scale >= 6.9, smallest
 
 
 def test_values_do_not_share_colour_or_marker() -> None:

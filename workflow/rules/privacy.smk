@@ -53,6 +53,7 @@ for analysis in PLAN.analyses:
                 labels={"study": analysis},
             ),
             pdf=analysis_figures([analysis], "pdf"),
+            words=analysis_figures([analysis], "txt"),
         log:
             f"results/logs/analyse/{analysis}.log",
         conda:

@@ -1,8 +1,12 @@
-"""Compute one analysis that trains nothing: its tables (csv, md, tex), its figure (png, pdf)."""
+"""Compute one analysis that trains nothing: its tables (csv, md, tex), figure (png, pdf, txt)."""
 
 import argparse
+import inspect
 import json
 from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
 
 from dpfl import analyses, cli
 from dpfl.figures import saving
@@ -30,7 +34,14 @@ def main() -> None:
     for suffix in analysis.TABLES:
         stem = f"{arguments.name}_{suffix}" if suffix else arguments.name
         rendering.write(arguments.tables / stem, found[suffix], columns[suffix])
-    saving.save(analysis.draw(found), arguments.figures / arguments.name / arguments.analysis)
+    stem = arguments.figures / arguments.name / arguments.analysis
+    saving.save(analysis.draw(found), stem, _words(analysis, found))
+
+
+def _words(analysis: ModuleType, found: dict[str, pd.DataFrame]) -> str:
+    """Return what the figure shows, by its numbers if the analysis tells them."""
+    told = analysis.words(found) if hasattr(analysis, "words") else inspect.getdoc(analysis)
+    return " ".join((told or "").split()) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draw one figure of one study as PNG and PDF, with its numbers and words; equal numbers give equal bytes."""
+"""Draw one figure of one study, with its numbers and words; equal numbers give equal bytes."""
 
 import argparse
 from pathlib import Path

@@ -5,6 +5,9 @@ raises a UserError, `tables(settings)`, `columns()` and `draw(tables)`. Settings
 the first job, so importing a file must cost nothing: numpy and all that needs it are imported
 inside the functions that use them.
 
+A file may hold `words(tables)`, what the figure shows for those who cannot see it; without it the
+file's own first lines stand for that.
+
 A file with NEEDS_DATASET = True reads a data set, which its entry names as `dataset`: it holds
 `check(settings, dataset)` and `tables(settings, dataset, path)`, the path that of the prepared
 file. Networks that it uses are the values of its setting `models`.

@@ -23,7 +23,7 @@ LOOKS = looks.numbered(LINES)
 
 def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
     """Draw the tables: ε and δ of the first mechanism, then ε of each of the others."""
-    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(4.9, 4.4))
+    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(3.9, 4.0))
     names = list(crossovers["mechanism"])
     epsilons = [axes[0, 0], *axes[0, 2:]]
     for ax, (_, crossover) in zip(epsilons, crossovers.iterrows(), strict=True):
@@ -36,7 +36,23 @@ def draw(prices: pd.DataFrame, crossovers: pd.DataFrame) -> Figure:
     for ax in epsilons:
         ax.yaxis.set_major_formatter("{x:g}")
     style.legend_below(figure, axes[0, 0])
+    style.title(figure, finding(prices, crossovers.head(1)))
     return figure
+
+
+def finding(prices: pd.DataFrame, crossovers: pd.DataFrame) -> str:
+    """Tell where advanced composition is below basic, and what is proven at the most rounds."""
+    told = []
+    for _, crossover in crossovers.iterrows():
+        own = prices[prices["mechanism"] == crossover["mechanism"]]
+        last = own.loc[own["k"].idxmax()]
+        said = "never" if math.isnan(crossover["k"]) else f"from {crossover['k']:.0f} rounds on"
+        told.append(
+            f"{crossover['mechanism']}: advanced is below basic composition {said}; after "
+            f"{last['k']:.0f} rounds it has ε = {last['advanced_epsilon']:.3g}, PLD "
+            f"{last['pld']:.3g}"
+        )
+    return "\n".join(told)
 
 
 def _epsilon(ax: Axes, own: pd.DataFrame, crossover: float) -> None:

@@ -19,7 +19,7 @@ DARK = 0.55  # the part of the scale from which lines are drawn in white
 def draw(prices: pd.DataFrame) -> Figure:
     """Draw the table: a panel per sampling rate on one scale of colours."""
     rates = sorted(prices["sample_rate"].unique())
-    figure, axes = style.canvas(1, len(rates), panel=(4.3, 4.2), sharex=True, sharey=True)
+    figure, axes = style.canvas(1, len(rates), panel=(3.7, 3.9), sharex=True, sharey=True)
     known = prices["epsilon"][prices["epsilon"] > 0]
     norm = LogNorm(max(known.min(), LEVELS[0] / 2), min(known.max(), LEVELS[-1]), clip=True)
     for ax, rate in zip(axes[0], rates, strict=True):
@@ -33,9 +33,23 @@ def draw(prices: pd.DataFrame) -> Figure:
     bar.set_ticks([level for level in LEVELS if norm.vmin <= level <= norm.vmax])
     bar.ax.yaxis.set_major_formatter("{x:g}")
     bar.ax.minorticks_off()
-    delta = style.delta_text(prices["delta"].iloc[0])
-    style.title(figure, f"ε at δ = {delta}, lines of equal ε")
+    style.title(figure, finding(prices))
+    style.note(figure, "Lines: equal ε. Dots: computed; colours between them are blended.")
     return figure
+
+
+def finding(prices: pd.DataFrame) -> str:
+    """Tell between which prices the grid lies, and where they are."""
+    low, high = (prices.loc[at] for at in (prices["epsilon"].idxmin(), prices["epsilon"].idxmax()))
+    delta = style.delta_text(prices["delta"].iloc[0])
+    return f"At δ = {delta}, ε lies between {_price(low)} and {_price(high)}"
+
+
+def _price(row: pd.Series) -> str:
+    return (
+        f"{row['epsilon']:.3g} (q = {row['sample_rate']:g}, z = {row['noise_multiplier']:g}, "
+        f"T = {row['rounds']:g})"
+    )
 
 
 def _panel(ax: Axes, grid: pd.DataFrame, norm: LogNorm) -> Any:

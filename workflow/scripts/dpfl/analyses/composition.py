@@ -69,6 +69,13 @@ def columns() -> "dict[str, dict[str, Column]]":
     return COLUMNS
 
 
+def words(tables: "dict[str, pd.DataFrame]") -> str:
+    """Return what the figure shows."""
+    from dpfl.analyses import _composition_figure
+
+    return _composition_figure.finding(tables[""], tables["crossover"])
+
+
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
     """Draw ε and δ of the first mechanism against k, and ε of the others."""
     from dpfl.analyses import _composition_figure

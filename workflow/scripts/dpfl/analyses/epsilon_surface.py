@@ -55,6 +55,13 @@ def columns() -> "dict[str, dict[str, Column]]":
     }
 
 
+def words(tables: "dict[str, pd.DataFrame]") -> str:
+    """Return what the figure shows."""
+    from dpfl.analyses import _surface_figure
+
+    return _surface_figure.finding(tables[""])
+
+
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
     """Draw one map per sampling rate."""
     from dpfl.analyses import _surface_figure

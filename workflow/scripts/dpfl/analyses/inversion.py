@@ -92,6 +92,13 @@ def columns() -> "dict[str, dict[str, Column]]":
     return COLUMNS
 
 
+def words(tables: "dict[str, pd.DataFrame]") -> str:
+    """Return what the figure shows."""
+    from dpfl.analyses import _inversion_figure
+
+    return _inversion_figure.finding(tables[""])
+
+
 def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
     """Draw originals over reconstructions, a panel per attack and batch size."""
     from dpfl.analyses import _inversion_figure

@@ -52,6 +52,10 @@ class Look:
         """Return the keyword arguments of markers without a line."""
         return self.line(proven) | {"linestyle": "none"}
 
+    def printed(self) -> dict[str, object]:
+        """Return how a number is drawn that the paper prints beside this line."""
+        return PRINTED | {"markeredgecolor": self.colour, "markeredgewidth": 1.2}
+
 
 def of_method(method: str) -> Look | None:
     """Return the look of a method, None where it has no family."""

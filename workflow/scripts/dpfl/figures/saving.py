@@ -16,9 +16,12 @@ FORMATS = {
 DATA, WORDS = ".csv", ".txt"
 
 
-def save(figure: Figure, stem: Path | str) -> None:
-    """Write stem.png and stem.pdf."""
+def save(figure: Figure, stem: Path | str, words: str = "") -> None:
+    """Write stem.png and stem.pdf, and words for those who cannot see them as stem.txt."""
     with ExitStack() as stack:
+        if words:
+            told = stack.enter_context(files.atomic(f"{stem}{WORDS}"))
+            told.write_text(words, encoding="utf-8")
         _draw(figure, stem, stack)
 
 

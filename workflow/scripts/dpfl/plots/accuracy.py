@@ -19,6 +19,8 @@ from dpfl.tables import results
 
 DODGE = 0.7
 """Share of the distance between two epsilons over which the methods are spread."""
+ASIDE = 0.3
+"""Share of a method's place by which its seeds stand beside its bar."""
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -30,8 +32,12 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     known = looks.of_study(study)
     lines = [g for m in known for g in cells[cells["method"] == m].groupby("series", sort=False)]
     offsets = DODGE * (np.arange(len(lines)) + 0.5 - len(lines) / 2) / max(len(lines), 1)
+    aside = ASIDE * DODGE / max(len(lines), 1)
     placed = {
-        series: (known[group["method"].iloc[0]], group.assign(x=_x(group, epsilons) + offset))
+        series: (
+            known[group["method"].iloc[0]],
+            group.assign(x=_x(group, epsilons) + offset, aside=aside),
+        )
         for (series, group), offset in zip(lines, offsets, strict=True)
     }
     floor = _frame.floor(cells["mean"])
@@ -79,9 +85,10 @@ def _beside(ax: Axes, cell: pd.Series, look: looks.Look, floor: float) -> None:
     """Draw the seeds of a cell, what is printed of it, what failed and what left the frame."""
     x, seeds = cell["x"], cell["seeds"]
     if len(seeds) > 1:
-        ax.plot([x] * len(seeds), seeds, color=look.colour, label="_seeds", **keys.DOT)
+        dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
+        ax.plot([x + cell["aside"]] * len(seeds), seeds, **dots)
     for value in cell["printed"]:
-        ax.plot([x], [value], label="_printed", **looks.PRINTED)
+        ax.plot([x], [value], label="_printed", **look.printed())
     _failures.at_foot(ax, x, cell, look)
     if cell["mean"] < floor:
         place = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": look.colour}

@@ -19,6 +19,7 @@ from dpfl.plots import _context
 from dpfl.tables import results
 
 RATE, LOW, HIGH = (looks.COLOURS[number] for number in (0, 6, 7))
+COLUMNS = 4
 QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below", "clipped_above"]
 
 
@@ -31,11 +32,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
         return drawn.nothing(f"{study['title']}: no run recorded a bounded rate")
     own = bounded[bounded["method"] == method]
     columns = list(own.groupby(["variant", "epsilon"], sort=False))
-    figure, axes = style.canvas(
-        2, len(columns), panel=(max(2.6, 6 / len(columns)), 2.6), sharex="col", sharey="row"
-    )
-    axes[0, 0].set_ylim(_limits(own))
-    for (upper, lower), ((variant, epsilon), table) in zip(axes.T, columns, strict=True):
+    figure, pairs = _canvas(len(columns))
+    for (upper, lower), ((variant, epsilon), table) in zip(pairs, columns, strict=True):
         steps = table.groupby(["round", "step"])[QUANTITIES].mean().reset_index()
         _rates(upper, steps)
         _clipped(lower, steps)
@@ -45,13 +43,36 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:g}")
         lower.xaxis.set_minor_locator(NullLocator())
-    axes[0, 0].set_ylabel("rate per coordinate")
-    axes[1, 0].set_ylabel("clipped, %")
-    axes[1, 0].set_ylim(-4, 104)
-    _legend(figure, axes[:, 0], study)
+        upper.set_ylim(_limits(own))
+        lower.set_ylim(-4, 104)
+    _legend(figure, pairs[0], study)
     steps = own.groupby(["variant", "epsilon", "round", "step"], sort=False)[QUANTITIES]
     data = steps.mean().reset_index()
     return drawn.told(figure, data, _finding(families.title(method), data), _shows(study, data))
+
+
+def _canvas(count: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Return a figure and its pairs of panels, one above the other, at most COLUMNS in a row."""
+    columns = min(COLUMNS, count)
+    blocks = -(-count // columns)
+    panel = (max(2.6, 6 / columns), 2.6)
+    figure, axes = style.canvas(2 * blocks, columns, panel=panel, sharex=True)
+    pairs = [
+        (axes[2 * (i // columns), i % columns], axes[2 * (i // columns) + 1, i % columns])
+        for i in range(blocks * columns)
+    ]
+    for number, (upper, lower) in enumerate(pairs):
+        if number >= count:
+            upper.remove()
+            lower.remove()
+        elif number % columns:
+            upper.tick_params(labelleft=False)
+            lower.tick_params(labelleft=False)
+        else:
+            upper.set_ylabel("rate per coordinate")
+            lower.set_ylabel("clipped, %")
+        lower.tick_params(labelbottom=True)
+    return figure, pairs[:count]
 
 
 def _method(study: dict, bounded: pd.DataFrame) -> str | None:
@@ -86,7 +107,7 @@ def _clipped(ax: Axes, steps: pd.DataFrame) -> None:
     ax.plot(x, below, color=LOW, marker="v", markersize=4, label=r"raised to $\eta_l$")
 
 
-def _legend(figure: Figure, axes: np.ndarray, study: dict) -> None:
+def _legend(figure: Figure, axes: tuple[Axes, Axes], study: dict) -> None:
     handles = [handle for ax in axes for handle in ax.get_legend_handles_labels()[0]]
     style.note(figure, _context.about(study), handles)
 

@@ -33,7 +33,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
         return drawn.nothing(f"{study['title']}: no study of the number of clients")
     epsilons = sorted(cells["epsilon"].unique())
     private = [e for e in epsilons if np.isfinite(e)] or epsilons
-    panel = (max(4.2, 6.4 / len(private)), 3.8)
+    panel = (max(2.4, 6.4 / len(private)), 3.8)
     figure, axes = style.canvas(1, len(private), panel=panel, sharex=True, sharey=True)
     known = _looks(study, cells)
     free = cells[np.isinf(cells["epsilon"])]

@@ -42,7 +42,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     if means["mean"].max() > STRETCH_ABOVE:
         _stretch(axes[0, 0])
     style.finish(axes, len(epsilons), "round", "test accuracy, %")
-    _names(axes.flat[len(epsilons) - 1], means, known, rows)
+    _names(axes[0, -1], means, epsilons[columns - 1], known, rows)
     _explain(figure, study, runs)
     finding = findings.leading(runs, study.get("focus"))
     return drawn.told(figure, means, finding, _shows(study, means))
@@ -72,11 +72,14 @@ def _panel(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look]) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
-def _names(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look], rows: int) -> None:
-    """Name all lines at the right of the last panel, by where they end in it or before."""
+def _names(
+    ax: Axes, means: pd.DataFrame, epsilon: float, known: dict[str, looks.Look], rows: int
+) -> None:
+    """Name all lines at the right of the first row, by where they end in its last panel."""
     found = {}
     for series, line in means.groupby("series", sort=False):
-        last = line[line["epsilon"] == line["epsilon"].max()]
+        here = line[line["epsilon"] == epsilon]
+        last = here if len(here) else line
         private = line[np.isfinite(line["epsilon"])]
         proven = bool(private["certified"].all())
         found[series] = (last["mean"].iloc[-1], known[line["method"].iloc[0]], proven)

@@ -22,6 +22,8 @@ from dpfl.tables import results
 READS_STUDY = ("results/claims/{paper}/claims.csv",)
 ROW = 0.27
 """Height of a row, inches."""
+ASIDE = 0.28
+"""Rows by which the pairs of seeds stand below their mean."""
 BAND = "0.88"
 HEADS = {"claim": "bold", "row": "normal"}
 
@@ -74,14 +76,14 @@ def _row(ax: Axes, row: pd.Series, y: int) -> None:
     look = looks.of_method(row["opponent"]) or looks.look(row["number"])
     if len(row["seeds"]) > 1:
         dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
-        ax.plot(row["seeds"], [y] * len(row["seeds"]), **dots)
+        ax.plot(row["seeds"], [y + ASIDE] * len(row["seeds"]), **dots)
     if row["n"]:
         label = f"_{row['claim']}, {_name(row)}"
         ax.plot([row["difference"]], [y], label=label, zorder=4, **look.mark(row["certified"]))
     if not np.isnan(row["low"]):
         ax.plot([row["low"], row["high"]], [y, y], color=look.colour, linewidth=1.6, label="_bar")
     if not np.isnan(row["printed"]):
-        ax.plot([row["printed"]], [y], label="_printed", **looks.PRINTED)
+        ax.plot([row["printed"]], [y], label="_printed", **look.printed())
     ax.annotate(
         f"{row['verdict']}, n = {row['n']:g}",
         (1.015, y),

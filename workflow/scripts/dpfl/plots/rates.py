@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import drawn, families, keys, looks, style
+from dpfl.figures import drawn, keys, looks, style
 from dpfl.plots import _context
-from dpfl.tables import ranges, rendering, results
+from dpfl.tables import ranges, results
 
 HOLDS_OUT = True
 VARIES = ("rate",)
@@ -29,7 +29,8 @@ TITLE_WIDTH = 34
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the rate runs of a study."""
-    runs = style.named(results.frame(study, runs_dir), ["method"])
+    runs = results.frame(study, runs_dir)
+    runs = runs.assign(label=style.names(runs.assign(variant="")))
     rates = _panelled(ranges.classified(study, runs))
     summary = ranges.ranges(study, runs).set_index(ranges.SERIES)
     epsilons = sorted(rates["epsilon"].unique())
@@ -82,7 +83,7 @@ def _panel(
         second = rate_key != first
         _series(ax, line, look, second, rate_key)
         _good_range(ax, summary.loc[key], look, 0.035 + 0.05 * second)
-    ax.set_title(textwrap.fill(_titled(own.iloc[0]), TITLE_WIDTH), loc="left")
+    ax.set_title(textwrap.fill(own.iloc[0]["label"], TITLE_WIDTH), loc="left")
 
 
 def _rate_axis(ax: Axes, rates: pd.Series) -> None:
@@ -105,12 +106,6 @@ def _look(look: looks.Look, second: bool, proven: bool) -> dict[str, object]:
     """Return how a line is drawn: thin with small marks for a second rate."""
     line = look.line(proven)
     return line | {"linewidth": 1.0, "markersize": 0.6 * line["markersize"]} if second else line
-
-
-def _titled(row: pd.Series) -> str:
-    """Return the title of a panel: its method, what else it varies, and whether it is refuted."""
-    own, title = row["label"].split(rendering.NOT_CERTIFIED)[0], families.title(row["method"])
-    return own.replace(row["method"], title, 1)
 
 
 def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
@@ -137,10 +132,12 @@ def _finding(summary: pd.DataFrame) -> str:
         return "No optimizer has a good rate"
     ranked = known.sort_values("width_decades", ascending=False, kind="stable")
     if len(ranked) == 1:
-        return f"{_titled(ranked.iloc[0])} has good rates {_range(ranked.iloc[0])}"
+        return f"{ranked.iloc[0]['label']} has good rates {_range(ranked.iloc[0])}"
     widest, narrowest = ranked.iloc[0], ranked.iloc[-1]
     if widest["width_decades"] == narrowest["width_decades"]:
-        return f"All ranges of good rates span {widest['width_decades']:g} decades of the grid"
+        width = widest["width_decades"]
+        span = f"span {width:g} decades" if width else "are one rate of the grid"
+        return f"All ranges of good rates {span}"
     return (
         f"{_where(widest)} has the widest range of good rates, {_range(widest)}; "
         f"{_where(narrowest)} the narrowest, {_range(narrowest)}"
@@ -148,7 +145,7 @@ def _finding(summary: pd.DataFrame) -> str:
 
 
 def _where(row: pd.Series) -> str:
-    return f"{_titled(row)} over {row['rate_key']} {style.at(row['epsilon'])}"
+    return f"{row['label']} over {row['rate_key']} {style.at(row['epsilon'])}"
 
 
 def _range(row: pd.Series) -> str:

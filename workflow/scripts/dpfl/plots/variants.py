@@ -19,6 +19,8 @@ from dpfl.plots import _cells, _context, _facets, _failures, _frame
 from dpfl.tables import results
 
 DODGE = 0.7
+ASIDE = 0.3
+"""Share of a mark's place by which the seeds stand below it."""
 LETTER = 0.085  # width in inches of a letter of a tick's name
 LINE = 0.17
 """Height of one mark's line, inches."""
@@ -59,9 +61,10 @@ def _canvas(cells: pd.DataFrame) -> tuple[Figure, np.ndarray]:
     """Return a figure whose rows are as high as their facets have ticks."""
     columns, lines = cells["epsilon"].nunique(), 0.14 + LINE * cells["method"].nunique()
     ticks = [len(_ticks(own)) for _, own in cells.groupby("facet", sort=False)]
-    height = 1.5 / len(ticks) + max(0.3, lines) * sum(ticks) / len(ticks) + 0.3
+    below = 1.5 + 0.12 * cells["method"].nunique()
+    height = below / len(ticks) + max(0.3, lines) * sum(ticks) / len(ticks) + 0.3
     names = LETTER * cells["tick"].str.len().max()
-    width = max(3.4, 6.6 / columns) + names / columns
+    width = max(2.0, 6.6 / columns) + names / columns
     ratios = {"height_ratios": ticks}
     return style.canvas(
         len(ticks), columns, panel=(width, height), sharey="row", sharex=True, gridspec_kw=ratios
@@ -93,7 +96,8 @@ def _panel(ax: Axes, cells: pd.DataFrame, ticks: list[str], floor: float, known:
     for method, offset in zip(methods, offsets, strict=True):
         for _, cell in cells[cells["method"] == method].iterrows():
             look = known[method, cell["facet"]]
-            _mark(ax, cell, ticks.index(cell["tick"]) + offset, floor, look)
+            height = ticks.index(cell["tick"]) + offset
+            _mark(ax, cell, height, floor, look, ASIDE * DODGE / len(methods))
     ax.set_yticks(range(len(ticks)), [style.literal(tick) for tick in ticks])
     ax.set_ylim(len(ticks) - 0.5, -0.5)
     for edge in np.arange(len(ticks) - 1) + 0.5:
@@ -101,14 +105,16 @@ def _panel(ax: Axes, cells: pd.DataFrame, ticks: list[str], floor: float, known:
     ax.grid(visible=False, axis="y")
 
 
-def _mark(ax: Axes, cell: pd.Series, y: float, floor: float, look: looks.Look) -> None:
+def _mark(
+    ax: Axes, cell: pd.Series, y: float, floor: float, look: looks.Look, aside: float
+) -> None:
     """Draw one cell: its mean or that it left the frame, interval, seeds, and what is printed."""
     _failures.at_left(ax, y, cell, look)
     if len(cell["seeds"]) > 1:
         dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
-        ax.plot(cell["seeds"], [y] * len(cell["seeds"]), **dots)
+        ax.plot(cell["seeds"], [y + aside] * len(cell["seeds"]), **dots)
     for value in cell["printed"]:
-        ax.plot([value], [y], label="_printed", **looks.PRINTED)
+        ax.plot([value], [y], label="_printed", **look.printed())
     if cell["mean"] < floor:
         return _beyond(ax, cell, y, look)
     if cell["trained"]:

@@ -68,7 +68,9 @@ class Kept:
         for name in of_paper(self.plan.studies, self.paper):
             _copy(self.results / "studies" / f"{name}.json", new / "studies" / f"{_own(name)}.json")
         for name in outputs.figures(self.plan, self.paper):
-            _copy(self.results / "figures" / f"{name}.png", new / "figures" / f"{_own(name)}.png")
+            for form in ("png", "txt"):
+                path = f"figures/{_own(name)}.{form}"
+                _copy(self.results / "figures" / f"{name}.{form}", new / path)
         for name, kind in outputs.tables(self.plan, self.paper).items():
             for form in ("csv", "md"):
                 path = f"tables/{_own(name)}.{form}"
