@@ -22,7 +22,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["code"] = code
+    made.filters.update(code=code, pair=pair)
     return made
 
 
@@ -41,9 +41,16 @@ def joined(*parts: str) -> Markup:
     return Markup("\n").join(parts)
 
 
-def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) -> Markup:
+def table(
+    heads: list[str], lines: list[list[str]], long: tuple[str, ...] = (), caption: str = ""
+) -> Markup:
     """Return a table, nothing without a line; the texts of `long` columns may wrap."""
-    return part("table", heads, lines, long) if lines else Markup("")
+    return part("table", heads, lines, long, caption) if lines else Markup("")
+
+
+def pair(value: str) -> tuple[str, str]:
+    """Return a choice that is shown as it is."""
+    return value, value
 
 
 def listing(lines: list[str]) -> Markup:
