@@ -1,7 +1,7 @@
 """The board of claims on the first page: kept results and this run, each a tab of one table."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,11 @@ from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
 REFERENCE = "reference"
+FOLDED = {
+    "demonstration": "{} only shown at work on a small data set, which decides nothing",
+    "not run": "{} not run at this scale",
+}
+"""The verdicts that answer nothing: their rows are folded, under these words."""
 
 
 def context(read: Mapping[str, Paper], folder: Folder, reference: Path | None) -> dict[str, Any]:
@@ -35,10 +40,10 @@ def context(read: Mapping[str, Paper], folder: Folder, reference: Path | None) -
         _tab("run", "This run", ran, read) | {"old": []},
     ]
     shown = [tab for tab in tabs if tab["papers"] or tab["old"]]
-    lines = [line for tab in tabs for line in (*tab["lines"], *tab["not_run"])]
+    lines = [line for tab in tabs for line in _of_tab(tab)]
     most = forest.reach(line.bar for line in lines)
     for tab in shown:
-        tab["bars"] = bars((*tab["lines"], *tab["not_run"]), most)
+        tab["bars"] = bars(_of_tab(tab), most)
     return {
         "tabs": shown,
         "opened": next((tab["id"] for tab in shown if tab["lines"]), shown[0]["id"]),
@@ -61,11 +66,24 @@ def _tab(
     return {
         "id": name,
         "title": title,
-        "lines": [line for line in lines if line.verdict != "not run"],
-        "not_run": [line for line in lines if line.verdict == "not run"],
+        "lines": [line for line in lines if line.verdict not in FOLDED],
+        "folded": list(_folded(lines)),
         "papers": [_paper(source, read[source.paper]) for source in sources],
         "said": claims_table.tally(lines),
     }
+
+
+def _folded(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the rows of each folded verdict, with the words that they stand under."""
+    lines = list(lines)
+    for verdict, words in FOLDED.items():
+        own = [line for line in lines if line.verdict == verdict]
+        if own:
+            yield words.format(counted(len(own), "claim")), own
+
+
+def _of_tab(tab: Mapping[str, Any]) -> list[Line]:
+    return [*tab["lines"], *(line for _, own in tab["folded"] for line in own)]
 
 
 def _paper(source: Source, of: Paper) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from itables.javascript import generate_init_offline_itables_html
 from markupsafe import Markup, escape
 
 from dpfl.report import cells_of, markup
+from dpfl.report.forms import counted
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
 from dpfl.tables.rendering import known, rounded_down, rounded_up
@@ -67,8 +68,14 @@ def _line(row: dict[str, Any], folder: Folder) -> list[Any]:
         f"≥ {rounded_down(audited)}" if known(audited) else "",
         row["unit"] if private else "",
         str(escape(row["rate"])),
-        " ".join(_run(run, number, folder) for number, run in enumerate(row["runs"], 1)),
+        _runs(row["runs"], folder),
     ]
+
+
+def _runs(runs: list[str], folder: Folder) -> str:
+    """Return the runs of a cell, folded."""
+    shown = "".join(_run(run, number, folder) for number, run in enumerate(runs, 1))
+    return f"<details><summary>{counted(len(runs), 'run')}</summary>{shown}</details>"
 
 
 def _run(run: str, number: int, folder: Folder) -> str:
@@ -81,4 +88,4 @@ def _run(run: str, number: int, folder: Folder) -> str:
         for name, path in places.items()
         if path.exists()
     ]
-    return f"{number}: {', '.join(links)}" if links else str(number)
+    return f"<br>{number}: {', '.join(links)}" if links else f" {number}"

@@ -13,9 +13,10 @@ from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
 ALL = "all"
+MENUS = ("dataset", "paper")
 TOLD = (
-    "Choose a data set or a paper; hover over a mark for its cell. Hollow marks have no proof of "
-    "their ε; black diamonds are what papers print."
+    "Choose a data set or a paper; hover over a mark for its method and cell. Hollow marks have no "
+    "proof of their ε; black diamonds are what papers print."
 )
 
 
@@ -26,7 +27,9 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
     printed = _printed(values.read(folder.path / "tables" / "published.csv"), found)
     if not len(found):
         return markup.listing(["No run of this scale is private."])
-    drawn = chart(found, printed).to_html(inline=True, fullhtml=False)
+    drawn = chart(found, printed).to_html(
+        inline=True, fullhtml=False, embed_options={"actions": False}
+    )
     beside = page.beside(folder, read)
     parts = [
         markup.part("paragraph", TOLD),
@@ -39,10 +42,10 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
 
 def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
     """Draw cells and printed values; two menus choose the data set and the paper."""
-    menus = [_menu(name, [*found[name], *printed[name]]) for name in ("dataset", "paper")]
+    menus = [_menu(name, [*found[name], *printed[name]]) for name in MENUS]
     chosen = " && ".join(
         f"({menu.name} == '{ALL}' || datum.{name} == {menu.name})"
-        for menu, name in zip(menus, ("dataset", "paper"), strict=True)
+        for menu, name in zip(menus, MENUS, strict=True)
     )
     x = altair.X("epsilon:Q", title="ε claimed").scale(type="log", nice=True)
     y = altair.Y("accuracy:Q", title="test accuracy, %").scale(zero=False)
@@ -53,9 +56,9 @@ def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=altair.Color("method:N").legend(columns=2, symbolLimit=0),
+            color=altair.Color("paper:N"),
             fillOpacity=altair.condition("datum.certified", altair.value(0.9), altair.value(0)),
-            fill=altair.Fill("method:N").legend(None),
+            fill=altair.Fill("paper:N"),
             tooltip=["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "n"],
         )
     )

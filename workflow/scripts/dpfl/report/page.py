@@ -19,10 +19,11 @@ def papers(keys: Iterable[str], home: Path) -> dict[str, Paper]:
 
 def context(read: Mapping[str, Paper], folder: Folder, reference: Path | None) -> dict[str, Any]:
     """Return everything the first page shows; `reference` holds kept results."""
+    shown = board.context(read, folder, reference)
     outlines = {key: folder.outline(key) for key in read}
     studies = [folder.study(name) for outline in outlines.values() for name in outline["studies"]]
     return {
-        "board": board.context(read, folder, reference),
+        "board": shown,
         "unfinished": unfinished_words.of_papers(outlines.values()),
         "runs": _count(folder, read, studies),
     }

@@ -112,12 +112,12 @@ def parts(page: Page) -> Markup:
 
 
 def found(page: Page, reference: Path | None = None) -> str:
-    """Return the paper's own page as Markdown, nothing if it has none."""
+    """Return the paper's own page as Markdown, an empty place if it has none."""
     if not (page.home / papers.PAGE).exists():
-        return ""
+        return '<span id="found"></span>'
     kept = reference or page.reference
     text = prose.of_paper(page.home, page.results.path, kept, prose.embedded)
-    return f"## What was found, and why\n\n{text}"
+    return f'<h2 id="found">What was found, and why</h2>\n\n{text}'
 
 
 def studies(page: Page) -> Markup:
@@ -125,8 +125,11 @@ def studies(page: Page) -> Markup:
     outline, reports = page.outline, page.reports
     if not outline["studies"] and not outline["analyses"]:
         none = f"The scale {outline['scale']} runs no study of this paper."
-        return markup.joined(markup.part("heading", "Studies"), markup.listing([none]))
+        return markup.joined(
+            markup.part("heading", "Studies", 2, "studies"), markup.listing([none])
+        )
     return markup.joined(
+        Markup('<span id="studies"></span>'),
         *(study_section.of_group(*group, page.results, reports) for group in _groups(page)),
         study_section.of_analyses(outline["analyses"], page.results, reports),
     )
@@ -136,7 +139,7 @@ def audit(page: Page) -> Markup:
     """Return once for all studies the three epsilons, with what no audit sees."""
     names = page.outline["studies"]
     if not names:
-        return Markup("")
+        return Markup('<span id="audit"></span>')
     return markup.joined(
         markup.part("heading", "Audit: ε claimed, certified, audited", 2, "audit"),
         markup.listing(study_section.privacy(page.results, names)),

@@ -53,7 +53,7 @@ def _of_run(folder: Folder, read: Iterable[str], about: dict[str, str]) -> Marku
 def data(studies: Iterable[dict], folder: Folder) -> list[list[str]]:
     """Return the digest of every data set that a run was trained on."""
     runs = dict.fromkeys(run for s in studies for cell in s["cells"] for run in cell["runs"])
-    found = [summary for summary in map(folder.summary, runs) if summary]
+    found = [own for own in map(folder.summary, runs) if own and "inputs" in own]
     pairs = {(own["settings"]["dataset"], own["inputs"]["data"]) for own in found}
     return [list(pair) for pair in sorted(pairs)]
 

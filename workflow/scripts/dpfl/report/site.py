@@ -26,6 +26,7 @@ from dpfl.report.reader import Folder
 def write(read: Mapping[str, Paper], folder: Folder, index: Path) -> None:
     """Write the first page and those beside it, all into its folder; the first one last."""
     reference = board.reference_of(folder, read)
+    first = page.context(read, folder, reference)
     bodies = {
         "explore": explore_page.body(folder, read),
         "cells": cells_page.body(folder, read),
@@ -34,7 +35,6 @@ def write(read: Mapping[str, Paper], folder: Folder, index: Path) -> None:
         "provenance": provenance_page.body(folder, read, reference, origin.of_run(folder)),
     }
     titles = {name: title for name, (_, title) in LINKS.items()}
-    first = page.context(read, folder, reference)
     for name, body in bodies.items():
         heading = markup.part("heading", titles[name], 1)
         text = render("paper", name, title=titles[name], body=markup.joined(heading, body))
