@@ -1,13 +1,18 @@
 """The parts of the board of claims: bars on one scale, chips, sentences, notes told once."""
 
 import math
+from pathlib import Path
 
 import pytest
+import results_folder
 from markupsafe import Markup
+from results_folder import SILENT, TOLD
 
-from dpfl.report import board, chips, forest, paper_words
+from dpfl.provenance import kept
+from dpfl.report import board, chips, forest, layout, page, paper_words
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
+from dpfl.report.reader import Folder
 
 
 def row(**changes) -> dict:
@@ -97,3 +102,41 @@ def test_a_paper_is_one_sentence() -> None:
 def test_a_remark_beside_several_claims_is_a_numbered_note() -> None:
     lines = [line("matches", remarks=("both", "one")), line("differs", remarks=("both",))]
     assert board.notes(lines) == {"both": 1}
+
+
+def keep(results: Path, scale: str) -> Path:
+    """Keep the claims of the paper that runs something, as `make keep` lays them out."""
+    folder = results / "reference" / TOLD / scale
+    for part in ("claims", "studies", "tables"):
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        (folder / part).symlink_to(results / part / TOLD)
+    return folder
+
+
+def test_kept_claims_open_first_and_old_folders_have_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = results_folder.write(tmp_path)
+    new, old = keep(results, "mnist"), results / "reference" / SILENT / "mnist"
+    (old / "tables").mkdir(parents=True)
+    monkeypatch.setattr(kept, "about", lambda folder: {"kept": True} if folder == new else None)
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    shown = board.context(read, Folder(results), results / "reference")
+    assert [tab["id"] for tab in shown["tabs"]] == ["kept", "run"]
+    assert shown["opened"] == "kept"
+    first, second = shown["tabs"]
+    assert {line.scale for line in first["lines"]} == {"mnist"}
+    assert {line.scale for line in second["lines"]} == {"small"}
+    assert [one["key"] for one in first["old"]] == [SILENT]
+    assert "0 tables, no judged claims. Kept before" in first["old"][0]["told"]
+    text = layout.render("index", "index", title="t", board=shown, unfinished=[], runs=1)
+    assert f'href="{TOLD}.html#kept-mnist-better"' in text
+    assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
+    assert text.count(" data-opened>") == 1
+
+
+def test_without_kept_claims_this_run_opens(tmp_path: Path) -> None:
+    results = results_folder.write(tmp_path)
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    shown = board.context(read, Folder(results), None)
+    assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"

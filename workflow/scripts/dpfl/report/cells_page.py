@@ -59,7 +59,7 @@ def _line(row: dict[str, Any], folder: Folder) -> list[Any]:
     texts = [str(escape(row[key])) for key in ("paper", "study", "dataset", "method", "variant")]
     return [
         *texts,
-        row["epsilon"] if private else None,
+        row["epsilon"],
         round(row["accuracy"], 2) if known(row["accuracy"]) else None,
         ends,
         int(row["n"]),

@@ -11,7 +11,7 @@ from PIL import Image
 from dpfl.report import captions
 from dpfl.report.reader import shown_width
 
-COLOURS, WIDEST = 128, 1440
+COLOURS, WIDEST = 192, 1280
 """Of a picture in a page: enough for lines and text; the file and its PDF have more."""
 
 
