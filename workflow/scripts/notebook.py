@@ -48,7 +48,9 @@ def main() -> None:
             raise
         raise UserError(error.evalue) from None
     page = args.html / f"{args.output.stem}.html"
-    body = Markup(HTMLExporter(BODY).from_filename(str(args.output))[0])
+    exporter = HTMLExporter(BODY)
+    exporter.register_filter("boxed", markup.boxed)
+    body = Markup(exporter.from_filename(str(args.output))[0])
     title = paper.read(Path(args.home) / args.paper).short
     files.write_text(page, layout.render("paper", args.paper, title=title, body=body))
 

@@ -13,6 +13,8 @@ from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
 ALL = "all"
+COLOURS = ["#0072b2", "#a33c00", "#00664b", "#8b3a8b", "#6b5b00", "#44505c"]
+"""Of papers; each has a contrast of 3:1 or more against white."""
 MENUS = ("dataset", "paper")
 TOLD = (
     "Choose a data set or a paper; hover over a mark for its method and cell. Hollow marks have no "
@@ -47,7 +49,7 @@ def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
         f"({menu.name} == '{ALL}' || datum.{name} == {menu.name})"
         for menu, name in zip(menus, MENUS, strict=True)
     )
-    x = altair.X("epsilon:Q", title="ε claimed").scale(type="log", nice=True)
+    x = altair.X("epsilon:Q", title="ε claimed").scale(type="log", nice=False, padding=25)
     y = altair.Y("accuracy:Q", title="test accuracy, %").scale(zero=False)
     ours = (
         altair.Chart(found)
@@ -56,9 +58,9 @@ def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=altair.Color("paper:N"),
+            color=altair.Color("paper:N").scale(range=COLOURS),
             fillOpacity=altair.condition("datum.certified", altair.value(0.9), altair.value(0)),
-            fill=altair.Fill("paper:N"),
+            fill=altair.Fill("paper:N").scale(range=COLOURS),
             tooltip=["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "n"],
         )
     )

@@ -8,7 +8,7 @@ import mistune
 from markupsafe import Markup
 
 from dpfl.papers import folder as papers
-from dpfl.report import kept_words, layout, paper, prose
+from dpfl.report import kept_words, layout, markup, paper, prose
 
 LIST, OLD = "kept", "kept-before"
 TITLE = "Kept results"
@@ -58,7 +58,7 @@ def before_provenance(folder: Path, home: Path, reference: Path, results: Path) 
 
 def _html(text: str) -> Markup:
     """Return Markdown, with HTML in it, as HTML."""
-    return Markup(mistune.create_markdown(escape=False, plugins=["table"])(text))
+    return markup.boxed(mistune.create_markdown(escape=False, plugins=["table"])(text))
 
 
 def _read(path: Path) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 TEMPLATES = Path(__file__).parents[3] / "report"
 PARTS = "parts.html.jinja"
+BOX = '<div class="scroll" tabindex="0" role="group" aria-label="table">'
 
 
 @cache
@@ -46,6 +47,11 @@ def table(
 ) -> Markup:
     """Return a table, nothing without a line; the texts of `long` columns may wrap."""
     return part("table", heads, lines, long, caption) if lines else Markup("")
+
+
+def boxed(html: str) -> Markup:
+    """Return HTML whose tables scroll inside their own boxes."""
+    return Markup(html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>"))
 
 
 def pair(value: str) -> tuple[str, str]:
