@@ -1,19 +1,33 @@
 """The notebook of a paper: a clean template that tells a paper with studies, and one without."""
 
+import base64
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 import results_folder
 from markupsafe import Markup
+from PIL import Image
 from results_folder import SILENT, TOLD
 from test_report import Page
 
 from dpfl.papers import folder as papers
-from dpfl.report import display, paper_page, study_section, verdict_words
+from dpfl.report import (
+    display,
+    paper,
+    paper_page,
+    pictures,
+    reader,
+    statistics_page,
+    study_section,
+    verdict_words,
+)
+from dpfl.report.layout import LINKS
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +86,22 @@ def told(root: Path, folder: Path) -> str:
 def test_the_page_tells_the_paper_in_order(told: str) -> None:
     words = Page(told).words
     parts = [
-        *("How sgd & adam differ", "Original [How sgd & adam differ]", "Every claim of the paper"),
-        *("adam against sgd, epsilon 8", "Adam has 90.0 %", "The study", "Printed and ours"),
-        *("Claimed ε = 8: certified at most 7.992", "How ε = 1 adds up", "Whom ε protects"),
-        *("federations.default", "It names no <rate>.", "The margin is 1 point", "Every cell"),
+        *("How sgd & adam differ", "2 of 3 claims hold", "It compares", "Original [How sgd"),
+        *(
+            "What was found, and why",
+            "Adam has 90.0 %",
+            "Comparisons and controls",
+            "Printed and ours",
+        ),
+        *("Sensitivity: rates", "How ε = 1 adds up", "Claimed ε = 8: certified at most 7.992"),
+        *("Claims in full Every claim", "adam against sgd, epsilon 8", "It names no <rate>."),
+        *(
+            "federations.default",
+            "Download Tables",
+            "Reproduce this This run",
+            "make replicate PAPER=told2020",
+        ),
+        "The code of this page",
     ]
     places = [words.find(part) for part in parts]
     assert -1 not in places, parts[places.index(-1)]
@@ -93,8 +119,11 @@ def test_every_claim_has_its_place_and_every_figure_its_words(told: str, folder:
 
 
 def test_links_of_the_page_lead_somewhere(told: str, folder: Path) -> None:
-    (folder / "reports" / "index.html").touch()
+    for name in LINKS:
+        (folder / "reports" / f"{name}.html").touch()
     links = {link for link in Page(told).links if "://" not in link and link[0] != "#"}
+    inside = {link[1:] for link in Page(told).links if link[0] == "#"}
+    assert inside - Page(told).places == set()
     assert {"index.html", f"../tables/{TOLD}/main.csv"} <= links
     assert f"../figures/{TOLD}/main/accuracy.pdf" in links
     assert [link for link in links if not (folder / "reports" / link).exists()] == []
@@ -110,7 +139,7 @@ def test_a_paper_that_runs_nothing_still_has_its_page(root: Path, folder: Path) 
     assert "The scale small runs no study of this paper." in words
     assert "2 printed numbers that this scale does not run" in words
     assert "This scale does not run it." in words
-    assert "What was found" not in words and "Whom ε protects" not in words
+    assert "What was found" not in words and "Audit: ε claimed" not in words
 
 
 def test_a_mistake_in_a_page_is_one_line(root: Path, folder: Path, tmp_path: Path) -> None:
@@ -135,11 +164,35 @@ def test_a_claims_parts_are_told_once_each(folder: Path) -> None:
     assert text.count("<details") == 3
 
 
-def test_rules_are_those_of_the_kinds_used(folder: Path) -> None:
-    text = paper_page.rules(page_of(folder))
+def test_rules_stand_once_on_the_page_of_statistics(folder: Path, told: str) -> None:
+    home = folder.parent / "papers"
+    read = {TOLD: paper.read(home / TOLD)}
+    text = statistics_page.body(reader.Folder(folder), read)
+    rule = "matches         the interval lies within the band"
     assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
     assert verdict_words.of_kinds(["number"]).keys() == {"number"}
-    assert "matches         the interval lies within the band" in text
+    assert "The margin is 1 point" in text and text.count(rule) == 1
+    assert rule not in told and "statistics.html" in Page(told).links
+
+
+def test_pictures_keep_their_words_and_code_is_folded(told: str) -> None:
+    assert "No description has been provided" not in told
+    code = told[told.index('<details class="code">') :]
+    assert "paper_page.head(page)" in code
+    assert "paper_page.head(page)" not in told[: -len(code)]
+
+
+def test_a_picture_in_a_page_keeps_its_colours_and_is_smaller(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (300, 400, 1), dtype=np.uint8).repeat(3, 2)
+    noise[:100], noise[100:200] = (0, 114, 178), (213, 94, 0)
+    path = tmp_path / "a.png"
+    Image.fromarray(noise).save(path)
+    data = base64.b64decode(pictures.data(path).split(",")[1])
+    with Image.open(io.BytesIO(data)) as shown:
+        for at, colour in (((10, 10), (0, 114, 178)), ((10, 110), (213, 94, 0))):
+            found = shown.convert("RGB").getpixel(at)
+            assert max(abs(a - b) for a, b in zip(found, colour, strict=True)) <= 12
+    assert len(data) < path.stat().st_size
 
 
 @pytest.mark.parametrize("count", [20, 21])

@@ -1,6 +1,11 @@
 # Figures, the notebook of every paper, and the first page.
 
 from dpfl.report import captions
+from dpfl.report.layout import LINKS
+
+FRAME = ["layout.html.jinja", "paper.html.jinja", "parts.html.jinja", "site.css"]
+NOTEBOOK_FRAME = ["notebook/conf.json", "notebook/index.html.j2"]
+BESIDE = [f"results/reports/{name}.html" for name in LINKS if name != "index"]
 
 
 rule plot:
@@ -35,7 +40,7 @@ rule plot:
 rule notebook:
     input:
         template="notebooks/paper.ipynb",
-        parts="workflow/report/parts.html.jinja",
+        parts=expand("workflow/report/{file}", file=FRAME + NOTEBOOK_FRAME),
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         judged=expand(
@@ -75,8 +80,9 @@ rule notebook:
 
 rule report:
     input:
-        template="workflow/report/index.html.jinja",
-        parts="workflow/report/parts.html.jinja",
+        parts=expand(
+            "workflow/report/{file}", file=[*FRAME, "index.html.jinja", "board.js"]
+        ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
         records="results/claims.json",
         papers=expand("results/papers/{paper}.json", paper=PLAN.papers),
@@ -86,13 +92,16 @@ rule report:
         runs=expand(
             "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
         ),
+        kept=sorted({file for paper in PLAN.papers for file in kept_files(paper)}),
     output:
-        report(
+        index=report(
             "results/reports/index.html",
             caption="../report/index.rst",
             category="Overview",
-            labels={"page": "table of claims"},
+            labels={"page": "board of claims"},
         ),
+        pages=BESIDE,
+        cells="results/reports/cells.csv",
     log:
         "results/logs/report.log",
     conda:
@@ -104,5 +113,5 @@ rule report:
         sources=sources_of("report"),
         papers=" ".join(PLAN.papers),
     shell:
-        "python workflow/scripts/report.py --papers {params.papers} --results results --output {output}"
+        "python workflow/scripts/report.py --papers {params.papers} --results results --output {output.index}"
         " 2>&1 | tee {log}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpfl import cli
 from dpfl.files import write_json
-from dpfl.planning import compose, plan, unfinished
+from dpfl.planning import compose, estimate, plan, unfinished
 
 
 def main() -> None:
@@ -25,7 +25,9 @@ def _study(args: argparse.Namespace) -> dict:
 
 
 def _paper(args: argparse.Namespace) -> dict:
-    return plan.outline(*_plan(args.content, args.name), args.name)
+    made, own = _plan(args.content, args.name)
+    hours = sum(estimate.seconds(run["settings"]) for run in made.runs.values()) / 3600
+    return plan.outline(made, own, args.name) | {"core_hours": float(f"{hours:.3g}")}
 
 
 def _plan(config: dict, paper: str) -> tuple[plan.Plan, dict]:

@@ -4,16 +4,22 @@ import argparse
 from pathlib import Path
 
 import papermill
+from markupsafe import Markup
 from nbconvert import HTMLExporter
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from dpfl import cli, files
 from dpfl.errors import UserError
+from dpfl.report import layout, markup, paper
 
-SHOWN = {"exclude_input": True, "exclude_input_prompt": True, "exclude_output_prompt": True}
-OFFLINE = Config(TemplateExporter=SHOWN, HTMLExporter={"mathjax_url": "", "require_js_url": ""})
-"""Pages show what cells show, and load nothing from elsewhere."""
+BODY = Config(
+    TemplateExporter={
+        "template_name": "notebook",
+        "extra_template_basedirs": [str(markup.TEMPLATES)],
+    }
+)
+"""Pages show what cells show in the frame of all pages, and load nothing from elsewhere."""
 
 
 def main() -> None:
@@ -42,7 +48,11 @@ def main() -> None:
             raise
         raise UserError(error.evalue) from None
     page = args.html / f"{args.output.stem}.html"
-    files.write_text(page, HTMLExporter(OFFLINE).from_filename(str(args.output))[0])
+    exporter = HTMLExporter(BODY)
+    exporter.register_filter("boxed", markup.boxed)
+    body = Markup(exporter.from_filename(str(args.output))[0])
+    title = paper.read(Path(args.home) / args.paper).short
+    files.write_text(page, layout.render("paper", args.paper, title=title, body=body))
 
 
 if __name__ == "__main__":

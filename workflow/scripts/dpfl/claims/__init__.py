@@ -33,8 +33,8 @@ COLUMNS = [
 in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
 `tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
 
-COMMON = ("id", "where", "quote", "translation", "kind", "study")
-NOT_JUDGED = ("id", "where", "quote", "translation", "status", "reason")
+COMMON = ("id", "where", "quote", "translation", "short", "kind", "study")
+NOT_JUDGED = ("id", "where", "quote", "translation", "short", "status", "reason")
 STATUS = "not judged"
 METHODS = ("better", "worse", "method", "controls")
 """The keys of a claim, of whatever kind, that name methods; with `of` they are values of that."""

@@ -39,6 +39,7 @@ OPTIONAL = ("cells", "epsilons")
 ONE_OF = ("accuracy", "within")
 LISTS = ("worse", "epsilons")
 EXAMPLE = {"better": "a", "worse": ["b"], "accuracy": 50}
+UNIT = "rounds"
 
 _MARGIN = 1.0
 """In rounds."""

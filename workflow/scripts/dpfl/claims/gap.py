@@ -42,6 +42,7 @@ OPTIONAL = ("of", "cells", "epsilons")
 ONE_OF = ("table", "points")
 LISTS = ("epsilons",)
 EXAMPLE = {"better": "a", "worse": "b", "table": "table 1"}
+DRAWN = "ours"
 
 _DPSGD = "dpsgd"
 

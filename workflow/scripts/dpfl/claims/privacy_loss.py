@@ -30,6 +30,7 @@ REQUIRED = ("analysis", "table")
 OPTIONAL = ("rows", "cells")
 LISTS = ("rows",)
 EXAMPLE = {"analysis": "prices", "table": "table 2"}
+UNIT = "epsilon"
 
 _WEAKEST_FIRST = ("differs", "not run", "matches")
 _BEST_FIRST = ("matches", "not run", "differs")

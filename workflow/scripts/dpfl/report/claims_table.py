@@ -1,21 +1,21 @@
-"""The table of claims: one line per claim, from the table of judged claims and the papers."""
+"""The table of claims: one line per claim, from judged claims and the papers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from dpfl.report import paper, values
+from dpfl.papers.badges import FAILS, HOLDS
+from dpfl.report import chips, forest, paper
+from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness
 from dpfl.tables.rendering import audited, known, number, rounded_up
 
 OVERALL, NOT_JUDGED = "overall", "not judged"
-TONES = {
-    **dict.fromkeys(("replicated", "replicated, small", "matches", "wins"), "good"),
-    **dict.fromkeys(("not replicated", "reversed", "differs", "does not win"), "bad"),
-}
+
+
+TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
 LAST = {"demonstration": 1, "unfinished": 2, "not run": 3}
 """What answers least stands last."""
@@ -23,46 +23,45 @@ LAST = {"demonstration": 1, "unfinished": 2, "not run": 3}
 
 @dataclass(frozen=True)
 class Line:
-    """One claim as a table shows it."""
+    """One claim as a table shows it; `short` is it in a few words, `claim` in full."""
 
     paper: str
+    link: str
+    short: str
     claim: str
     key: str
+    scale: str
     anchor: str
     where: str
     about: str
     printed: str
     ours: str
     difference: str
+    bar: forest.Bar | None
     verdict: str
     tone: str
+    chips: tuple[chips.Chip, ...]
+    certified: str
     epsilons: str
     privacy: str
-    remarks: str
+    remarks: tuple[str, ...]
 
 
-def read(path: Path) -> pd.DataFrame:
-    """Read a table of judged claims."""
-    return values.read(path)
-
-
-def lines(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> list[Line]:
-    """Return a line per judged claim, in the order of LAST, of the papers and of their claims."""
-    spans = _spans(claims)
+def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
+    """Return a line per judged claim, in the order of LAST, of the sources and of their claims."""
     found = [
-        _line(row | spans.get((row["paper"], row["claim"]), {}), papers[row["paper"]])
-        for row in _ordered(claims, papers)
+        _line(row | spans.get(row["claim"], {}), source, papers[source.paper])
+        for source in sources
+        for spans in [_spans(source.claims)]
+        for row in _ordered(source.claims, papers[source.paper])
         if _judged(row)
     ]
     return sorted(found, key=lambda line: LAST.get(line.verdict, 0))
 
 
-def not_judged(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> dict[str, int]:
-    """Return how many claims of each paper are not judged, of those that have some."""
-    counts = dict.fromkeys(papers, 0)
-    for row in _ordered(claims, papers):
-        counts[row["paper"]] += not _judged(row)
-    return {key: count for key, count in counts.items() if count}
+def not_judged(source: Source, of: Paper) -> int:
+    """Return how many claims of a paper are not judged."""
+    return sum(not _judged(row) for row in _ordered(source.claims, of))
 
 
 def tally(shown: Iterable[Line]) -> str:
@@ -102,7 +101,7 @@ def epsilons(row: Mapping) -> str:
     return " / ".join((_short(row["eps_claimed"]), proven, audited(row)))
 
 
-def remarks(row: Mapping) -> str:
+def remarks(row: Mapping) -> tuple[str, ...]:
     """Say what stands beside what is printed, how sides were tuned, and what a gain would take."""
     weak, needed, lucky = (row[key] for key in ("weak_baseline", "needed_n", "lucky_gain"))
     found = [
@@ -112,45 +111,51 @@ def remarks(row: Mapping) -> str:
         f"{needed:g} seeds would show the printed gain" if known(needed) else "",
         f"the best 3 of 10 seeds would gain {_number(lucky)}" if known(lucky) else "",
     ]
-    return "; ".join(filter(None, found))
+    return tuple(filter(None, found))
 
 
-def _line(row: Mapping, of: Paper) -> Line:
+def _line(row: Mapping, source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
+    own = [part for part in parts(source.claims, row["claim"]) if part["part"] != OVERALL]
     return Line(
         paper=of.short,
+        link=of.link,
+        short=claim.get("short") or paper.saying(claim),
         claim=paper.saying(claim),
         key=of.key,
-        anchor=paper.anchor(row["claim"]),
+        scale=source.scale,
+        anchor=source.place(row["claim"]),
         where=claim["where"],
         about=row["about"],
-        printed=_number(row["printed"]),
+        printed=row.get("printed_span") or _number(row["printed"]),
         ours=ours(row),
         difference=difference(row),
+        bar=forest.of(row, own, source.margin(row["study"])),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
+        chips=chips.of(row),
+        certified=chips.certified(row),
         epsilons=epsilons(row),
         privacy=row["privacy"],
         remarks=remarks(row),
     )
 
 
-def _spans(claims: pd.DataFrame) -> dict[tuple[str, str], dict[str, str]]:
+def _spans(claims: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return from where to where the printed numbers of a claim go, if it is on several."""
-    parts = claims[(claims["part"] != OVERALL) & claims["printed"].notna()]
+    own = claims[(claims["part"] != OVERALL) & claims["printed"].notna()]
     return {
-        name: {"printed": f"{_number(own.min())} to {_number(own.max())}"}
-        for name, own in parts.groupby(["paper", "claim"])["printed"]
-        if own.nunique() > 1
+        name: {"printed_span": f"{_number(found.min())} to {_number(found.max())}"}
+        for name, found in own.groupby("claim")["printed"]
+        if found.nunique() > 1
     }
 
 
-def _ordered(claims: pd.DataFrame, papers: Mapping[str, Paper]) -> Iterator[dict]:
-    """Yield the row of every claim as a whole, in the papers' order."""
-    whole = claims[(claims["part"] == OVERALL) & claims["paper"].isin(list(papers))]
-    rows = {(row["paper"], row["claim"]): row for row in whole.to_dict("records")}
-    order = [(key, claim) for key, of in papers.items() for claim in of.claims]
-    yield from (rows[name] for name in dict.fromkeys([*order, *rows]) if name in rows)
+def _ordered(claims: pd.DataFrame, of: Paper) -> Iterator[dict]:
+    """Yield the row of every claim as a whole, in the paper's order."""
+    whole = claims[claims["part"] == OVERALL]
+    rows = {row["claim"]: row for row in whole.to_dict("records")}
+    yield from (rows[name] for name in dict.fromkeys([*of.claims, *rows]) if name in rows)
 
 
 def _judged(row: Mapping) -> bool:

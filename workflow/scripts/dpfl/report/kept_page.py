@@ -8,13 +8,15 @@ import mistune
 from markupsafe import Markup
 
 from dpfl.papers import folder as papers
-from dpfl.report import kept_words, markup, paper, prose
+from dpfl.report import kept_words, layout, markup, paper, prose
 
-LIST, OLD = "kept.html.jinja", "kept-before.html.jinja"
+LIST, OLD = "kept", "kept-before"
+TITLE = "Kept results"
 
 
 def of_all(kept: Iterable[tuple[Path, dict[str, Any] | None]], home: Path) -> str:
     """Return the page that leads to the pages of all kept folders, with where each comes from."""
+    kept = list(kept)
     rows = [
         {
             "paper": paper.read(home / folder.parent.name),
@@ -23,7 +25,9 @@ def of_all(kept: Iterable[tuple[Path, dict[str, Any] | None]], home: Path) -> st
         }
         for folder, about in kept
     ]
-    return markup.environment().get_template(LIST).render(rows=rows)
+    boards = sorted({folder.name for folder, about in kept if about})
+    links = [(f"{scale}/reports/index.html", f"Claims, scale {scale}") for scale in boards]
+    return layout.render(LIST, "kept", links, title=TITLE, rows=rows)
 
 
 def before_provenance(folder: Path, home: Path, reference: Path, results: Path) -> str:
@@ -35,26 +39,26 @@ def before_provenance(folder: Path, home: Path, reference: Path, results: Path) 
     own = home / folder.parent.name
     told = (own / papers.PAGE).exists()
     found = prose.of_paper(own, results, reference, prose.embedded) if told else ""
-    return (
-        markup.environment()
-        .get_template(OLD)
-        .render(
-            paper=paper.read(own),
-            scale=folder.name,
-            mark=kept_words.MARK,
-            found=_html(found),
-            tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
-            figures=[
-                Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
-                for path in _files(folder, "figures", "png")
-            ],
-        )
+    return layout.render(
+        OLD,
+        own.name,
+        [("../../index.html", "All kept results")],
+        title=f"{own.name}, scale {folder.name}",
+        paper=paper.read(own),
+        scale=folder.name,
+        mark=kept_words.MARK,
+        found=_html(found),
+        tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
+        figures=[
+            Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
+            for path in _files(folder, "figures", "png")
+        ],
     )
 
 
 def _html(text: str) -> Markup:
     """Return Markdown, with HTML in it, as HTML."""
-    return Markup(mistune.create_markdown(escape=False, plugins=["table"])(text))
+    return markup.boxed(mistune.create_markdown(escape=False, plugins=["table"])(text))
 
 
 def _read(path: Path) -> str:

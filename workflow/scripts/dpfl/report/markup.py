@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 TEMPLATES = Path(__file__).parents[3] / "report"
 PARTS = "parts.html.jinja"
+BOX = '<div class="scroll" tabindex="0" role="group" aria-label="table">'
 
 
 @cache
@@ -22,7 +23,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["code"] = code
+    made.filters.update(code=code, pair=pair)
     return made
 
 
@@ -41,9 +42,21 @@ def joined(*parts: str) -> Markup:
     return Markup("\n").join(parts)
 
 
-def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) -> Markup:
+def table(
+    heads: list[str], lines: list[list[str]], long: tuple[str, ...] = (), caption: str = ""
+) -> Markup:
     """Return a table, nothing without a line; the texts of `long` columns may wrap."""
-    return part("table", heads, lines, long) if lines else Markup("")
+    return part("table", heads, lines, long, caption) if lines else Markup("")
+
+
+def boxed(html: str) -> Markup:
+    """Return HTML whose tables scroll inside their own boxes."""
+    return Markup(html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>"))
+
+
+def pair(value: str) -> tuple[str, str]:
+    """Return a choice that is shown as it is."""
+    return value, value
 
 
 def listing(lines: list[str]) -> Markup:

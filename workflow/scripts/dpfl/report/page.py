@@ -1,4 +1,4 @@
-"""What the first page shows: all claims, a line per paper, whom ε protects, and provenance."""
+"""What the first page shows: the board of claims, and how many runs stand behind it."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -7,17 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl import files
-from dpfl.papers import badges, citation
-from dpfl.report import (
-    claims_table,
-    narrative,
-    paper,
-    published_table,
-    study_section,
-    unfinished_words,
-    values,
-)
-from dpfl.report.forms import counted
+from dpfl.report import board, narrative, paper, published_table, unfinished_words, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
@@ -27,47 +17,33 @@ def papers(keys: Iterable[str], home: Path) -> dict[str, Paper]:
     return {key: paper.read(home / key) for key in keys}
 
 
-def context(read: Mapping[str, Paper], folder: Folder) -> dict[str, Any]:
-    """Return everything the page shows."""
-    judged = claims_table.read(folder.path / "tables" / "claims.csv")
-    lines = claims_table.lines(judged, read)
+def context(read: Mapping[str, Paper], folder: Folder, reference: Path | None) -> dict[str, Any]:
+    """Return everything the first page shows; `reference` holds kept results."""
+    shown = board.context(read, folder, reference)
     outlines = {key: folder.outline(key) for key in read}
-    names = [name for outline in outlines.values() for name in outline["studies"]]
-    studies = {name: folder.study(name) for name in names}
-    cells = {name: folder.cells(name) for name in names}
-    printed = values.read(folder.path / "tables" / "published.csv")
+    studies = [folder.study(name) for outline in outlines.values() for name in outline["studies"]]
     return {
-        "scale": " and ".join(dict.fromkeys(outline["scale"] for outline in outlines.values())),
-        "tally": claims_table.tally(lines),
-        "claims": lines,
+        "board": shown,
         "unfinished": unfinished_words.of_papers(outlines.values()),
-        "left": sum(claims_table.not_judged(judged, read).values()),
-        "papers": [_paper(of, judged, outlines[key], studies) for key, of in read.items()],
-        "privacy": narrative.notes(cells.values()),
-        "beside": beside(cells, printed, read),
-        "provenance": _provenance(folder, read, studies.values()),
-        "records": (folder.path / "claims.json").exists(),
-        "config": (folder.path / "config.json").read_text(encoding="utf-8"),
+        "runs": _count(folder, read, studies),
     }
 
 
-def beside(
-    cells: Mapping[str, pd.DataFrame], printed: pd.DataFrame, read: Mapping[str, Paper]
-) -> list[str]:
+def beside(folder: Folder, read: Mapping[str, Paper]) -> list[str]:
     """Set the best certified mean of each study beside what other papers print at its (ε, δ)."""
+    printed = values.read(folder.path / "tables" / "published.csv")
     cited = {key: of.short for key, of in read.items()}
     return [
         f"{name}: {line}"
-        for name, own in cells.items()
-        for line in narrative.anchors(
-            own, published_table.of_others(printed, name.split("/")[0], cited)
-        )
+        for key in read
+        for name in folder.outline(key)["studies"]
+        for line in _beside(folder.cells(name), printed, key, cited)
     ]
 
 
 def provenance(studies: Iterable[dict], runs_dir: Path) -> dict[str, Any]:
     """Return how many runs stand behind the page, and the versions and hardware they name."""
-    runs = list(dict.fromkeys(r for s in studies for c in s["cells"] for r in c["runs"]))
+    runs = _runs(studies)
     summaries = [files.read_json(runs_dir / run / "summary.json") for run in runs]
     return {
         "runs": len(runs),
@@ -76,38 +52,20 @@ def provenance(studies: Iterable[dict], runs_dir: Path) -> dict[str, Any]:
     }
 
 
-def _provenance(folder: Folder, read: Iterable[str], studies: Iterable[dict]) -> dict[str, Any]:
-    """Return what stands behind the page: runs that lie there, or what kept results say of them."""
+def _beside(
+    cells: pd.DataFrame, printed: pd.DataFrame, key: str, cited: Mapping[str, str]
+) -> list[str]:
+    return narrative.anchors(cells, published_table.of_others(printed, key, cited))
+
+
+def _count(folder: Folder, read: Iterable[str], studies: Iterable[dict]) -> int:
+    """Return how many runs were trained, or by what kept results say of them."""
     kept = [about for about in map(folder.kept, read) if about]
-    if not kept:
-        return provenance(studies, folder.path / "runs")
-    return {
-        "runs": sum(about["runs"]["trained"] for about in kept),
-        "versions": _distinct(about["versions"] for about in kept),
-        "hardware": _distinct(
-            {key: value for key, value in own.items() if key != "runs"}
-            for about in kept
-            for own in about["hardware"]
-        ),
-    }
+    return sum(about["runs"]["trained"] for about in kept) if kept else len(_runs(studies))
 
 
-def _paper(of: Paper, judged: pd.DataFrame, outline: dict, studies: Mapping[str, dict]) -> dict:
-    """Return the line of one paper: how many of its claims hold, and what this scale runs of it."""
-    own = judged[(judged["paper"] == of.key) & (judged["part"] == claims_table.OVERALL)]
-    left = int((own["verdict"] == claims_table.NOT_JUDGED).sum())
-    titles = {name: studies[name]["title"] for name in outline["studies"]}
-    titles |= {name: about["title"] for name, about in outline["analyses"].items()}
-    return {
-        "key": of.key,
-        "short": of.short,
-        "citation": citation.full(of.about),
-        "link": citation.link(of.about),
-        "summary": of.about["summary"],
-        "badge": badges.words(list(own["verdict"]))[0],
-        "left": f"{counted(left, 'claim')} not judged" if left else "",
-        "studies": [(study_section.anchor(name), title) for name, title in titles.items()],
-    }
+def _runs(studies: Iterable[dict]) -> list[str]:
+    return list(dict.fromkeys(run for s in studies for cell in s["cells"] for run in cell["runs"]))
 
 
 def _distinct(records: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -23,6 +23,16 @@ class Paper:
         return citation.short(self.about) if dated else citation.english(self.about)
 
     @property
+    def link(self) -> str:
+        """Return where the paper can be read, nothing of a text without an address."""
+        return citation.link(self.about) or ""
+
+    @property
+    def hero(self) -> str:
+        """Return its first figure as study/figure, nothing if none is named."""
+        return self.about.get("hero", "")
+
+    @property
     def claims(self) -> dict[str, dict]:
         """Return the claims by their id, in the paper's order."""
         return {claim["id"]: claim for claim in self.about.get("claims", [])}

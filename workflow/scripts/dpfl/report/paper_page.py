@@ -1,4 +1,4 @@
-"""The page of one paper: its claims judged, what was found, every study, and how it was judged."""
+"""The page of one paper: the answer, one figure, why, every study, its claims, how to run it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,19 +10,24 @@ from dpfl.judging import judge
 from dpfl.papers import citation
 from dpfl.papers import folder as papers
 from dpfl.report import (
+    board,
     claims_table,
+    forest,
+    judged,
     kept_words,
     markup,
-    narrative,
+    origin,
     paper,
+    paper_words,
     prose,
     published_table,
     study_section,
     unfinished_words,
-    verdict_words,
 )
 from dpfl.report.forms import counted
+from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
+from dpfl.report.pictures import picture
 from dpfl.report.reader import Folder
 
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
@@ -47,6 +52,18 @@ class Page:
         return self.results.judged(self.of.key)
 
     @property
+    def reference(self) -> Path:
+        """Return where kept results lie."""
+        return self.results.path / board.REFERENCE
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return where claims are judged: kept results first, then this run."""
+        own = judged.of_page(self.results, self.of.key)
+        found = [] if own.kept else judged.of_reference(self.reference, {self.of.key: self.of})
+        return [*found, own]
+
+    @property
     def reports(self) -> Path:
         """Return where the page will lie."""
         return self.results.path / "reports"
@@ -59,23 +76,32 @@ def read(key: str, results: str | Path, home: str | Path) -> Page:
 
 
 def head(page: Page) -> Markup:
-    """Return title, citation with link, summary, what was read, and what kept results are of."""
+    """Return title, the answer of kept results and of this run, citation, and where it is from."""
     about = page.of.about
-    english = citation.english(about)
-    parts = (page.of, citation.full(about), citation.link(about), english)
-    origin = kept_words.of(page.results.kept(page.of.key))
-    head = markup.part("head", *parts)
-    return markup.joined(markup.part("style"), head, markup.listing(origin))
+    answers = [(_called(source), _answer(page, source)) for source in page.sources]
+    parts = (page.of, citation.full(about), citation.link(about), citation.english(about), answers)
+    missing = unfinished_words.of_papers([page.outline])
+    told = [*missing, *kept_words.of(page.results.kept(page.of.key))]
+    return markup.joined(markup.part("head", *parts), markup.listing(told))
+
+
+def hero(page: Page) -> Markup:
+    """Return the paper's first figure, of kept results if there are any, else of this run."""
+    found = [path for path in _heroes(page) if path.exists()] if page.of.hero else []
+    if not found:
+        return Markup("")
+    kept = page.reference in found[0].parents
+    said = f"Kept results, {found[0].parents[2].name}" if kept else "This run"
+    shown = picture(found[0], page.reports, f"{said}: {page.of.hero}")
+    return markup.part("picture", shown | {"caption": f"{said}. {shown['caption']}"})
 
 
 def claims(page: Page) -> Markup:
-    """Return the table of the claims that are judged."""
-    lines = claims_table.lines(page.judged, {page.of.key: page.of})
-    missing = markup.listing(unfinished_words.of_papers([page.outline]))
-    if not lines:
-        return missing + markup.listing(["No claim of this paper is judged."])
-    told = f"{counted(len(lines), 'claim')}: {claims_table.tally(lines)}."
-    return markup.joined(missing, markup.part("claims", lines, own=True), markup.listing([told]))
+    """Return every judged claim in full, kept and of this run, all bars on one scale."""
+    tables = [(s, claims_table.lines([s], {page.of.key: page.of})) for s in page.sources]
+    most = forest.reach(line.bar for _, lines in tables for line in lines)
+    shown = [_claims(source, lines, most) for source, lines in tables if lines]
+    return markup.joined(*shown) or markup.listing(["No claim of this paper is judged."])
 
 
 def parts(page: Page) -> Markup:
@@ -86,37 +112,39 @@ def parts(page: Page) -> Markup:
 
 
 def found(page: Page, reference: Path | None = None) -> str:
-    """Return the paper's own page as Markdown, nothing if it has none."""
+    """Return the paper's own page as Markdown, an empty place if it has none."""
     if not (page.home / papers.PAGE).exists():
-        return ""
-    kept = reference or page.results.path / "reference"
+        return '<span id="found"></span>'
+    kept = reference or page.reference
     text = prose.of_paper(page.home, page.results.path, kept, prose.embedded)
-    return f"## What was found\n\n{text}"
+    return f'<h2 id="found">What was found, and why</h2>\n\n{text}'
 
 
 def studies(page: Page) -> Markup:
-    """Return a section per study and analysis of this scale."""
+    """Return the studies and analyses of this scale, comparisons and controls first."""
     outline, reports = page.outline, page.reports
     if not outline["studies"] and not outline["analyses"]:
         none = f"The scale {outline['scale']} runs no study of this paper."
-        return markup.joined(markup.part("heading", "Studies"), markup.listing([none]))
+        return markup.joined(
+            markup.part("heading", "Studies", 2, "studies"), markup.listing([none])
+        )
     return markup.joined(
-        *(study_section.of_study(name, page.results, reports) for name in outline["studies"]),
-        *(
-            study_section.of_analysis(name, about, page.results, reports)
-            for name, about in outline["analyses"].items()
-        ),
+        Markup('<span id="studies"></span>'),
+        *(study_section.of_group(*group, page.results, reports) for group in _groups(page)),
+        study_section.of_analyses(outline["analyses"], page.results, reports),
     )
 
 
-def privacy(page: Page) -> Markup:
-    """Return once whom ε protects here, and what certificates assume."""
+def audit(page: Page) -> Markup:
+    """Return once for all studies the three epsilons, with what no audit sees."""
     names = page.outline["studies"]
     if not names:
-        return Markup("")
-    tables = [page.results.cells(name) for name in names]
-    head = markup.part("heading", "Whom ε protects")
-    return markup.joined(head, markup.listing(narrative.notes(tables)))
+        return Markup('<span id="audit"></span>')
+    return markup.joined(
+        markup.part("heading", "Audit: ε claimed, certified, audited", 2, "audit"),
+        markup.listing(study_section.privacy(page.results, names)),
+        markup.part("more", "privacy.html", "Whom ε protects, and what a certificate assumes"),
+    )
 
 
 def not_run(page: Page) -> Markup:
@@ -148,31 +176,73 @@ def not_judged(page: Page) -> Markup:
 
 
 def rules(page: Page) -> Markup:
-    """Return how verdicts on this paper are made: by the kinds of its claims, as they say it."""
-    used = dict.fromkeys(one["kind"] for one in page.of.claims.values() if "kind" in one)
-    told = verdict_words.of_kinds(used)
-    names = page.outline["studies"]
-    margins = sorted({page.results.study(name)["margin"] for name in names})
-    return markup.joined(
-        *(markup.part("rule", kind, text) for kind, text in told.items()),
-        *(markup.listing(verdict_words.rules(margin)) for margin in margins),
-    )
+    """Return the way to the rules of all verdicts, which stand once."""
+    return markup.part("more", "statistics.html", "How verdicts are made")
 
 
-def cells(page: Page) -> Markup:
-    """Return the whole tables of cells, folded, with links to their files."""
+def download(page: Page) -> Markup:
+    """Return links to every table of this scale."""
     names = [*page.outline["studies"], *page.outline["analyses"]]
-    return markup.joined(*(_cells(name, page) for name in names))
-
-
-def _cells(name: str, page: Page) -> Markup:
-    computed = name in page.outline["analyses"]
-    heads, lines = page.results.analysis(name)[""] if computed else page.results.grid(name)
-    title = f"{name.split('/')[1]}: {counted(len(lines), 'row')}"
     return markup.joined(
-        markup.part("folded", title, markup.table(heads, lines)),
-        markup.part("files", study_section.files(name, page.results, page.reports)),
+        *(
+            markup.part("files", study_section.files(name, page.results, page.reports))
+            for name in names
+        ),
+        markup.part("more", "cells.html", "Every cell, with its runs"),
     )
+
+
+def reproduce(page: Page) -> Markup:
+    """Return the command for each scale that the page shows, and what it costs."""
+    shown = [_command(page, source) for source in page.sources]
+    return markup.joined(
+        *shown, markup.part("more", "provenance.html", "Commit, versions, hardware and data")
+    )
+
+
+def _called(source: Source) -> str:
+    kind = "Kept results" if source.kept else "This run"
+    return f"{kind}, scale {source.scale}"
+
+
+def _answer(page: Page, source: Source) -> str:
+    own = claims_table.lines([source], {page.of.key: page.of})
+    return paper_words.answer(own, claims_table.not_judged(source, page.of))
+
+
+def _heroes(page: Page) -> list[Path]:
+    """Return where the first figure may lie, the best place first."""
+    scales = [s.scale for s in page.sources if s.kept]
+    folders = [page.reference / page.of.key / scale for scale in scales]
+    old = judged.before_provenance(page.reference, [page.of.key])
+    name = f"{page.of.hero}.png"
+    kept = [folder / "figures" / name for folder in (*folders, *old)]
+    return [*kept, page.results.path / "figures" / page.of.key / name]
+
+
+def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
+    told = f"{counted(len(lines), 'claim')}: {claims_table.tally(lines)}."
+    caption = f"{_called(source)}. Bars from −{most:g} to +{most:g} points."
+    notes = board.notes(lines)
+    table = markup.part("board", lines, board.bars(lines, most), caption, notes, own=True)
+    shown = [f"note {number}: {text}" for text, number in notes.items()]
+    return markup.joined(table, markup.listing([told, *shown]))
+
+
+def _groups(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the studies by what they are for, under the heading of each group."""
+    groups: dict[str, list[str]] = {title: [] for title in study_section.GROUPS.values()}
+    for name in page.outline["studies"]:
+        groups[study_section.GROUPS[page.results.study(name)["kind"]]].append(name)
+    return [(title, names) for title, names in groups.items() if names]
+
+
+def _command(page: Page, source: Source) -> Markup:
+    about = page.of.key, source.scale
+    hours = page.outline.get("core_hours") if not source.kept else None
+    cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
+    told = markup.part("paragraph", f"{_called(source)}{cost}:")
+    return markup.joined(told, markup.part("source", origin.of_paper(*about)))
 
 
 def _parts(claim: dict, judged: pd.DataFrame) -> Markup:

@@ -1,12 +1,18 @@
 """Figures that a page holds: as data, with words for those who cannot see them."""
 
 import base64
+import io
 import os
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from dpfl.report import captions
 from dpfl.report.reader import shown_width
+
+COLOURS, WIDEST = 192, 1280
+"""Of a picture in a page: enough for lines and text; the file and its PDF have more."""
 
 
 def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[str, Any]:
@@ -19,7 +25,7 @@ def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[st
         "alt": words(path) or alt,
         "width": shown_width(path),
         "caption": captions.of(path.stem, package),
-        "data": f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}",
+        "data": data(path),
         "pdf": link(pdf, home) if pdf.exists() else "",
     }
 
@@ -33,3 +39,23 @@ def words(path: Path) -> str:
 def link(path: Path, home: Path) -> str:
     """Return a path relative to a page's folder."""
     return Path(os.path.relpath(path, home)).as_posix()
+
+
+def data(path: Path) -> str:
+    """Return a figure as a data URL in COLOURS colours, a third of its size: pages hold many."""
+    small = io.BytesIO()
+    with Image.open(path) as picture:
+        flat = Image.new("RGB", picture.size, "white")
+        flat.paste(picture, mask=picture.convert("RGBA").getchannel("A"))
+        wide = most_pixels(flat)
+    few = wide.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(small, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(small.getvalue()).decode()}"
+
+
+def most_pixels(picture: Image.Image) -> Image.Image:
+    """Return a picture no wider than WIDEST."""
+    width, height = picture.size
+    if width <= WIDEST:
+        return picture
+    return picture.resize((WIDEST, height * WIDEST // width), Image.Resampling.LANCZOS)

@@ -5,7 +5,6 @@ quotes a kept result, `run` this run's tables, `printed` what the paper printed,
 `{% do guard(condition, "what must hold") %}` stops the build when a number turns.
 """
 
-import base64
 import html
 import math
 import traceback
@@ -18,7 +17,7 @@ import jinja2
 
 from dpfl.errors import UserError
 from dpfl.provenance import kept
-from dpfl.report import forms
+from dpfl.report import forms, pictures
 from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
 from dpfl.suggestions import nearest
@@ -90,9 +89,8 @@ def linked(path: Path, alt: str) -> str:
 
 def embedded(path: Path, alt: str) -> str:
     """Return a picture as HTML that holds it, for pages that are one file."""
-    data = base64.b64encode(path.read_bytes()).decode()
     words = html.escape(alt, quote=True)
-    return f'<img src="data:image/png;base64,{data}" width="{shown_width(path)}" alt="{words}">'
+    return f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
 
 
 def _scale(paper: Path, scale: str) -> Path:

@@ -62,6 +62,11 @@ class Folder:
         path = self.path / "provenance" / f"{paper}.json"
         return files.read_json(path) if path.exists() else None
 
+    def summary(self, run: str) -> dict[str, Any] | None:
+        """Return what a run says of itself; None if it does not lie here, as of kept results."""
+        path = self.path / "runs" / run / "summary.json"
+        return files.read_json(path) if path.exists() else None
+
     def study(self, name: str) -> dict:
         """Return a study as the workflow resolved it."""
         return files.read_json(self.path / "studies" / f"{name}.json")

@@ -20,8 +20,36 @@ from dpfl.report.pictures import link, picture
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering
 
+GROUPS = {
+    "compare": "Comparisons and controls",
+    "variants": "Sensitivity: what else was varied",
+    "rates": "Sensitivity: rates",
+}
+"""Under which heading a study stands, by its kind; in this order."""
+FOLDED = "Findings, how values were chosen, printed numbers"
 SHORT = 20
 """Rows that a table may have without being folded."""
+
+
+def of_group(title: str, names: list[str], folder: Folder, home: Path) -> Markup:
+    """Return the sections of studies that answer one question."""
+    sections = [of_study(name, folder, home) for name in names]
+    return markup.joined(markup.part("heading", title), *sections)
+
+
+def of_analyses(found: dict[str, dict], folder: Folder, home: Path) -> Markup:
+    """Return the sections of analyses, nothing without one."""
+    if not found:
+        return Markup("")
+    sections = [of_analysis(name, about, folder, home) for name, about in found.items()]
+    return markup.joined(markup.part("heading", "Computed without training"), *sections)
+
+
+def privacy(folder: Folder, names: list[str]) -> list[str]:
+    """Tell the epsilons of all studies together, and whether they pay for chosen values."""
+    cells = pd.concat([folder.cells(name) for name in names], ignore_index=True)
+    said = [narrative.selection(folder.study(name)) for name in names]
+    return [*narrative.privacy(cells), *dict.fromkeys(said)]
 
 
 def of_study(name: str, folder: Folder, home: Path) -> Markup:
@@ -31,16 +59,12 @@ def of_study(name: str, folder: Folder, home: Path) -> Markup:
         picture(path, home, f"{study['title']}: {path.stem}") for path in folder.figures(study)
     ]
     return markup.joined(
-        markup.part("heading", study["title"], 2, anchor(name)),
+        markup.part("heading", study["title"], 3, anchor(name)),
         markup.listing([narrative.scope(study, cells)]),
         markup.listing(unfinished_words.of_study(study.get("unfinished", []))),
         *(markup.part("picture", figure) for figure in figures),
         _accuracies(study, cells),
-        _found(study, cells, folder),
-        _tuned(name, folder),
-        _printed(name, folder),
-        markup.part("heading", "Privacy: claimed, certified, audited", 3),
-        markup.listing([*narrative.privacy(cells), narrative.selection(study)]),
+        markup.part("folded", FOLDED, _in_full(study, cells, folder)),
     )
 
 
@@ -49,7 +73,7 @@ def of_analysis(name: str, about: dict, folder: Folder, home: Path) -> Markup:
     paper, path = name.split("/")[0], folder.path / "figures" / name / f"{about['uses']}.png"
     package = analyses.package_of(paper, about["uses"])
     return markup.joined(
-        markup.part("heading", about["title"], 2, anchor(name)),
+        markup.part("heading", about["title"], 3, anchor(name)),
         markup.part("picture", picture(path, home, about["title"], package)),
         *(_table(name, suffix, *shown) for suffix, shown in folder.analysis(name).items()),
         _printed(name, folder),
@@ -83,10 +107,17 @@ def findings(
     ]
 
 
+def _in_full(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
+    """Return what only some readers ask for: findings, trials, printed numbers."""
+    name = study["name"]
+    parts = (_found(study, cells, folder), _tuned(name, folder), _printed(name, folder))
+    return markup.joined(*filter(None, parts))
+
+
 def _accuracies(study: dict, cells: pd.DataFrame) -> Markup:
     if study["kind"] == "rates":
         return Markup("")
-    head = markup.part("heading", "Test accuracy, %", 3)
+    head = markup.part("heading", "Test accuracy, %", 4)
     return markup.joined(head, markup.table(*rendering.grid(cells)))
 
 
@@ -96,7 +127,7 @@ def _found(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
     compared, ranges = folder.comparisons(name), folder.ranges(name)
     beside = [part for part, own in (("comparisons", compared), ("ranges", ranges)) if len(own)]
     return markup.joined(
-        markup.part("heading", "Findings", 3),
+        markup.part("heading", "Findings", 4),
         *(markup.table(*folder.grid(name, part)) for part in beside),
         markup.listing(findings(study, cells, compared, ranges)),
     )
@@ -108,7 +139,7 @@ def _tuned(name: str, folder: Folder) -> Markup:
     if not said:
         return Markup("")
     return markup.joined(
-        markup.part("heading", "How values were chosen", 3),
+        markup.part("heading", "How values were chosen", 4),
         markup.table(*folder.grid(name, "tuned")),
         _table(name, "trials", *folder.grid(name, "trials")),
         markup.listing(said),
@@ -118,7 +149,7 @@ def _tuned(name: str, folder: Folder) -> Markup:
 def _printed(name: str, folder: Folder) -> Markup:
     """Return what the paper printed beside what was found."""
     lines = published_table.beside(folder.published(name.split("/")[0]), name)
-    head = markup.part("heading", "Printed and ours", 3) if lines else ""
+    head = markup.part("heading", "Printed and ours", 4) if lines else ""
     return markup.joined(head, markup.table(published_table.HEADS, lines))
 
 
@@ -126,7 +157,7 @@ def _table(name: str, suffix: str, heads: list[str], lines: list[list[str]]) -> 
     """Return a table, folded if it is long."""
     title, shown = _title(name, suffix), markup.table(heads, lines)
     if len(lines) <= SHORT:
-        return markup.joined(markup.part("heading", f"Table {title}", 3), shown)
+        return markup.joined(markup.part("heading", f"Table {title}", 4), shown)
     return markup.part("folded", f"Table {title} of {len(lines)} rows", shown)
 
 

@@ -14,7 +14,7 @@ from dpfl import files
 from dpfl.errors import UserError
 from dpfl.report import forms
 from dpfl.suggestions import nearest
-from dpfl.tables import comparisons
+from dpfl.tables import comparisons, verdicts
 from dpfl.tables.rendering import known
 from dpfl.tables.results import variant_text
 
@@ -161,14 +161,17 @@ def _with_trained(table: pd.DataFrame) -> pd.DataFrame:
     """Give an older table of cells its column `trained`.
 
     It knows of runs at chance alone, if of any, and has them in its means: where there are some,
-    the mean of the others is not known.
+    the mean of the others is not known. Nor has it an interval where seeds are too few for one.
     """
     if "accuracy_mean" not in table or "trained" in table:
         return table
     lost = table.get("at_chance", pd.Series(0.0, table.index)).fillna(0)
-    own = {"accuracy_mean", "ci_low", "ci_high", "sd"} & {*table}
+    ends = {"ci_low", "ci_high", "sd"} & {*table}
+    spread = (lost == 0) & (table["n"] >= verdicts.MIN_SPREAD)
     return table.assign(
-        trained=table["n"] - lost, **{key: table[key].where(lost == 0) for key in own}
+        trained=table["n"] - lost,
+        accuracy_mean=table["accuracy_mean"].where(lost == 0),
+        **{key: table[key].where(spread) for key in ends},
     )
 
 

@@ -1,0 +1,142 @@
+"""The parts of the board of claims: bars on one scale, chips, sentences, notes told once."""
+
+import math
+from pathlib import Path
+
+import pytest
+import results_folder
+from markupsafe import Markup
+from results_folder import SILENT, TOLD
+
+from dpfl.provenance import kept
+from dpfl.report import board, chips, forest, layout, page, paper_words
+from dpfl.report.claims_table import Line
+from dpfl.report.forest import EDGE, WIDTH, Bar
+from dpfl.report.reader import Folder
+
+
+def row(**changes) -> dict:
+    unknown = ("printed", "ours", "ours_low", "ours_high", "difference", "difference_low")
+    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited")
+    return dict.fromkeys(unknown, math.nan) | {"audit_status": "", "privacy": ""} | changes
+
+
+def line(verdict: str, short: str = "a claim", **changes) -> Line:
+    own = dict.fromkeys(Line.__dataclass_fields__, "")
+    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
+    return Line(**(own | changes))
+
+
+def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> None:
+    own = row(kind="number", ours=97.0, printed=96.0, difference=1.0)
+    own |= {"difference_low": 0.5, "difference_high": 1.5}
+    assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, 2.0)
+
+
+def test_a_gain_is_drawn_as_it_is_beside_the_printed_gain() -> None:
+    own = row(kind="gap", ours=0.4, ours_low=0.1, ours_high=0.7, printed=1.9, difference=-1.5)
+    assert forest.of(own, [], 1.0) == Bar(0.4, 0.1, 0.7, pytest.approx(1.9), 1.0)
+
+
+def test_what_is_not_in_points_is_not_drawn() -> None:
+    assert forest.of(row(kind="convergence", difference=3.0), [], 1.0) is None
+    assert forest.of(row(kind="privacy-loss", difference=0.5), [], 1.0) is None
+    assert forest.of(row(kind=""), [], 1.0) is None
+    assert forest.of(row(kind="number"), [], 1.0) is None
+
+
+def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> None:
+    parts = [row(kind="number", difference=value) for value in (0.5, -2.0, math.nan)]
+    bar = forest.of(row(kind="number"), parts, 1.0)
+    assert bar.middle is None and bar.parts == (0.5, -2.0)
+    assert forest.words(bar) == "2 differences from -2.00 to +0.50 points"
+
+
+def test_one_scale_holds_every_bar_that_it_can() -> None:
+    assert forest.reach([Bar(0.1, None, None, None, 0.5)]) == 1.0
+    assert forest.reach([Bar(0.1, -3.0, 1.0, None, 1.0), None]) == 5.0
+    assert forest.reach([Bar(70.0, None, None, None, 1.0)]) == 20.0
+    assert forest.reach([]) == 1.0
+
+
+def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
+    inside = forest.draw(Bar(5.0, 0.0, 10.0, -10.0, 1.0), 10.0, "words")
+    half = (WIDTH - 2 * EDGE) / 2
+    assert f'cx="{EDGE + 1.5 * half}"' in inside
+    assert f'x1="{EDGE + half}" x2="{EDGE + 2 * half}"' in inside
+    assert f'class="diamond" d="M{float(EDGE)} ' in inside
+    assert "arrow" not in inside and 'aria-label="words"' in inside
+    assert "arrow" in forest.draw(Bar(50.0, None, None, None, 1.0), 10.0, "words")
+    assert forest.draw(None, 10.0, "") == Markup("")
+
+
+def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
+    own = row(eps_claimed=8.0, eps_certified=7.99912, eps_audited=2.4999, audit_status="audited")
+    assert [(c.name, c.value, c.tone) for c in chips.of(own)] == [
+        ("claimed", "8", "open"),
+        ("certified", "≤ 8", "good"),
+        ("audited", "≥ 2.49", "open"),
+    ]
+    bare = row(eps_claimed=8.0, eps_audited=21.0, audit_status="audited", privacy="refuted")
+    assert [(c.value, c.tone) for c in chips.of(bare)[1:]] == [("no proof", "bad"), ("≥ 21", "bad")]
+    assert (chips.certified(own), chips.certified(bare)) == ("yes", "no")
+    assert chips.of(row(eps_claimed=math.inf)) == () and chips.certified(row()) == ""
+
+
+def test_a_paper_is_one_sentence() -> None:
+    small = Bar(0.2, None, None, None, 1.0)
+    large = Bar(-3.0, None, None, None, 1.0)
+    lines = [
+        line("replicated", "A.", bar=small, difference="+0.20"),
+        line("matches", "B.", bar=large, difference="-3.00 [-4.00, -2.00]"),
+        line("reversed", "C", difference="-1.00"),
+        line("inconclusive", "D"),
+    ]
+    assert paper_words.answer(lines, 3) == (
+        "2 of 4 claims hold, such as “B”: -3.00 [-4.00, -2.00]; 1 does not: “C”: -1.00; "
+        "open: 1 inconclusive; 3 cannot be judged."
+    )
+    assert paper_words.answer([], 2) == "No claim is judged; 2 claims cannot be."
+
+
+def test_a_remark_beside_several_claims_is_a_numbered_note() -> None:
+    lines = [line("matches", remarks=("both", "one")), line("differs", remarks=("both",))]
+    assert board.notes(lines) == {"both": 1}
+
+
+def keep(results: Path, scale: str) -> Path:
+    """Keep the claims of the paper that runs something, as `make keep` lays them out."""
+    folder = results / "reference" / TOLD / scale
+    for part in ("claims", "studies", "tables"):
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        (folder / part).symlink_to(results / part / TOLD)
+    return folder
+
+
+def test_kept_claims_open_first_and_old_folders_have_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = results_folder.write(tmp_path)
+    new, old = keep(results, "mnist"), results / "reference" / SILENT / "mnist"
+    (old / "tables").mkdir(parents=True)
+    monkeypatch.setattr(kept, "about", lambda folder: {"kept": True} if folder == new else None)
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    shown = board.context(read, Folder(results), results / "reference")
+    assert [tab["id"] for tab in shown["tabs"]] == ["kept", "run"]
+    assert shown["opened"] == "kept"
+    first, second = shown["tabs"]
+    assert {line.scale for line in first["lines"]} == {"mnist"}
+    assert {line.scale for line in second["lines"]} == {"small"}
+    assert [one["key"] for one in first["old"]] == [SILENT]
+    assert "0 tables, no judged claims. Kept before" in first["old"][0]["told"]
+    text = layout.render("index", "index", title="t", board=shown, unfinished=[], runs=1)
+    assert f'href="{TOLD}.html#kept-mnist-better"' in text
+    assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
+    assert text.count(" data-opened>") == 1
+
+
+def test_without_kept_claims_this_run_opens(tmp_path: Path) -> None:
+    results = results_folder.write(tmp_path)
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    shown = board.context(read, Folder(results), None)
+    assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"

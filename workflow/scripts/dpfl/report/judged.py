@@ -1,0 +1,78 @@
+"""Judged claims where they lie: kept ones in results/reference, and those of this run."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from dpfl import files
+from dpfl.provenance import kept
+from dpfl.report import values
+from dpfl.report.reader import Folder
+
+
+@dataclass(frozen=True)
+class Source:
+    """The judged claims of one paper at one scale, a row per part; kept, or of this run."""
+
+    paper: str
+    scale: str
+    kept: bool
+    claims: pd.DataFrame
+    studies: Path
+
+    def margin(self, study: str) -> float:
+        """Return the margin of a study, points; 0 for a study that this scale does not run."""
+        return _margin(self.studies / f"{study}.json")
+
+    def place(self, claim: str) -> str:
+        """Return the name of the place on the paper's page that tells a claim."""
+        return f"kept-{self.scale}-{claim}" if self.kept else f"claim-{claim}"
+
+
+def of_run(folder: Folder, papers: Iterable[str]) -> list[Source]:
+    """Return the claims of a results folder, a source per paper; UserError without its tables.
+
+    A folder laid out from kept results holds kept claims.
+    """
+    told = values.read(folder.path / "tables" / "claims.csv")
+    return [_of_paper(folder, key, told[told["paper"] == key]) for key in papers]
+
+
+def of_page(folder: Folder, paper: str) -> Source:
+    """Return the claims of one paper of a results folder."""
+    return _of_paper(folder, paper, folder.judged(paper))
+
+
+def of_reference(reference: Path, papers: Mapping) -> list[Source]:
+    """Return the kept claims of some papers; folders without provenance have none."""
+    found = [path for path in kept.folders(reference) if path.parent.name in papers]
+    order = list(papers)
+    return [
+        Source(path.parent.name, path.name, True, table(path), path / "studies")
+        for path in sorted(found, key=lambda path: order.index(path.parent.name))
+        if kept.about(path)
+    ]
+
+
+def before_provenance(reference: Path, papers: Iterable[str]) -> list[Path]:
+    """Return the kept folders of some papers that were kept before claims were."""
+    own = {*papers}
+    return [p for p in kept.folders(reference) if p.parent.name in own and not kept.about(p)]
+
+
+def table(folder: Path) -> pd.DataFrame:
+    """Read the judged claims of a kept folder."""
+    return values.read(folder / "claims" / "claims.csv")
+
+
+def _of_paper(folder: Folder, key: str, claims: pd.DataFrame) -> Source:
+    scale = folder.outline(key)["scale"]
+    return Source(key, scale, bool(folder.kept(key)), claims, folder.path / "studies" / key)
+
+
+@cache
+def _margin(path: Path) -> float:
+    return float(files.read_json(path)["margin"]) if path.is_file() else 0.0

@@ -1,0 +1,27 @@
+"""The page on statistics: how each kind of claim is judged, and the rules that all share."""
+
+from collections.abc import Mapping
+
+from markupsafe import Markup
+
+from dpfl.report import markup, verdict_words
+from dpfl.report.paper import Paper
+from dpfl.report.reader import Folder
+from dpfl.tables import fairness
+
+
+def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
+    """Return the rules in force, as the kinds of claims state them in their own files."""
+    kinds = dict.fromkeys(
+        claim["kind"] for of in read.values() for claim in of.claims.values() if "kind" in claim
+    )
+    names = [name for key in read for name in folder.outline(key)["studies"]]
+    margins = sorted({folder.study(name)["margin"] for name in names})
+    return markup.joined(
+        markup.part("paragraph", "The rules were fixed before any result was seen."),
+        *(markup.listing(verdict_words.rules(margin)) for margin in margins),
+        markup.part("heading", "How two sides were tuned"),
+        markup.table(["word", "meaning"], [[key, text] for key, text in fairness.SAID.items()]),
+        markup.part("heading", "Kinds of claims"),
+        *(markup.part("rule", kind, text) for kind, text in verdict_words.of_kinds(kinds).items()),
+    )
