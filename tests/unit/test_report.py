@@ -80,7 +80,7 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
     low, high = row["difference_low"], row["difference_high"]
     words = Page(html).words
     assert f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}]" in words
-    assert "n=5" in words and "claimed 8 certified ≤ 7.992 audited not audited" in words
+    assert "n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
     assert 'verdict good">replicated<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
     ours = f"{printed['ours']:.4g} [{printed['ours_low']:.2f}, {printed['ours_high']:.2f}]"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from dpfl.tables.rendering import known, number, rounded_down, rounded_up
 
+NONE = "not audited"
+
 
 @dataclass(frozen=True)
 class Chip:
@@ -43,7 +45,7 @@ def _certified(row: Mapping) -> Chip:
 def _audited(row: Mapping) -> Chip:
     refuted = "refuted" in str(row["privacy"])
     if not known(row["eps_audited"]):
-        status = row["audit_status"] if known(row["audit_status"]) else "not audited"
-        return Chip("audited", status, "bad" if refuted else "open")
+        status = row["audit_status"] if known(row["audit_status"]) else NONE
+        return Chip("audited", "none" if status == NONE else status, "bad" if refuted else "open")
     tone = "bad" if refuted else "open"
     return Chip("audited", f"≥ {rounded_down(row['eps_audited'])}", tone)

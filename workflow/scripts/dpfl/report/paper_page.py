@@ -130,7 +130,10 @@ def studies(page: Page) -> Markup:
         )
     return markup.joined(
         Markup('<span id="studies"></span>'),
-        *(study_section.of_group(*group, page.results, reports) for group in _groups(page)),
+        *(
+            study_section.of_group(*group, page.results, reports)
+            for group in study_section.groups(outline["studies"], page.results)
+        ),
         study_section.of_analyses(outline["analyses"], page.results, reports),
     )
 
@@ -227,14 +230,6 @@ def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Mark
     table = markup.part("board", lines, board.bars(lines, most), caption, notes, own=True)
     shown = [f"note {number}: {text}" for text, number in notes.items()]
     return markup.joined(table, markup.listing([told, *shown]))
-
-
-def _groups(page: Page) -> list[tuple[str, list[str]]]:
-    """Return the studies by what they are for, under the heading of each group."""
-    groups: dict[str, list[str]] = {title: [] for title in study_section.GROUPS.values()}
-    for name in page.outline["studies"]:
-        groups[study_section.GROUPS[page.results.study(name)["kind"]]].append(name)
-    return [(title, names) for title, names in groups.items() if names]
 
 
 def _command(page: Page, source: Source) -> Markup:

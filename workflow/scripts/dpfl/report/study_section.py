@@ -31,6 +31,14 @@ SHORT = 20
 """Rows that a table may have without being folded."""
 
 
+def groups(names: list[str], folder: Folder) -> list[tuple[str, list[str]]]:
+    """Return studies by what they are for, under the heading of each group."""
+    found: dict[str, list[str]] = {title: [] for title in GROUPS.values()}
+    for name in names:
+        found[GROUPS[folder.study(name)["kind"]]].append(name)
+    return [(title, own) for title, own in found.items() if own]
+
+
 def of_group(title: str, names: list[str], folder: Folder, home: Path) -> Markup:
     """Return the sections of studies that answer one question."""
     sections = [of_study(name, folder, home) for name in names]
