@@ -7,14 +7,17 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from dpfl.figures.families import FAMILIES
+from dpfl.figures.families import of as family_of
 from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, markup, page, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.report.symbols import SHAPES
 
 ALL = "all"
-COLOURS = ["#0072b2", "#a33c00", "#00664b", "#8b3a8b", "#6b5b00", "#44505c"]
-"""Of papers; each has a contrast of 3:1 or more against white."""
+OTHER = "others"
+"""The methods of no family."""
 MENUS = ("dataset", "paper")
 TOLD = (
     "Choose a data set or a paper; hover over a mark for its method and cell. Hollow marks have no "
@@ -24,8 +27,7 @@ TOLD = (
 
 def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
     """Return the figure, which loads nothing, and what other papers print at the same budget."""
-    found = cells_of.of_papers(folder, read).drop(columns="runs")
-    found = found[np.isfinite(found["epsilon"]) & found["accuracy"].notna()]
+    found = _private(cells_of.of_papers(folder, read).drop(columns="runs"), folder)
     printed = _printed(values.read(folder.path / "tables" / "published.csv"), found)
     if not len(found):
         return markup.listing(["No run of this scale is private."])
@@ -49,18 +51,20 @@ def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
         f"({menu.name} == '{ALL}' || datum.{name} == {menu.name})"
         for menu, name in zip(menus, MENUS, strict=True)
     )
+    scales = _looks([*dict.fromkeys(found["family"])])
     x = altair.X("epsilon:Q", title="ε claimed").scale(type="log", nice=False, padding=25)
     y = altair.Y("accuracy:Q", title="test accuracy, %").scale(zero=False)
     ours = (
         altair.Chart(found)
         .transform_filter(chosen)
-        .mark_point(size=70, strokeWidth=2)
+        .mark_point(size=70, strokeWidth=2, opacity=1)
         .encode(
             x=x,
             y=y,
-            color=altair.Color("paper:N").scale(range=COLOURS),
+            color=altair.Color("family:N", title=None).scale(**scales["colour"]),
+            shape=altair.Shape("family:N", title=None).scale(**scales["shape"]),
             fillOpacity=altair.condition("datum.certified", altair.value(0.9), altair.value(0)),
-            fill=altair.Fill("paper:N").scale(range=COLOURS),
+            fill=altair.Fill("family:N", title=None).scale(**scales["colour"]),
             tooltip=["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "n"],
         )
     )
@@ -70,7 +74,34 @@ def chart(found: pd.DataFrame, printed: pd.DataFrame) -> altair.LayerChart:
         .mark_point(shape="diamond", size=90, filled=True, color="black", stroke="white")
         .encode(x=x, y=y, tooltip=["paper", "table", "row", "dataset", "epsilon", "accuracy"])
     )
-    return (ours + marks).add_params(*menus).properties(width=620, height=420).interactive()
+    figure = (ours + marks).add_params(*menus).properties(width=620, height=420)
+    return figure.configure_legend(labelLimit=320).interactive()
+
+
+def _private(cells: pd.DataFrame, folder: Folder) -> pd.DataFrame:
+    """Return the cells at a finite epsilon that have a result, without those of rate grids."""
+    names = cells["paper"] + "/" + cells["study"]
+    compared = [folder.study(name)["kind"] != "rates" for name in names]
+    kept = np.isfinite(cells["epsilon"]) & cells["accuracy"].notna() & np.array(compared, bool)
+    families = [_title(method) for method in cells["method"]]
+    return cells.assign(family=families)[kept]
+
+
+def _title(method: str) -> str:
+    name = family_of(method)
+    return FAMILIES[name].title if name else OTHER
+
+
+def _looks(shown: list[str]) -> dict[str, dict[str, list[str]]]:
+    """Return the scales of colour and shape, those of all figures."""
+    known = {one.title: (one.colour, SHAPES[one.marker]) for one in FAMILIES.values()}
+    used = [title for title in (*known, OTHER) if title in shown]
+    looks = [known.get(title, ("#44505c", "circle")) for title in used]
+    colours, shapes = [colour for colour, _ in looks], [shape for _, shape in looks]
+    return {
+        "colour": {"domain": used, "range": colours},
+        "shape": {"domain": used, "range": shapes},
+    }
 
 
 def _menu(name: str, choices: list[str]) -> altair.Parameter:
