@@ -14,7 +14,7 @@ from dpfl import analyses, plugins
 from dpfl.claims import COLUMNS, Evidence
 from dpfl.judging import published as printed
 from dpfl.judging.judge import judge
-from dpfl.tables import comparisons, ranges, rendering, results, study_table, trials
+from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
 
 TOLD, SILENT = "told2020", "silent"
 RUNS = 5 + 5 + 3
@@ -134,12 +134,12 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
     stem = home / "tables" / own["name"]
     cells = study_table.cells(own, runs, compared)
     tuned = trials.tuned(own, cells, home)
-    rendering.write(stem, trials.marked(cells, tuned), rendering.CELLS)
-    rendering.write(Path(f"{stem}_tuned"), tuned, rendering.TUNED)
-    rendering.write(Path(f"{stem}_trials"), trials.trials(own, home), rendering.TRIALS)
-    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS)
+    rendering.write(stem, trials.marked(cells, tuned), columns_shown.CELLS)
+    rendering.write(Path(f"{stem}_tuned"), tuned, columns_shown.TUNED)
+    rendering.write(Path(f"{stem}_trials"), trials.trials(own, home), columns_shown.TRIALS)
+    rendering.write(Path(f"{stem}_comparisons"), compared, columns_shown.COMPARISONS)
     spans = ranges.ranges(own, runs) if own["kind"] == "rates" else ranges.NONE
-    rendering.write(Path(f"{stem}_ranges"), spans, rendering.RANGES)
+    rendering.write(Path(f"{stem}_ranges"), spans, columns_shown.RANGES)
     for figure in own["figures"]:
         _draw(home / "figures" / own["name"] / figure, figure, own, home / "runs")
     return runs

@@ -10,7 +10,7 @@ from synthetic import audit, cell, study
 
 from dpfl.papers import folder
 from dpfl.report import prose
-from dpfl.tables import comparisons, rendering, results, study_table
+from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
 
 UNPROVEN = {"eps_certified": None, "eps_certified_reasons": ["nothing is clipped"]}
 ONE_RUN = "one run, top calls"
@@ -24,7 +24,7 @@ def page(tmp_path: Path, outcome) -> str:
     runs = results.frame(made, tmp_path / "runs")
     table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
     (tmp_path / "tables" / "audit").mkdir(parents=True)
-    rendering.write(tmp_path / "tables" / "audit" / "audit", table, rendering.CELLS)
+    rendering.write(tmp_path / "tables" / "audit" / "audit", table, columns_shown.CELLS)
     kept = tmp_path / "audit" / "mnist" / "tables"
     kept.parent.mkdir(parents=True)
     shutil.copytree(tmp_path / "tables" / "audit", kept)

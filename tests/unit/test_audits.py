@@ -13,7 +13,15 @@ from dpfl.figures import style
 from dpfl.judging import rows
 from dpfl.papers import folder, records
 from dpfl.report import reader
-from dpfl.tables import audits, comparisons, rendering, results, study_table
+from dpfl.tables import (
+    audits,
+    columns_shown,
+    comparisons,
+    numerals,
+    rendering,
+    results,
+    study_table,
+)
 
 
 def runs_of(tmp_path: Path, outcome, *cells: dict) -> pd.DataFrame:
@@ -103,10 +111,10 @@ def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
 
 def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
     _, _, table = table_of(tmp_path)
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
     back = reader.table(tmp_path / "main.csv").set_index("method")
     assert back["eps_audited"]["fsdp"] == 4.86 and math.isnan(back["eps_audited"]["part"])
-    heads, *lines = rendering.readable(table, rendering.CELLS)
+    heads, *lines = rendering.readable(table, columns_shown.CELLS)
     shown = {line[0]: dict(zip(heads, line, strict=True)) for line in lines[0]}
     assert shown["fsdp (not certified)"]["ε audited"] == "≥ 4.86 (ceiling 4.86)"
     assert shown["fsdp (not certified)"]["audit level"] == "0.05"
@@ -160,5 +168,5 @@ def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> 
     [(4.869, "4.86"), (0.0, "0"), (0.29, "0.29"), (27.72, "27.7"), (123.9, "123"), (2.0, "2")],
 )
 def test_a_bound_is_rounded_down(bound: float, text: str) -> None:
-    assert rendering.rounded_down(bound) == text
+    assert numerals.rounded_down(bound) == text
     assert float(text) <= bound

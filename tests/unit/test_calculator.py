@@ -17,7 +17,7 @@ from dpfl.errors import UserError
 from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import prv
 from dpfl.privacy.filter import Filter
-from dpfl.tables.rendering import rounded_up
+from dpfl.tables.numerals import rounded_up
 
 DELTA = 1e-5
 SETTING = "--sample-rate 0.05 --delta 1e-5"

@@ -8,7 +8,7 @@ import pytest
 from synthetic import cell, study
 
 from dpfl.report import forms, narrative, rate_words, verdict_words
-from dpfl.tables import comparisons, ranges, rendering, study_table
+from dpfl.tables import cell_words, comparisons, ranges, study_table
 
 INF = math.inf
 
@@ -187,7 +187,7 @@ def test_runs_that_failed_are_told_even_if_their_loss_is_finite() -> None:
         "more than 5 points under the median of those that trained: 1 of 5 adam at ε = 2. Means "
         "and comparisons are of those that trained."
     )
-    assert rendering.mean_and_interval(cells.iloc[1]) == "95.0 ± 0.2 (4 of 5 trained)"
+    assert cell_words.mean_and_interval(cells.iloc[1]) == "95.0 ± 0.2 (4 of 5 trained)"
     assert narrative.percent(cells.iloc[1]) == "95.0 ± 0.2 % (4 of 5 trained)"
 
 

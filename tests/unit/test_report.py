@@ -16,7 +16,7 @@ from dpfl import plugins
 from dpfl.report import captions, claims_table, markup, paper, published_table, reader, values
 from dpfl.report.judged import Source
 from dpfl.report.layout import LINKS
-from dpfl.tables import rendering
+from dpfl.tables import columns_shown, rendering
 
 BESIDE = [name for name in LINKS if name != "index"]
 
@@ -192,7 +192,7 @@ def test_tables_are_read_back_as_they_were(folder: Path) -> None:
     ((heads, lines),) = results.analysis(f"{TOLD}/prices").values()
     written = results.path_of(f"{TOLD}/prices", ending="md").read_text(encoding="utf-8")
     assert rendering.markdown(heads, lines) == written
-    for suffix in rendering.STUDY:
+    for suffix in columns_shown.STUDY:
         shown = rendering.markdown(*results.grid(f"{TOLD}/main", suffix))
         assert shown == results.path_of(f"{TOLD}/main", suffix, "md").read_text(encoding="utf-8")
     cells = results.cells(f"{TOLD}/main")

@@ -17,7 +17,15 @@ from synthetic import cell, study
 
 from dpfl.errors import UserError
 from dpfl.report import reader
-from dpfl.tables import comparisons, ranges, rendering, results, study_table
+from dpfl.tables import (
+    cell_words,
+    columns_shown,
+    comparisons,
+    ranges,
+    rendering,
+    results,
+    study_table,
+)
 
 INF = math.inf
 METHODS = ("cadabelief", "sgd", "adam", "adabelief", "sgd-ema", "cadabelief-scalar")
@@ -274,8 +282,8 @@ def test_rates_of_one_optimizer_over_two_keys_are_two_lines(tmp_path: Path) -> N
 
 def test_written_tables_say_the_same_three_times(tmp_path: Path) -> None:
     _, _, compared, table = compare(tmp_path / "runs")
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
-    rendering.write(tmp_path / "compared", compared, rendering.COMPARISONS)
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "compared", compared, columns_shown.COMPARISONS)
     back = reader.table(tmp_path / "main.csv")
     assert back["accuracy_mean"].tolist() == table["accuracy_mean"].tolist()
     assert back["epsilon"].tolist() == table["epsilon"].tolist()
@@ -301,7 +309,7 @@ def test_markdown_parses_and_latex_is_escaped() -> None:
 
 
 def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
-    rendering.write(tmp_path / "none", ranges.NONE, rendering.RANGES)
+    rendering.write(tmp_path / "none", ranges.NONE, columns_shown.RANGES)
     assert (tmp_path / "none.csv").read_text() == ",".join(ranges.COLUMNS) + "\n"
     assert (tmp_path / "none.md").read_text().count("\n") == 2
     assert len(reader.table(tmp_path / "none.csv")) == 0
@@ -327,7 +335,7 @@ def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
     written = []
     for part in ("a", "b"):
         _, _, _, table = compare(tmp_path / part)
-        rendering.write(tmp_path / part / "main", table, rendering.CELLS)
+        rendering.write(tmp_path / part / "main", table, columns_shown.CELLS)
         written.append((tmp_path / part / "main.csv").read_bytes())
     assert written[0] == written[1] and b"\r" not in written[0]
     assert len(pd.read_csv(io.BytesIO(written[0]))) == 18
@@ -412,12 +420,12 @@ def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Pat
     compared = comparisons.comparisons(made, runs)
     assert compared["better_certified"].tolist() == [False]
     assert compared["worse_certified"].tolist() == [True]
-    assert rendering.not_certified(compared.iloc[0]) == ["fsdp"]
+    assert cell_words.not_certified(compared.iloc[0]) == ["fsdp"]
     table = study_table.cells(made, runs, compared)
     assert table["label"].tolist() == ["fsdp", "fsdp", "sgd"]
     assert table["certified"].tolist() == [False, True, True]
-    assert rendering.CELLS["method"](table.iloc[0]) == "fsdp (not certified)"
-    assert rendering.CELLS["method"](table.iloc[1]) == "fsdp"
+    assert columns_shown.CELLS["method"](table.iloc[0]) == "fsdp (not certified)"
+    assert columns_shown.CELLS["method"](table.iloc[1]) == "fsdp"
     rounds = results.trajectories(made, tmp_path, "metrics")
     first = rounds.groupby("cell")["certified"].first()
     assert first.tolist() == table["certified"].tolist()
@@ -450,7 +458,7 @@ def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(
     made = study(cells)
     runs = results.frame(made, tmp_path)
     table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
-    shown = [rendering.claimed(own) for _, own in table.iterrows()]
+    shown = [cell_words.claimed(own) for _, own in table.iterrows()]
     assert shown == ["2", "2 (all steps are charged 31.4)"]
 
 
@@ -522,8 +530,8 @@ def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
-    rendering.write(tmp_path / "compared", compared, rendering.COMPARISONS, "client")
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "compared", compared, columns_shown.COMPARISONS, "client")
     heads = (tmp_path / "main.md").read_text().splitlines()[0]
     assert [h.strip() for h in heads.strip("|").split("|") if "ε" in h] == [
         *("ε (client)", "ε claimed (client)", "ε certified (client)", "ε audited (client)")
@@ -543,7 +551,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
     made = study(cells)
     runs = results.frame(made, tmp_path)
     table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
     lines = (tmp_path / "main.md").read_text().splitlines()
     shown = [[text.strip() for text in line.split("|")] for line in lines]
     at = shown[0].index("ε certified")
@@ -556,7 +564,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
 
 def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
     back = reader.table(tmp_path / "main.csv")
     assert set(back.columns) - {"clients"} == set(study_table.COLUMNS)
     assert set(back["unit"]) == {"client"}
@@ -577,7 +585,7 @@ def test_every_varied_setting_has_a_column(tmp_path: Path) -> None:
     for found in (runs, table):
         assert set(found["budget"]) == set(BUDGETS) and set(found["clip_norm"]) == {0.5, 1.0}
     assert results.variant_text({"a": 1, "b": 2}, without="a") == "b=2"
-    rendering.write(tmp_path / "main", table, rendering.CELLS)
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
     assert set(reader.table(tmp_path / "main.csv")["budget"]) == set(BUDGETS)
 
 

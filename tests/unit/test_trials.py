@@ -10,7 +10,7 @@ from synthetic import cell, study
 from dpfl.privacy import selection
 from dpfl.report import tuning_words
 from dpfl.report.reader import table
-from dpfl.tables import comparisons, rendering, results, study_table, trials
+from dpfl.tables import columns_shown, comparisons, rendering, results, study_table, trials
 
 CALIBRATION = {
     "delta": 1e-5,
@@ -64,7 +64,7 @@ def test_a_choice_at_the_end_is_marked_in_the_main_table(made):
     _, shown, tuned, _ = made
     assert tuned["edge"].tolist() == ["", "rate"]
     marked = trials.marked(shown, tuned)
-    _, lines = rendering.readable(marked, rendering.CELLS)
+    _, lines = rendering.readable(marked, columns_shown.CELLS)
     assert ["(at the edge)" in " ".join(line) for line in lines] == [False, True, False]
     _, grid = rendering.grid(marked)
     assert [text.endswith(" (at the edge)") for text in grid[0][1:]] == [False, True]
@@ -84,7 +84,7 @@ def test_without_a_proof_no_price_is_told(made, tmp_path):
 
 def test_sentences_tell_effort_resolution_and_edges(made, tmp_path):
     *_, tuned, _ = made
-    rendering.write(tmp_path / "tuned", tuned, rendering.TUNED)
+    rendering.write(tmp_path / "tuned", tuned, columns_shown.TUNED)
     effort, resolution, edge, unpaid = tuning_words.of_study(table(tmp_path / "tuned.csv"))
     assert effort == "2 cells tuned by grid; the number of trials is not the same for all: 3 and 8."
     assert "at most 10 times away" in resolution and "30.0 points in the median, 40.0" in resolution

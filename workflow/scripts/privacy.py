@@ -18,7 +18,7 @@ from dpfl.calculator_output import at_most, column
 from dpfl.errors import UserError
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.schedule import Budget, Work
-from dpfl.tables.rendering import rounded_up
+from dpfl.tables.numerals import rounded_up
 
 CACHE = Path(__file__).resolve().parents[2] / "results" / "cache"
 DIRECT = ("sample_rate", "steps")

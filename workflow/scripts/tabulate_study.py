@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from dpfl import cli, files
-from dpfl.tables import comparisons, ranges, rendering, results, study_table, trials
+from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
 
 
 def main() -> None:
@@ -24,14 +24,14 @@ def main() -> None:
     stem = arguments.results / "tables" / study["name"]
     cells = study_table.cells(study, runs, compared)
     tuned = trials.tuned(study, cells, arguments.results)
-    rendering.write(stem, trials.marked(cells, tuned), rendering.CELLS)
+    rendering.write(stem, trials.marked(cells, tuned), columns_shown.CELLS)
     unit = results.unit_of(study)
-    rendering.write(Path(f"{stem}_comparisons"), compared, rendering.COMPARISONS, unit)
+    rendering.write(Path(f"{stem}_comparisons"), compared, columns_shown.COMPARISONS, unit)
     rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE
-    rendering.write(Path(f"{stem}_ranges"), rates, rendering.RANGES, unit)
-    rendering.write(Path(f"{stem}_tuned"), tuned, rendering.TUNED, unit)
+    rendering.write(Path(f"{stem}_ranges"), rates, columns_shown.RANGES, unit)
+    rendering.write(Path(f"{stem}_tuned"), tuned, columns_shown.TUNED, unit)
     tried = trials.trials(study, arguments.results)
-    rendering.write(Path(f"{stem}_trials"), tried, rendering.TRIALS, unit)
+    rendering.write(Path(f"{stem}_trials"), tried, columns_shown.TRIALS, unit)
 
 
 if __name__ == "__main__":

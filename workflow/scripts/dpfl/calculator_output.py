@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
-from dpfl.tables.rendering import markdown, rounded_up
+from dpfl.tables.numerals import rounded_up
+from dpfl.tables.rendering import markdown
 
 Row = dict[str, Any]
 Column = Callable[[Row], str]

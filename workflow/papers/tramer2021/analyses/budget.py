@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from dpfl.tables.rendering import Column
+    from dpfl.tables.columns_shown import Column
 
 TABLES = ("",)
 
@@ -92,7 +92,7 @@ def _epochs(price: "Callable[[int], float]", epsilon: float) -> int:
 
 def columns() -> "dict[str, dict[str, Column]]":
     """Return what the table shows to readers."""
-    from dpfl.tables.rendering import plain, rounded
+    from dpfl.tables.columns_shown import plain, rounded
 
     return {
         "": {

@@ -3,7 +3,8 @@
 import pandas as pd
 from papers.zhou2022.analyses import _printed
 
-from dpfl.tables.rendering import Column, known, plain, rounded
+from dpfl.tables.columns_shown import Column, plain, rounded
+from dpfl.tables.numerals import known
 
 
 def _named(name: str) -> Column:

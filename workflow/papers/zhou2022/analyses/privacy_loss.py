@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from dpfl.tables.rendering import Column
+    from dpfl.tables.columns_shown import Column
 
 TABLES = ("", "needed", "fit")
 READS = ("workflow/papers/zhou2022/published.csv",)

@@ -1,6 +1,6 @@
 """What readers see of the tables of the analysis `composition`."""
 
-from dpfl.tables.rendering import Column, plain, rounded
+from dpfl.tables.columns_shown import Column, plain, rounded
 
 COST = "{:.4f}"
 

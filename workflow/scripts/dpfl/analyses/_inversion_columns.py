@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from dpfl.tables.rendering import Column, known, plain, rounded
+from dpfl.tables.columns_shown import Column, plain, rounded
+from dpfl.tables.numerals import known
 
 
 def released(row: "pd.Series") -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from dpfl.tables.rendering import Column
+    from dpfl.tables.columns_shown import Column
 
 TABLES = ("",)
 
@@ -42,7 +42,7 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
 
 def columns() -> "dict[str, dict[str, Column]]":
     """Return what the table shows to readers."""
-    from dpfl.tables.rendering import plain, rounded
+    from dpfl.tables.columns_shown import plain, rounded
 
     return {
         "": {

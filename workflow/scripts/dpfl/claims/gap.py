@@ -30,7 +30,7 @@ import numpy as np
 
 from dpfl.judging import conjunction, gains, power, rows, sentences
 from dpfl.tables import fairness, outcomes, pairing, verdicts
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 if TYPE_CHECKING:
     import pandas as pd

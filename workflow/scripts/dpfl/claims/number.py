@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dpfl.judging import conjunction, printed, rows
 from dpfl.judging.sentences import failed, matched, verdict
 from dpfl.tables import outcomes, verdicts
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 if TYPE_CHECKING:
     import pandas as pd

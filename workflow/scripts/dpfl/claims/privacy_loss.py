@@ -19,7 +19,7 @@ import numpy as np
 from dpfl.errors import UserError
 from dpfl.judging import cells, printed, rows
 from dpfl.judging.sentences import verdict
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from dpfl.docs import markdown
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import forms, values
+from dpfl.tables.numerals import rounded_up
 from dpfl.tables.published import base
-from dpfl.tables.rendering import rounded_up
 from dpfl.tables.verdicts import MIN_SPREAD
 
 BUDGETS = (1, 2, 4, 8)

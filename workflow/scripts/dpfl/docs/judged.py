@@ -9,7 +9,7 @@ from dpfl.docs import markdown
 from dpfl.provenance import kept
 from dpfl.report import claims_table, paper, values
 from dpfl.report.paper import Paper
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 CLAIM = ("claim", "printed", "found", "verdict", "ε claimed / certified / audited")
 PART = ("compared", "found", "verdict", "ε claimed / certified / audited")

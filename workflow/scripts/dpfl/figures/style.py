@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import families
-from dpfl.tables import rendering
+from dpfl.tables import cell_words
 
 FAINT = "0.82"
 ALARM = "#B2182B"
@@ -138,7 +138,7 @@ def named(table: pd.DataFrame, line: Sequence[str] = ("method", "variant")) -> p
     """
     lines = table.groupby(list(line))["refuted"].transform("any")
     refuted = lines & np.isfinite(table["epsilon"])
-    marks = map(rendering.marks, table["certified"], refuted)
+    marks = map(cell_words.marks, table["certified"], refuted)
     return table.assign(label=table["label"] + pd.Series(list(marks), table.index, dtype=str))
 
 
@@ -150,7 +150,7 @@ def names(table: pd.DataFrame, titles: Iterable[str] = ()) -> pd.Series:
     """
     refuted = table.groupby(["method", "variant"])["refuted"].transform("any")
     refuted &= np.isfinite(table["epsilon"])
-    marks = [rendering.marks(certified=True, refuted=own) for own in refuted]
+    marks = [cell_words.marks(certified=True, refuted=own) for own in refuted]
     labels = list(titles) or [families.title(method) for method in table["method"]]
     variants = ["" if not text else f", {text}" for text in table["variant"]]
     parts = zip(labels, variants, marks, strict=True)
@@ -160,7 +160,7 @@ def names(table: pd.DataFrame, titles: Iterable[str] = ()) -> pd.Series:
 def label_of(cell: dict, runs: pd.DataFrame) -> str:
     """Return the label of a cell, which says if a budget of its method is refuted."""
     refuted = runs.loc[runs["method"] == cell["method"], "refuted"].any()
-    return families.title(cell["method"]) + rendering.marks(certified=True, refuted=refuted)
+    return families.title(cell["method"]) + cell_words.marks(certified=True, refuted=refuted)
 
 
 def series_of(table: pd.DataFrame) -> pd.Series:

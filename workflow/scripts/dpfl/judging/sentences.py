@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpfl.tables.rendering import known, p_equation
+from dpfl.tables.numerals import known, p_equation
 
 PAIRS = "pairs in which both trained"
 OPEN = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl.tables import outcomes, rendering
+from dpfl.tables import cell_words, outcomes
 
 LISTS = ("seeds", "printed")
 """Columns that hold several numbers."""
@@ -57,6 +57,6 @@ def means_and_printed(cells: pd.DataFrame) -> pd.Series:
 
 def told(cell: pd.Series) -> str:
     """Return what a cell reached in words, such as `97.1 ± 0.2 (n=5)`."""
-    return rendering.mean_and_interval(
+    return cell_words.mean_and_interval(
         {"accuracy_mean": cell["mean"], "ci_high": cell["high"], **cell[["n", "trained"]]}
     )

@@ -8,7 +8,7 @@ import pandas as pd
 from dpfl import files
 from dpfl.figures import families, style
 from dpfl.plots import _facets
-from dpfl.tables import pairing, rendering, results
+from dpfl.tables import cell_words, pairing, results
 
 KINDS = ("ordering", "controls")
 """The kinds of claim whose verdict is one on paired differences."""
@@ -81,7 +81,7 @@ def _names(study: dict, runs: pd.DataFrame, sides: tuple[int, int]) -> list[str]
         names = [_facets.tick(study, cell) for cell in sides]
     else:
         names = [_title(study, cell) for cell in sides]
-    marks = [rendering.marks(certified=True, refuted=own) for own in refuted]
+    marks = [cell_words.marks(certified=True, refuted=own) for own in refuted]
     return [name + mark for name, mark in zip(names, marks, strict=True)]
 
 

@@ -12,8 +12,9 @@ import pandas as pd
 from dpfl.report.forms import counted, listed, setting
 from dpfl.report.narrative import name_of, overlap, percent
 from dpfl.report.verdict_words import demonstration
-from dpfl.tables import comparisons, rendering, results
-from dpfl.tables.rendering import certified, known
+from dpfl.tables import cell_words, comparisons, results
+from dpfl.tables.cell_words import certified
+from dpfl.tables.numerals import known
 
 ACCOUNTANTS = {
     "pld": "pld: the noise of every round was fixed before training, and the privacy loss "
@@ -67,7 +68,7 @@ def clients(study: dict, cells: pd.DataFrame) -> list[str]:
     table = cells.assign(
         clients=[variant.get("clients") for variant in variants],
         rest=[results.variant_text(variant, without="clients") for variant in variants],
-        label=rendering.labels(cells),
+        label=cell_words.labels(cells),
     ).dropna(subset="clients")
     table = table.assign(clients=table["clients"].astype(int)).sort_values("clients")
     lines = []
@@ -88,7 +89,7 @@ def surfaces(study: dict, cells: pd.DataFrame) -> list[str]:
     variants = pd.DataFrame([cell["variant"] for cell in study["cells"]], index=cells.index)
     others = [key for key in variants if key not in keys]
     lines = []
-    labels = rendering.labels(cells)
+    labels = cell_words.labels(cells)
     for _, own in cells.groupby([labels, cells["epsilon"], *map(variants.get, others)]):
         best = own.loc[own["accuracy_mean"].idxmax()]
         lines.append(

@@ -13,7 +13,7 @@ from dpfl.report import cells_of, markup
 from dpfl.report.forms import counted
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
-from dpfl.tables.rendering import known, rounded_down, rounded_up
+from dpfl.tables.numerals import known, rounded_down, rounded_up
 
 HEADS = ("paper", "study", "data", "method", "variant", "ε", "accuracy, %", "95 % interval", "n")
 HEADS += ("trained", "ε certified", "ε audited", "unit", "rate", "runs")

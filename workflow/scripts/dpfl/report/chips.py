@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpfl.tables.rendering import known, number, rounded_down, rounded_up
+from dpfl.tables.numerals import known, number, rounded_down, rounded_up
 
 NONE = "not audited"
 

@@ -10,7 +10,8 @@ from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness
-from dpfl.tables.rendering import audited, known, number, rounded_up
+from dpfl.tables.cell_words import audited
+from dpfl.tables.numerals import known, number, rounded_up
 
 OVERALL, NOT_JUDGED = "overall", "not judged"
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from dpfl import plugins
 from dpfl.report import markup
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 POINTS = "points"
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfl.tables import rendering
+from dpfl.tables import cell_words, numerals
 
 
 def listed(items: Iterable[Any]) -> str:
@@ -58,27 +58,27 @@ def slashed(values: Iterable[float], digits: int = 2) -> str:
 
 def brief(cell: Mapping[str, Any]) -> str:
     """Return a cell's accuracy for a table, `96.3 ± 0.2`, and how many trained if not all."""
-    lost = f"({rendering.seeds(cell)})" if rendering.failures(cell) else ""
-    known = rendering.known(cell["ci_high"])
+    lost = f"({cell_words.seeds(cell)})" if cell_words.failures(cell) else ""
+    known = numerals.known(cell["ci_high"])
     half = f" ± {cell['ci_high'] - cell['accuracy_mean']:.1f}" if known else ""
     mean = cell["accuracy_mean"]
-    return " ".join(filter(None, (f"{mean:.1f}{half}" * rendering.known(mean), lost)))
+    return " ".join(filter(None, (f"{mean:.1f}{half}" * numerals.known(mean), lost)))
 
 
 def accuracy(cell: Mapping[str, Any]) -> str:
     """Return a cell's accuracy with its n, `96.3 ± 0.2 (n=3)`."""
-    return rendering.mean_and_interval(cell)
+    return cell_words.mean_and_interval(cell)
 
 
 def compared(row: Mapping[str, Any]) -> str:
     """Return a paired difference, `+0.29 [+0.02, +0.56], p = 0.039`: interval and p after Holm."""
-    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * rendering.known(row["ci_low"])
-    p = f", {rendering.p_equation(row['p_holm'])}" if rendering.known(row["p_holm"]) else ""
+    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * numerals.known(row["ci_low"])
+    p = f", {numerals.p_equation(row['p_holm'])}" if numerals.known(row["p_holm"]) else ""
     return f"{row['difference']:+.2f}{ends}{p}"
 
 
 FILTERS = {
     form.__name__: form
     for form in (listed, counted, points, setting, fixed, signed, short, span, slashed)
-} | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": rendering.audited}
+} | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": cell_words.audited}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

@@ -10,9 +10,9 @@ import pandas as pd
 
 from dpfl.planning import reference
 from dpfl.report.forms import counted, listed, setting
-from dpfl.tables import outcomes, rendering, results
+from dpfl.tables import cell_words, outcomes, results
+from dpfl.tables.numerals import known, rounded_up
 from dpfl.tables.published import base
-from dpfl.tables.rendering import known, rounded_up
 
 UNITS = {
     "example": "Unit example: ε covers one training example of one client, added or removed, "
@@ -141,7 +141,7 @@ def audit(cells: pd.DataFrame) -> str:
         most = found.loc[found["eps_audited"].idxmax()]
         of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
         level = f"level {most['audit_level']:.2g}, {most['audit_estimator']}"
-        said.insert(0, f"{rendering.audited(most)}{of}, {level}")
+        said.insert(0, f"{cell_words.audited(most)}{of}, {level}")
     return f"audit: {listed(said)}"
 
 
@@ -232,7 +232,7 @@ def anchors(cells: pd.DataFrame, published: pd.DataFrame) -> list[str]:
 
 def name_of(row: pd.Series) -> str:
     """Return the name of a cell: its method, its variant if it has one, and a missing proof."""
-    label = rendering.label(row)
+    label = cell_words.label(row)
     return f"{label} ({row['variant']})" if row["variant"] else label
 
 
@@ -250,7 +250,7 @@ def _extremes(group: pd.DataFrame, name: str = "") -> str:
 
 def percent(row: pd.Series) -> str:
     """Return a cell's accuracy in running text."""
-    return rendering.mean_and_interval(row).replace(" (", " % (", 1).replace("(n=", "(n = ")
+    return cell_words.mean_and_interval(row).replace(" (", " % (", 1).replace("(n=", "(n = ")
 
 
 def overlap(low: pd.Series, high: pd.Series) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from dpfl.claims import PRIVACY
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 
 FIXED = [
     *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "compared"),

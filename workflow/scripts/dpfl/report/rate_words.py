@@ -3,7 +3,8 @@
 import pandas as pd
 
 from dpfl.report.forms import counted, listed, setting
-from dpfl.tables.rendering import NOT_CERTIFIED, known
+from dpfl.tables.cell_words import NOT_CERTIFIED
+from dpfl.tables.numerals import known
 
 
 def each(ranges: pd.DataFrame) -> list[str]:

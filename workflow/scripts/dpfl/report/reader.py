@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfl import analyses, files
 from dpfl.report import values
-from dpfl.tables import rendering, results
+from dpfl.tables import columns_shown, rendering, results
 
 NUMBERS = {
     *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
@@ -92,7 +92,7 @@ class Folder:
         """Return heads and lines of a table of a study, made for reading."""
         unit = results.unit_of(self.study(name))
         found = table(self.path_of(name, suffix)) if suffix else self.cells(name)
-        return rendering.readable(found, rendering.STUDY[suffix], unit)
+        return rendering.readable(found, columns_shown.STUDY[suffix], unit)
 
     def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:
         """Return heads and lines of the tables of an analysis, made for reading, by suffix."""

@@ -18,7 +18,7 @@ from dpfl.report import (
 )
 from dpfl.report.pictures import link, picture
 from dpfl.report.reader import Folder
-from dpfl.tables import rendering
+from dpfl.tables import columns_shown, rendering
 
 GROUPS = {
     "compare": "Comparisons and controls",
@@ -178,7 +178,9 @@ def files(name: str, folder: Folder, home: Path) -> list[dict]:
     """Return links to the tables of a study or analysis that are not empty."""
     computed = name in folder.outline(name.split("/")[0])["analyses"]
     shown = (
-        folder.analysis(name) if computed else {s: folder.grid(name, s) for s in rendering.STUDY}
+        folder.analysis(name)
+        if computed
+        else {s: folder.grid(name, s) for s in columns_shown.STUDY}
     )
     return [_links(folder, name, suffix, home) for suffix, (_, lines) in shown.items() if lines]
 

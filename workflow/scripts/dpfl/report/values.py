@@ -15,7 +15,7 @@ from dpfl.errors import UserError
 from dpfl.report import forms
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, verdicts
-from dpfl.tables.rendering import known
+from dpfl.tables.numerals import known
 from dpfl.tables.results import variant_text
 
 Row = dict[str, Any]

@@ -8,8 +8,8 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.judging import sentences
 from dpfl.report.forms import listed, points
-from dpfl.tables import comparisons, outcomes, rendering, results, verdicts
-from dpfl.tables.rendering import known
+from dpfl.tables import cell_words, comparisons, numerals, outcomes, results, verdicts
+from dpfl.tables.numerals import known
 
 MEANING = {
     "gains": "the whole interval lies above zero",
@@ -56,7 +56,7 @@ def rules(margin: float) -> list[str]:
 
 def unproven(compared: pd.DataFrame) -> str:
     """Name the sides of some comparisons that have no certificate, as a sentence to append."""
-    sides = {name for _, row in compared.iterrows() for name in rendering.not_certified(row)}
+    sides = {name for _, row in compared.iterrows() for name in cell_words.not_certified(row)}
     return f" Not certified, so not at equal privacy: {'; '.join(sorted(sides))}." * bool(sides)
 
 
@@ -77,7 +77,7 @@ def comparison(row: pd.Series, study: dict) -> str:
     interval = ""
     if known(row["ci_low"]):
         interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
-    p = f", {rendering.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    p = f", {numerals.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
     half = points(study["margin"] / 2)
     meaning = MEANING[row["verdict"]].format(half=half, dataset=study["dataset"])
     said = sentences.failed(row, sentences.PAIRS)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.attacks import membership, observed, roc
-from dpfl.tables import rendering, results
+from dpfl.tables import cell_words, columns_shown, numerals, results
 
 RATES = {"tpr_at_0.1_pct": 1e-3, "tpr_at_1_pct": 1e-2}
 """Columns of true positive rates, and the false positive rates that they are at."""
@@ -84,26 +84,26 @@ def _attacked(seen: observed.Observed, rates: np.ndarray) -> Iterator[dict]:
         }
 
 
-def _mean_and_ends(column: str, form: str) -> rendering.Column:
+def _mean_and_ends(column: str, form: str) -> columns_shown.Column:
     """Make a column such as `0.56 (0.54 – 0.57)`, a dash where nothing can be measured."""
 
     def text(row: pd.Series) -> str:
         mean, low, high = (row[f"{column}_{end}"] for end in ENDS)
-        if not rendering.known(mean):
+        if not numerals.known(mean):
             return "–"
         return f"{form.format(mean)} ({form.format(low)} – {form.format(high)})"
 
     return text
 
 
-COLUMNS: dict[str, rendering.Column] = {
-    "method": rendering.label,
-    "variant": rendering.plain("variant"),
-    "ε": rendering.rounded("epsilon"),
-    "attack": rendering.plain("attack"),
+COLUMNS: dict[str, columns_shown.Column] = {
+    "method": cell_words.label,
+    "variant": columns_shown.plain("variant"),
+    "ε": columns_shown.rounded("epsilon"),
+    "attack": columns_shown.plain("attack"),
     "AUC": _mean_and_ends("auc", "{:.3f}"),
     "TPR at 0.1 % FPR": _mean_and_ends("tpr_at_0.1_pct", "{:.2%}"),
     "TPR at 1 % FPR": _mean_and_ends("tpr_at_1_pct", "{:.2%}"),
-    "targets": rendering.plain("targets"),
-    "non-members": rendering.plain("strangers"),
+    "targets": columns_shown.plain("targets"),
+    "non-members": columns_shown.plain("strangers"),
 }

@@ -1,0 +1,42 @@
+"""Numbers as readers see them: bounds rounded to the safe side, p-values, what is not known."""
+
+import math
+from collections.abc import Callable
+
+
+def known(value: object) -> bool:
+    """Return whether a table holds something here."""
+    return not (value is None or value == "" or (isinstance(value, float) and math.isnan(value)))
+
+
+def number(value: float, form: str = "{:.3g}") -> str:
+    """Format a number; infinity as its sign."""
+    return "∞" if math.isinf(value) else form.format(value)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value to two digits, the smallest ones as a bound."""
+    return "<0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def p_equation(p: float) -> str:
+    """Return a p-value in running text, such as `p = 0.03` or `p < 0.0001`."""
+    text = p_text(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def rounded_up(epsilon: float) -> str:
+    """Return four digits of a proven bound, rounded up: rounded to nearest it might not hold."""
+    return _digits(epsilon, 4, lambda value: math.ceil(value - 1e-9))
+
+
+def rounded_down(epsilon: float) -> str:
+    """Return three digits of an audited bound, rounded down: rounded up it might not hold."""
+    return _digits(epsilon, 3, lambda value: math.floor(value + 1e-9))
+
+
+def _digits(epsilon: float, digits: int, cut: Callable[[float], int]) -> str:
+    if not math.isfinite(epsilon) or epsilon == 0:
+        return number(epsilon)
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - digits + 1)
+    return f"{cut(epsilon / unit) * unit:.{digits}g}"
