@@ -148,12 +148,12 @@ def test_unfinished_studies_are_refused(restored):
 
 
 def test_a_column_without_a_meaning_is_refused(restored):
-    path = restored.results / "claims/meng2023/claims.csv"
+    path = restored.results / "claims/meng2023/published.csv"
     text = path.read_text()
     path.write_text("odd," + text.replace("\n", "\n,").removesuffix(","))
     said = refused(restored)
     path.write_text(text)
-    assert "column 'odd' of claims has no meaning" in said
+    assert "column 'odd' of published has no meaning" in said
 
 
 def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):

@@ -53,7 +53,8 @@ def _rows(folder: Folder, paper: str, name: str) -> list[dict[str, Any]]:
 def _paired(folder: Folder, name: str) -> list[tuple[dict, dict]]:
     """Return the rows of a study's table that have a result, each with its cell of the study."""
     rows = reader.table(folder.path_of(name)).to_dict("records")
-    pairs = zip(rows, folder.study(name)["cells"], strict=True)
+    cells = folder.study(name)["cells"]
+    pairs = zip(rows, cells, strict=False)  # rows of what did not finish come after the cells
     return [(row, cell) for row, cell in pairs if known(row["n"]) and row["n"] > 0]
 
 
