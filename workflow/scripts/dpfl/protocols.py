@@ -262,10 +262,6 @@ class ClaimFile(Protocol):
     """What a choice of a key needs beside it."""
     EXAMPLE: ClassVar[dict[str, Any]] = {}
     """The keys of one claim on methods a, b and c, by which the suite of all kinds tries it."""
-    UNIT: ClassVar[str] = "points"
-    """Of a difference; only points are drawn, on one scale for all claims."""
-    DRAWN: ClassVar[str] = "difference"
-    """The column that is drawn, with its interval in `_low` and `_high`."""
 
     judge: Callable[..., Any]
     """judge(claim: dict, evidence: dpfl.claims.Evidence) -> rows, the claim as a whole first"""

@@ -39,7 +39,6 @@ OPTIONAL = ("cells", "epsilons")
 ONE_OF = ("accuracy", "within")
 LISTS = ("worse", "epsilons")
 EXAMPLE = {"better": "a", "worse": ["b"], "accuracy": 50}
-UNIT = "rounds"
 
 _MARGIN = 1.0
 """In rounds."""
@@ -54,6 +53,10 @@ class Race(orderings.Pair):
         """Return the runs at one epsilon, and say how many of them fall short."""
         own = super().at(epsilon)
         return replace(self, about=own.about + short(own), better=own.better, worse=own.worse)
+
+
+def drawn() -> None:
+    """Return nothing: rounds have no place on a scale of points."""
 
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:

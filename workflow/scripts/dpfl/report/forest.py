@@ -13,7 +13,6 @@ from dpfl import plugins
 from dpfl.report import markup
 from dpfl.tables.numerals import known
 
-POINTS = "points"
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0)
 """How far a scale may reach to either side, points."""
 WIDTH, HEIGHT, EDGE = 180, 26, 8
@@ -43,15 +42,20 @@ class Bar:
 
 def of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float) -> Bar | None:
     """Return the bar of a judged claim; None if its difference is not in points, or unknown."""
-    kind = row["kind"]
-    if not known(kind) or plugins.constant("claims", kind, "UNIT") != POINTS:
+    drawn = _column(row["kind"]) if known(row["kind"]) else None
+    if drawn is None:
         return None
-    drawn = plugins.constant("claims", kind, "DRAWN")
     middle, low, high = (_number(row[f"{drawn}{end}"]) for end in ("", "_low", "_high"))
     dots = tuple(part[drawn] for part in parts if known(part[drawn])) if middle is None else ()
     if middle is None and not dots:
         return None
     return Bar(middle, low, high, _printed(row, middle), margin, dots)
+
+
+def _column(kind: str) -> str | None:
+    """Return the column that a kind draws; its interval lies in `_low` and `_high`."""
+    own = getattr(plugins.load("claims", kind), "drawn", None)
+    return own() if own else "difference"
 
 
 def reach(bars: Iterable[Bar | None]) -> float:
