@@ -43,7 +43,8 @@ def files(plan: Plan, paper: str) -> Iterator[str]:
     """Yield the paths of all tables and figures of a paper, and of its resolved studies."""
     yield from (f"results/studies/{name}.json" for name in of_paper(plan.studies, paper))
     yield from (f"results/tables/{name}.{form}" for name in tables(plan, paper) for form in FORMS)
-    yield from (f"results/figures/{name}.png" for name in figures(plan, paper))
+    drawn = figures(plan, paper)
+    yield from (f"results/figures/{name}.{form}" for name in drawn for form in ("png", "txt"))
     for name in of_paper(plan.analyses, paper):
         yield f"results/figures/{analysis_figure(plan, name)}.pdf"
 
