@@ -1,6 +1,7 @@
 """The table of claims: a line per judged claim of kept results, a marked one of older folders."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from dpfl.docs import found, judged, markdown
@@ -17,22 +18,31 @@ MARK = (
 
 def table(home: Path, reference: Path, pages: str) -> str:
     """Return the table for a page from which the papers' pages are at the address `pages`."""
-    folders = sorted(judged.folders(home, reference), key=lambda own: not own.claims)
-    rows = [row for own in folders for row in _rows(own, home, reference, pages)]
+    folders = list(judged.folders(home, reference))
+    rows = [row for own in folders for row in _judged(own, pages)]
+    silent = [own for own in folders if not own.claims]
+    for _, alike in groupby(silent, key=lambda own: (own.paper.key, own.recorded)):
+        rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
     return markdown.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
 
 
-def _rows(own: Folder, home: Path, reference: Path, pages: str) -> Iterator[list[str]]:
+def _judged(own: Folder, pages: str) -> Iterator[list[str]]:
     link = f"[{own.paper.short}]({pages}{own.paper.key}.md), {own.path.name}"
-    if not own.claims:
-        mark, verdict = ("", "none judged") if own.recorded else ("\\*", "older rules")
-        short = found.short(home / own.paper.key, reference) or "told on its page"
-        yield [f"{link}{mark}", own.paper.about["summary"], "", short, verdict, ""]
     for kind, claims in _by_kind(own.claims).items():
         many = len(claims) > MANY
         cells = [_counted(kind, claims)] if many else [claim.cells for claim in claims]
         yield from ([link, *cell] for cell in cells)
+
+
+def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
+    """Return the line of a paper's folders that hold no judged claim: what its page says first."""
+    paper, recorded = alike[0].paper, alike[0].recorded
+    mark, verdict = ("", "none judged") if recorded else ("\\*", "older rules")
+    scales = ", ".join(own.path.name for own in alike)
+    link = f"[{paper.short}]({pages}{paper.key}.md), {scales}{mark}"
+    short = found.short(home / paper.key, reference) or "told on its page"
+    return [link, paper.about["summary"], "", short, verdict, ""]
 
 
 def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:
