@@ -118,7 +118,8 @@ def test_every_table_has_as_many_cells_in_each_line(
 def test_every_figure_is_there(key: str, tmp_path: Path, reference: Path) -> None:
     found = re.findall(r"!\[.+\]\((.+)\)", page(key, tmp_path, reference))
     assert all(Path(path).is_file() for path in found)
-    held = list(reference.glob(f"{key}/*/figures/*/*.png"))
+    held = {path.read_bytes() for path in reference.glob(f"{key}/*/figures/*/*.png")}
+    assert {Path(path).read_bytes() for path in found} == held
     assert len(found) == len(held)
 
 

@@ -126,6 +126,9 @@ def test_a_killed_snakemake_is_one_line_and_the_next_call_unlocks(call):
 
 
 def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
+    # A shell has what it starts in the background ignore interruptions.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def interrupt():
         while not (call.folder / "ready").exists():
             time.sleep(0.01)
@@ -141,7 +144,7 @@ def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
     assert call.told[-2].startswith("stopping")
     assert call.told[-1] == f"stopped: 1 of {len(call.runs)} runs are done; repeat to go on"
     assert not any("FAILED" in line for line in call.told)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
