@@ -1,7 +1,6 @@
-"""Tables in Markdown, and names as links to headings."""
+"""Tables and code in Markdown."""
 
 import csv
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,11 +16,6 @@ def of_csv(path: Path) -> str:
     with path.open(encoding="utf-8", newline="") as file:
         heads, *rows = csv.reader(file)
     return table(heads, rows)
-
-
-def slug(heading: str) -> str:
-    """Return the anchor that is made of a heading: lower case, dashes, no punctuation."""
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def code(text: object) -> str:
