@@ -8,6 +8,8 @@
 #   make status                                             how far it is: while it runs, and after
 #   make doctor                                             whether the results are whole
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
+#   make archive PAPER=meng2023 SCALE=mnist                 finished runs, however many, into one file
+#   make restore PAPER=meng2023 SCALE=mnist                 runs of that file into results: they need no training here
 #   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
 #   make report-reference                                   the report from kept results alone, in results/kept/
 #   make docs                                               generated parts of the docs, and their site, in results/docs/
@@ -32,7 +34,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: replicate status doctor keep verify report-reference test test-slurm bench cite docs lint clean
+.PHONY: replicate status doctor keep archive restore verify report-reference test test-slurm bench cite docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -47,6 +49,10 @@ doctor: $(VENV)/installed
 # Of the last replicate, unless told otherwise.
 keep: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/keep.py $(CHOICE)
+
+# Finished runs, for another sitting or another machine; of the last replicate, unless told otherwise.
+archive restore: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/$@.py $(CHOICE)
 
 # Of all that is kept, unless told otherwise; at most 15 minutes on one core, by the estimate.
 verify: $(VENV)/installed

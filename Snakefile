@@ -17,6 +17,7 @@ from dpfl.planning import (
     interpreter,
     packs,
     plan,
+    restored,
     unfinished,
 )
 from dpfl.errors import UserError
@@ -38,7 +39,8 @@ except UserError as error:
     sys.exit(str(error))
 
 PLAN = unfinished.handled(PLAN, config["unfinished"], Path("results"))
-PACKS = packs.packs(PLAN, config["pack"])
+RESTORED = restored.names(PLAN, Path("results"))
+PACKS = packs.packs(restored.trained(PLAN, RESTORED), config["pack"])
 interpreter.lead_path()
 
 FIRST_PAGE = Path("results/reports/index.html")
@@ -96,4 +98,4 @@ rule all:
     default_target: True
     input:
         FIRST_PAGE,
-        all_files(plan.runs_of(PLAN.studies.values())),
+        all_files(plan.runs_of(PLAN.studies.values()), RESTORED),

@@ -26,11 +26,12 @@ RUN_FILES = {
 }
 
 
-def all_files(runs):
+def all_files(runs, restored):
     """Every run's summary, and what was deleted of finished runs: nothing else asks for that."""
-    paths = [{k: path.format(run=r) for k, path in RUN_FILES.items()} for r in runs]
-    summaries = [files["summary"] for files in paths]
-    finished = [files for files in paths if Path(files["summary"]).exists()]
+    paths = {r: {k: path.format(run=r) for k, path in RUN_FILES.items()} for r in runs}
+    summaries = [files["summary"] for files in paths.values()]
+    trained = [files for run, files in paths.items() if run not in restored]
+    finished = [files for files in trained if Path(files["summary"]).exists()]
     others = [f for files in finished for f in files.values() if not Path(f).exists()]
     return summaries + others
 
@@ -50,7 +51,7 @@ wildcard_constraints:
     partition="[a-z0-9.-]+",
     calibration="[a-z0-9.-]+",
     tuning="[a-z0-9.-]+",
-    run="[a-z0-9.-]+",
+    run=restored.trained_only(RESTORED),
     study=one_of(PLAN.studies),
     paper=one_of(PLAN.papers),
     figure="[a-z0-9-]+",

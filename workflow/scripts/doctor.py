@@ -12,6 +12,7 @@ from typing import Any
 
 from dpfl import cli, files, leftovers
 from dpfl.errors import UserError
+from dpfl.planning import restored
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def _runs(home: Path) -> Iterator[tuple[Path, str]]:
     """Yield the folders of runs that are not whole, each with a line for the first such file."""
     for sums in sorted(home.glob(f"runs/*/{files.SUMS}")):
         try:
-            for name in files.sums(sums):
+            for name in restored.expected(sums):
                 files.check(sums.with_name(name))
         except (UserError, OSError) as error:
             yield sums.parent, f"{_first(error)}: not whole; deleted with all files of its run"

@@ -20,10 +20,9 @@ def main() -> None:
     """Check everything, then write a folder per paper, each whole."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
-    given = choice.chosen(parser.parse_args())
-    chosen = given if given.settings or given.files else choice.last()
+    chosen = choice.chosen_or_last(parser.parse_args())
     made = chosen.plan()
-    papers = [p for p in made.papers if plan.of_paper([*made.studies, *made.analyses], p)]
+    papers = plan.papers_with(made)
     commit = tree.clean_commit()
     try:
         checks.require_finished(made, RESULTS)

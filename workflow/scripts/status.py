@@ -8,8 +8,7 @@ def main() -> None:
     """Parse the arguments, print; nothing is written, no lock is taken."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
-    given = choice.chosen(parser.parse_args())
-    chosen = given if given.settings or given.files else choice.last()
+    chosen = choice.chosen_or_last(parser.parse_args())
     process = status.process()
     print(f"running: {process}" if process else "nothing runs here")
     for line in status.of_plan(chosen.plan(), running=process is not None).lines():

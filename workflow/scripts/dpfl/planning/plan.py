@@ -55,6 +55,11 @@ def make(papers: dict[str, dict]) -> Plan:
     return plan
 
 
+def papers_with(plan: Plan) -> list[str]:
+    """Return the papers of which a plan makes something."""
+    return [p for p in plan.papers if of_paper([*plan.studies, *plan.analyses], p)]
+
+
 def of_paper(names: Iterable[str], paper: str) -> list[str]:
     """Return those of some studies or analyses that a paper has."""
     return [name for name in names if name.split("/")[0] == paper]

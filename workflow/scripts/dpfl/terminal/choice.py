@@ -90,3 +90,9 @@ def chosen(arguments: argparse.Namespace) -> Choice:
     given = {key: getattr(arguments, key) for key in keys}
     settings = {key: value for key, value in given.items() if value}
     return Choice(settings, [path for path in arguments.configfile if path])
+
+
+def chosen_or_last(arguments: argparse.Namespace) -> Choice:
+    """Return what is chosen on a command line; where nothing is, what was replicated last."""
+    given = chosen(arguments)
+    return given if given.settings or given.files else last()
