@@ -49,8 +49,9 @@ def finished_of(plan: Plan, paper: str, results: Path) -> list[str]:
 def write(path: Path, done: list[str], results: Path) -> int:
     """Write finished runs, and those of an older archive that today's code would train.
 
-    Returns how many runs that makes. Equal runs give equal bytes. UserError if a file is not whole, and if a run has one result in
-    the older archive and another one here: what was tuned by it would not belong to it.
+    Returns how many runs that makes. Equal runs give equal bytes. UserError if a file is not
+    whole, and if a run has one result in the older archive and another one here: what was tuned
+    by it would not belong to it.
     """
     here = {name: _parts(Finished(name, results)) for name in done}
     older = {n: run for n, run in read(path).items() if _is_current(run)} if path.exists() else {}
