@@ -81,7 +81,8 @@ rule notebook:
 rule report:
     input:
         parts=expand(
-            "workflow/report/{file}", file=[*FRAME, "index.html.jinja", "tabs.html.jinja", "board.js"]
+            "workflow/report/{file}",
+            file=[*FRAME, "index.html.jinja", "tabs.html.jinja", "board.js"],
         ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
         records="results/claims.json",
