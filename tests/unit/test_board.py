@@ -9,7 +9,7 @@ from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
 from dpfl.provenance import kept
-from dpfl.report import board, chips, forest, layout, page, paper_words
+from dpfl.report import board, chips, claims_table, forest, layout, page, paper_words
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
@@ -113,24 +113,33 @@ def keep(results: Path, scale: str) -> Path:
     return folder
 
 
-def test_kept_claims_open_first_and_old_folders_have_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Kept results: of one paper two scales with claims, of the other a folder without."""
     results = results_folder.write(tmp_path)
-    new, old = keep(results, "mnist"), results / "reference" / SILENT / "mnist"
+    new = [keep(results, "mnist"), keep(results, "other")]
+    old = results / "reference" / SILENT / "mnist"
     (old / "tables").mkdir(parents=True)
-    monkeypatch.setattr(kept, "about", lambda folder: {"kept": True} if folder == new else None)
+    monkeypatch.setattr(kept, "about", lambda folder: {"kept": True} if folder in new else None)
+    return results / "reference"
+
+
+def test_kept_claims_open_first_and_every_paper_has_one_sentence(
+    tmp_path: Path, reference: Path
+) -> None:
+    results = reference.parent
     read = page.papers([TOLD, SILENT], tmp_path / "papers")
-    shown = board.context(read, Folder(results), results / "reference")
+    shown = board.context(read, Folder(results), reference, {TOLD: "It is `so`."})
     assert [tab["id"] for tab in shown["tabs"]] == ["kept", "run"]
     assert shown["opened"] == "kept"
     first, second = shown["tabs"]
-    assert {line.scale for line in first["lines"]} == {"mnist"}
+    assert {line.scale for line in first["lines"]} == {"mnist", "other"}
     assert {line.scale for line in second["lines"]} == {"small"}
-    assert [one["key"] for one in first["old"]] == [SILENT]
-    assert "0 tables, no judged claims. Kept before" in first["old"][0]["told"]
+    assert [one["scales"] for one in first["papers"]] == ["mnist, other", "mnist*"]
     text = layout.render("index", "index", title="t", board=shown, unfinished=[], runs=1)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
+    assert f'href="{SILENT}.html#found"' in text and "* Kept before" in text
+    assert "It is <code>so</code>. <span" in text and "No claim is judged." in text
     assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
     assert text.count(" data-opened>") == 1
 
@@ -138,5 +147,25 @@ def test_kept_claims_open_first_and_old_folders_have_one_line(
 def test_without_kept_claims_this_run_opens(tmp_path: Path) -> None:
     results = results_folder.write(tmp_path)
     read = page.papers([TOLD, SILENT], tmp_path / "papers")
-    shown = board.context(read, Folder(results), None)
+    shown = board.context(read, Folder(results), None, {})
     assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"
+
+
+def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
+    tmp_path: Path, reference: Path
+) -> None:
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    shown = board.of_kept(read, reference, "{scale}/reports/", {})
+    [tab] = shown["tabs"]
+    judged = {(one.page, one.anchor) for one in tab["lines"]}
+    for scale in ("mnist", "other"):
+        assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
+    assert tab["papers"][1]["href"] == f"mnist/reports/{SILENT}.html"
+    # None of the scales runs these: one line each, not one a scale.
+    [(_, left)] = [own for own in tab["folded"] if "not run" in own[0]]
+    assert len({one.claim for one in left}) == len(left) > 0
+
+
+def test_a_claim_that_one_scale_has_judged_is_not_told_as_not_run() -> None:
+    both = [line("replicated", claim="c"), line("not run", claim="c"), line("not run", claim="d")]
+    assert list(claims_table.once(both)) == [both[0], both[2]]

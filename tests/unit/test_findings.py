@@ -58,7 +58,7 @@ def test_failed_runs_are_in_no_finding():
     runs = frame({"A": [90.0, 91.0, 92.0], "B": [11.0, 88.0, 89.0]}, B=[False, True, True])
     assert findings.leading(runs) == "A is 3.0 points ahead of B, the next best, at ε = 8, n = 2"
     alone = frame({"A": [90.0, 10.0]}, A=[True, False])
-    assert findings.leading(alone) == "A reaches 90.0 % at ε = 8, n = 1, 1 more failed"
+    assert findings.leading(alone) == "A: 90.0 % at ε = 8, n = 1, 1 more failed"
     none = frame({"A": [10.0]}, A=[False])
     assert findings.leading(none) == "No run trained at ε = 8"
 

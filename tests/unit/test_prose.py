@@ -25,6 +25,10 @@ dpsgd,dpsgd,,2.0,3,96.5,96.0,97.0
 COMPARED = """better,worse,epsilons,n,difference,ci_low,ci_high,p,p_holm,verdict
 a,b,2 8,5,0.294,0.0246,0.5634,0.02,0.0388,replicated
 """
+JUDGED = """claim,part,about,n,difference,difference_low,difference_high,p,p_holm,verdict
+a-wins,overall,a against b,5,0.194,-0.1,0.5,0.1,0.1,inconclusive
+a-wins,"against b, epsilon 2","a against b, epsilon 2",5,0.294,0.0246,0.5634,0.02,0.0388,replicated
+"""
 PRINTED = """table,row,metric,value,epsilon,rank
 table 3,fsdp,accuracy_pct,96.12,2,10
 table 3,fsdp,accuracy_pct,96.37,2,50
@@ -44,6 +48,8 @@ def paper(tmp_path: Path) -> Path:
         (tmp_path / tables / "main_comparisons.csv").write_text(COMPARED)
         (tmp_path / tables / "older.csv").write_text(OLDER)
         (tmp_path / tables / "counted.csv").write_text(COUNTED)
+    (tmp_path / "reference/some2020/mnist/claims").mkdir()
+    (tmp_path / "reference/some2020/mnist/claims/claims.csv").write_text(JUDGED)
     return folder
 
 
@@ -57,6 +63,11 @@ def rendered(paper: Path, text: str) -> str:
     ("expression", "text"),
     [
         ('kept("mnist").accuracy("main", rank=10, epsilon=2)', "98.2 ± 0.2 (n=3)"),
+        ('kept("mnist").claim("a-wins").verdict', "inconclusive"),
+        (
+            'kept("mnist").claim("a-wins", part="against b, epsilon 2") | compared',
+            "+0.29 [+0.02, +0.56], p = 0.039",
+        ),
         ('kept("mnist").brief("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").accuracy("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").brief("main", epsilon=inf)', "99.0"),

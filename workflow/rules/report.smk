@@ -81,11 +81,13 @@ rule notebook:
 rule report:
     input:
         parts=expand(
-            "workflow/report/{file}", file=[*FRAME, "index.html.jinja", "board.js"]
+            "workflow/report/{file}",
+            file=[*FRAME, "index.html.jinja", "tabs.html.jinja", "board.js"],
         ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
         records="results/claims.json",
         papers=expand("results/papers/{paper}.json", paper=PLAN.papers),
+        told=[file for paper in PLAN.papers for file in paper_files(paper)],
         read=[file for paper in PLAN.papers for file in tables_and_figures(paper)],
         pages=expand("results/reports/{paper}.html", paper=PLAN.papers),
         config="results/config.json",

@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/reports/index.html"))
     parser.add_argument("--home", type=Path, default=folder.HOME, help="the papers' folders")
     args = parser.parse_args()
-    site.write(page.papers(args.papers, args.home), Folder(args.results), args.output)
+    site.write(page.papers(args.papers, args.home), Folder(args.results), args.home, args.output)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ from typing import Any
 import pandas as pd
 
 from dpfl import cli, files
+from dpfl.docs import found as answer
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import kept_page
+from dpfl.report import page as papers
 
 SCRIPTS = Path(__file__).parent
 Told = dict[Path, dict[str, Any]]
@@ -35,7 +37,9 @@ def main() -> None:
         for path in (path for path, about in own.items() if not about):
             _before(args.output / scale, path, args)
     page = args.output / "index.html"
-    files.write_text(page, kept_page.of_all(found, args.home))
+    read = papers.papers({path.parent.name: None for path, _ in found}, args.home)
+    answers = {key: answer.short(args.home / key, args.reference) for key in read}
+    files.write_text(page, kept_page.of_all(found, read, args.reference, answers))
     print(f"report: {page}")
 
 

@@ -7,9 +7,6 @@ from pathlib import Path
 from dpfl.docs import prices
 from dpfl.report import prose
 
-SHORT = "**In short.** "
-"""What the paragraph of a page begins with that answers in one or two sentences."""
-
 
 @cache
 def page(home: Path, reference: Path, place: Path) -> str:
@@ -23,6 +20,4 @@ def page(home: Path, reference: Path, place: Path) -> str:
 
 def short(home: Path, reference: Path) -> str:
     """Return the answer that a paper's page gives first, nothing where it gives none."""
-    paragraphs = page(home, reference, reference).split("\n\n")
-    own = [text for text in paragraphs if text.startswith(SHORT)]
-    return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
+    return prose.in_short(page(home, reference, reference))

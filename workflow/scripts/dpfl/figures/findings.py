@@ -65,4 +65,4 @@ def _alone(runs: pd.DataFrame, name: str, where: str) -> str:
     """Tell the accuracy of the only series."""
     found = outcomes.of(runs[runs["series"] == name])
     lost = f", {found.n - found.trained} more failed" if found.trained < found.n else ""
-    return f"{name} reaches {found.mean:.1f} % {where}, n = {found.trained}{lost}"
+    return f"{name}: {found.mean:.1f} % {where}, n = {found.trained}{lost}"

@@ -13,12 +13,12 @@ from dpfl.tables import fairness
 from dpfl.tables.cell_words import audited
 from dpfl.tables.numerals import known, number, rounded_up
 
-OVERALL, NOT_JUDGED = "overall", "not judged"
+OVERALL, NOT_JUDGED, NOT_RUN = "overall", "not judged", "not run"
 
 
 TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
-LAST = {"demonstration": 1, "unfinished": 2, "not run": 3}
+LAST = {"demonstration": 1, "unfinished": 2, NOT_RUN: 3}
 """What answers least stands last."""
 
 
@@ -31,6 +31,7 @@ class Line:
     short: str
     claim: str
     key: str
+    page: str
     scale: str
     anchor: str
     where: str
@@ -49,7 +50,10 @@ class Line:
 
 
 def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
-    """Return a line per judged claim, in the order of LAST, of the sources and of their claims."""
+    """Return a line per judged claim, in the order of LAST, of the sources and of their claims.
+
+    A claim that one source does not run has no line of that where another source has one.
+    """
     found = [
         _line(row | spans.get(row["claim"], {}), source, papers[source.paper])
         for source in sources
@@ -57,7 +61,17 @@ def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
         for row in _ordered(source.claims, papers[source.paper])
         if _judged(row)
     ]
-    return sorted(found, key=lambda line: LAST.get(line.verdict, 0))
+    return list(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
+
+
+def once(found: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines, those of what was not run only of claims that no line before tells."""
+    told = set()
+    for line in found:
+        claim = (line.key, line.where, line.claim)
+        if line.verdict != NOT_RUN or claim not in told:
+            yield line
+        told.add(claim)
 
 
 def not_judged(source: Source, of: Paper) -> int:
@@ -124,6 +138,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         short=claim.get("short") or paper.saying(claim),
         claim=paper.saying(claim),
         key=of.key,
+        page=source.page,
         scale=source.scale,
         anchor=source.place(row["claim"]),
         where=claim["where"],

@@ -22,6 +22,13 @@ class Source:
     kept: bool
     claims: pd.DataFrame
     studies: Path
+    reports: str = ""
+    """From the first page to the folder of the paper's page, with a slash at its end."""
+
+    @property
+    def page(self) -> str:
+        """Return the address of the paper's page, from the first page."""
+        return f"{self.reports}{self.paper}.html"
 
     def margin(self, study: str) -> float:
         """Return the margin of a study, points; 0 for a study that this scale does not run."""
@@ -46,12 +53,22 @@ def of_page(folder: Folder, paper: str) -> Source:
     return _of_paper(folder, paper, folder.judged(paper))
 
 
-def of_reference(reference: Path, papers: Mapping) -> list[Source]:
-    """Return the kept claims of some papers; folders without provenance have none."""
+def of_reference(reference: Path, papers: Mapping, reports: str = "") -> list[Source]:
+    """Return the kept claims of some papers; folders without provenance have none.
+
+    `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
+    """
     found = [path for path in kept.folders(reference) if path.parent.name in papers]
     order = list(papers)
     return [
-        Source(path.parent.name, path.name, True, table(path), path / "studies")
+        Source(
+            path.parent.name,
+            path.name,
+            True,
+            table(path),
+            path / "studies",
+            reports.format(scale=path.name),
+        )
         for path in sorted(found, key=lambda path: order.index(path.parent.name))
         if kept.about(path)
     ]

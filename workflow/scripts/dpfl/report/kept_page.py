@@ -1,6 +1,6 @@
 """Pages of kept results: the list of all, and one that was kept before provenance was recorded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +8,39 @@ import mistune
 from markupsafe import Markup
 
 from dpfl.papers import folder as papers
-from dpfl.report import kept_words, layout, markup, paper, prose
+from dpfl.report import board, kept_words, layout, markup, paper, prose
+from dpfl.report.paper import Paper
 
 LIST, OLD = "kept", "kept-before"
 TITLE = "Kept results"
+REPORTS = "{scale}/reports/"
+"""From that list to the pages of a scale."""
 
 
-def of_all(kept: Iterable[tuple[Path, dict[str, Any] | None]], home: Path) -> str:
-    """Return the page that leads to the pages of all kept folders, with where each comes from."""
+def of_all(
+    kept: Iterable[tuple[Path, dict[str, Any] | None]],
+    read: Mapping[str, Paper],
+    reference: Path,
+    answers: Mapping[str, str],
+) -> str:
+    """Return the board of all kept results, with where each folder comes from.
+
+    `answers` are what the pages of papers say first.
+    """
     kept = list(kept)
     rows = [
         {
-            "paper": paper.read(home / folder.parent.name),
+            "paper": read[folder.parent.name],
             "scale": folder.name,
+            "href": f"{REPORTS.format(scale=folder.name)}{folder.parent.name}.html",
             "told": kept_words.of(about) or [kept_words.MARK],
         }
         for folder, about in kept
     ]
     boards = sorted({folder.name for folder, about in kept if about})
-    links = [(f"{scale}/reports/index.html", f"Claims, scale {scale}") for scale in boards]
-    return layout.render(LIST, "kept", links, title=TITLE, rows=rows)
+    links = [(f"{REPORTS.format(scale=scale)}index.html", f"Scale {scale}") for scale in boards]
+    shown = board.of_kept(read, reference, REPORTS, answers)
+    return layout.render(LIST, "kept", links, title=TITLE, rows=rows, board=shown)
 
 
 def before_provenance(folder: Path, home: Path, reference: Path, results: Path) -> str:

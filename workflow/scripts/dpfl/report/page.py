@@ -17,9 +17,14 @@ def papers(keys: Iterable[str], home: Path) -> dict[str, Paper]:
     return {key: paper.read(home / key) for key in keys}
 
 
-def context(read: Mapping[str, Paper], folder: Folder, reference: Path | None) -> dict[str, Any]:
-    """Return everything the first page shows; `reference` holds kept results."""
-    shown = board.context(read, folder, reference)
+def context(
+    read: Mapping[str, Paper], folder: Folder, reference: Path | None, answers: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return everything the first page shows; `reference` holds kept results.
+
+    `answers` are what the pages of papers say of kept results first.
+    """
+    shown = board.context(read, folder, reference, answers)
     outlines = {key: folder.outline(key) for key in read}
     studies = [folder.study(name) for outline in outlines.values() for name in outline["studies"]]
     return {

@@ -23,6 +23,8 @@ from dpfl.report.values import Printed, Values
 from dpfl.suggestions import nearest
 from dpfl.tables import verdicts
 
+SHORT = "**In short.** "
+"""What the paragraph of a page begins with that answers in one or two sentences."""
 LEVEL = f"{100 * verdicts.LEVEL:g} %"
 """That of intervals."""
 Picture = Callable[[Path, str], str]
@@ -49,6 +51,12 @@ def of_paper(paper: Path, results: Path, reference: Path, picture: Picture | Non
             "printed": Printed(paper / "published.csv"),
         },
     )
+
+
+def in_short(text: str) -> str:
+    """Return the answer that a page gives first, in one line; nothing where it gives none."""
+    own = [part for part in text.split("\n\n") if part.startswith(SHORT)]
+    return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
 
 
 def render(page: Path, values: Mapping[str, Any]) -> str:

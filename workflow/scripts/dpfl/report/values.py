@@ -87,6 +87,15 @@ class Values:
         own = table if "part" in where else comparisons.whole(table)
         return one(own, f"{study}_comparisons", where)
 
+    def claim(self, claim: str, part: str = "overall") -> Row:
+        """Return a part of a judged claim, by its name; of kept results, whose claims lie beside.
+
+        A difference has its interval as a comparison has it, in `ci_low` and `ci_high`.
+        """
+        table = read(self.folder.parent / "claims" / "claims.csv")
+        row = one(table, "claims.csv", {"claim": claim, "part": part})
+        return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
+
     def comparisons(self, study: str) -> pd.DataFrame:
         """Return the paired comparisons of a study, a row for all epsilons together of each."""
         return comparisons.whole(self.table(f"{study}_comparisons"))
