@@ -159,8 +159,8 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give an older table of cells its column `certified`, and labels that are names alone."""
-    if "label" not in table or "certified" in table:
+    """Give an older table of methods its column `certified`, and labels that are names alone."""
+    if not {"method", "label"} <= {*table} or "certified" in table:
         return table
     plain = table["label"].str.removesuffix(UNPROVEN)
     return table.assign(label=plain, certified=plain == table["label"])
