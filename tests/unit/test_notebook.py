@@ -195,6 +195,21 @@ def test_a_picture_in_a_page_keeps_its_colours_and_is_smaller(tmp_path: Path) ->
     assert len(data) < path.stat().st_size
 
 
+def test_lines_stay_sharp_and_noise_is_small(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (800, 800, 3), dtype=np.uint8)
+    lines = np.full_like(noise, 255)
+    lines[::20] = 0
+    found = {}
+    for name, pixels in (("noise", noise), ("lines", lines)):
+        path = tmp_path / f"{name}.png"
+        Image.fromarray(pixels).save(path)
+        found[name] = pictures.data(path)
+    assert found["noise"].startswith("data:image/webp;") and len(found["noise"]) < noise.size / 3
+    with Image.open(io.BytesIO(base64.b64decode(found["lines"].split(",")[1]))) as shown:
+        assert shown.format == "PNG"
+        assert np.array_equal(np.asarray(shown.convert("RGB")), lines)
+
+
 @pytest.mark.parametrize("count", [20, 21])
 def test_a_long_table_is_folded(count: int) -> None:
     shown = study_section._table(f"{TOLD}/long", "", ["k"], [[str(k)] for k in range(count)])

@@ -13,6 +13,8 @@ from dpfl.report.reader import shown_width
 
 COLOURS, WIDEST = 192, 1280
 """Of a picture in a page: enough for lines and text; the file and its PDF have more."""
+LARGE, QUALITY = 400_000, 75
+"""Bytes of a PNG beyond which it is WebP, in which letters beside noise stay readable."""
 
 
 def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[str, Any]:
@@ -42,15 +44,25 @@ def link(path: Path, home: Path) -> str:
 
 
 def data(path: Path) -> str:
-    """Return a figure as a data URL in COLOURS colours, a third of its size: pages hold many."""
-    small = io.BytesIO()
+    """Return a figure as a data URL, a third of its size or less: pages hold many.
+
+    A PNG of few colours keeps lines and letters sharp; for pictures of noise it is large.
+    """
     with Image.open(path) as picture:
         flat = Image.new("RGB", picture.size, "white")
         flat.paste(picture, mask=picture.convert("RGBA").getchannel("A"))
         wide = most_pixels(flat)
     few = wide.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(small, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(small.getvalue()).decode()}"
+    kind, packed = "png", _packed(few, "PNG", optimize=True)
+    if len(packed) > LARGE:
+        kind, packed = "webp", _packed(wide, "WEBP", quality=QUALITY)
+    return f"data:image/{kind};base64,{base64.b64encode(packed).decode()}"
+
+
+def _packed(picture: Image.Image, form: str, **how: Any) -> bytes:
+    made = io.BytesIO()
+    picture.save(made, form, **how)
+    return made.getvalue()
 
 
 def most_pixels(picture: Image.Image) -> Image.Image:
