@@ -32,7 +32,7 @@ def page(tmp_path: Path, outcome) -> str:
     asked = {"method": "dpsgd", "certified": True, "epsilon": 8.0, "attack": "LiRA", "targets": 8}
     rates = {"auc_mean": 0.5, "tpr_at_0.1_pct_mean": 0.001, "tpr_at_1_pct_mean": 0.01}
     pd.DataFrame([asked | rates]).to_csv(kept / "membership_membership.csv", index=False)
-    text = prose.of_paper(folder.HOME / "audit", tmp_path, tmp_path)
+    text = prose.of_paper(folder.HOME / "audit", tmp_path / "tables" / "audit", tmp_path)
     assert not re.search(r"\b(nan|None)\b", text)
     return re.sub(r"\s+", " ", text.split("### In this run")[1])
 

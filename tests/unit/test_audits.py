@@ -9,12 +9,14 @@ import synthetic
 from synthetic import audit, cell, study
 
 from dpfl import claims
+from dpfl.audit import findings
 from dpfl.figures import style
 from dpfl.judging import rows
 from dpfl.papers import folder, records
 from dpfl.report import reader
 from dpfl.tables import (
     audits,
+    cell_words,
     columns_shown,
     comparisons,
     numerals,
@@ -35,7 +37,7 @@ def test_the_largest_bound_of_a_cell_holds_at_the_level_of_all_its_seeds(tmp_pat
     found = audits.of_cell(own)
     assert (found["eps_audited"], found["audit_ceiling"]) == (1.9, 7.0)
     assert found["audit_level"] == pytest.approx(0.05)
-    assert found["audit_estimator"] == "per-step Clopper-Pearson"
+    assert found["audit_estimator"] == findings.PER_STEP == cell_words.EXPECTED
     assert (found["audit_status"], found["privacy"]) == ("audited", "consistent")
 
 

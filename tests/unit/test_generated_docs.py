@@ -137,7 +137,7 @@ def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):
     text = result_page.of_paper(home / "new2024", kept_results, ROOT / "docs" / "results")
     assert "### beats: reversed" in text
     assert "| beats against b | +0.50 [-0.61, -0.23] (n=5) | replicated |" in text
-    assert "    make replicate PAPER=new2024 DATA_DIR=/path/to/datasets" in text
+    assert "    make replicate PAPER=new2024\n" in text
 
 
 def test_the_readmes_figure_is_kept_and_needed():

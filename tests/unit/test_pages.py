@@ -59,7 +59,7 @@ def write(stem: Path, key: str, uses: str, settings: dict, *given: tuple[str, Pa
 
 
 def page(key: str, results: Path, reference: Path) -> str:
-    return prose.of_paper(folder.HOME / key, results, reference)
+    return prose.of_paper(folder.HOME / key, results / "tables" / key, reference)
 
 
 def kept(reference: Path, table: str, **where: str) -> dict[str, str]:

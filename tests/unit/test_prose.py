@@ -56,7 +56,7 @@ def paper(tmp_path: Path) -> Path:
 def rendered(paper: Path, text: str) -> str:
     (paper / "page.md").write_text(text)
     root = paper.parents[1]
-    return prose.of_paper(paper, root / "results", root / "reference")
+    return prose.of_paper(paper, root / "results/tables/some2020", root / "reference")
 
 
 @pytest.mark.parametrize(

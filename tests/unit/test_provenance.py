@@ -170,15 +170,13 @@ def test_samples_are_taken_in_turn_up_to_the_limit(tmp_path):
 
 
 @pytest.mark.parametrize("path", kept.folders(Path("results/reference")), ids=str)
-def test_what_the_repository_keeps_has_a_page_or_provenance(path, root, tmp_path):
+def test_what_the_repository_keeps_has_a_page_or_provenance(path, root):
     about = kept.about(path)
     if about:
         assert about["commit"] in kept_words.of(about)[0]
         return
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / path.parent.name).symlink_to((path / "tables").resolve())
     home = root / "workflow" / "papers"
-    page = kept_page.before_provenance(path, home, path.parents[1], tmp_path)
+    page = kept_page.before_provenance(path, home, path.parents[1])
     assert kept_words.MARK in page
     assert page.count("<table>") >= len(list((path / "tables").glob("*.md")))
     assert page.count("data:image/webp") >= len(list((path / "figures").rglob("*.png")))

@@ -237,7 +237,7 @@ def test_remarks_tell_what_a_gain_needs() -> None:
     )
 
 
-def test_what_is_judged_stands_first_and_several_printed_numbers_show_their_span() -> None:
+def test_what_is_judged_stands_first_and_several_numbers_show_their_span() -> None:
     about = {
         "title": "T",
         "claims": [{"id": name, "quote": name, "where": "table 1"} for name in "abc"],
@@ -245,11 +245,11 @@ def test_what_is_judged_stands_first_and_several_printed_numbers_show_their_span
     told = [("a", "not run"), ("b", "demonstration"), ("c", "differs")]
     texts = {"paper": "p", "part": "overall", "about": "", "privacy": "", "kind": "", "study": ""}
     whole = [row_of(**texts, claim=c, verdict=v) for c, v in told]
-    parts = [row_of(paper="p", claim="c", part=f"{x}", printed=x) for x in (1.5, 0.5)]
+    parts = [row_of(paper="p", claim="c", part=f"{x}", printed=x, ours=2 * x) for x in (1.5, 0.5)]
     source = Source("p", "demo", False, pd.DataFrame([*whole, *parts]), Path("none"))
     shown = claims_table.lines([source], {"p": paper.Paper("p", about)})
-    assert [(line.claim, line.printed) for line in shown] == [
-        *(("c", "0.5 to 1.5"), ("b", ""), ("a", ""))
+    assert [(line.claim, line.printed, line.ours) for line in shown] == [
+        *(("c", "0.5 to 1.5", "1 to 3"), ("b", "", ""), ("a", "", ""))
     ]
 
 

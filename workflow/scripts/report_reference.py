@@ -68,12 +68,8 @@ def _scale(home: Path, told: Told, args: Any) -> None:
 
 def _before(home: Path, path: Path, args: Any) -> None:
     """Write the page of a folder that was kept before provenance was recorded."""
-    paper = path.parent.name
-    place = home / "before" / "tables" / paper
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.symlink_to((path / "tables").resolve())
-    text = kept_page.before_provenance(path, args.home, args.reference, home / "before")
-    files.write_text(home / "reports" / f"{paper}.html", text)
+    text = kept_page.before_provenance(path, args.home, args.reference)
+    files.write_text(home / "reports" / f"{path.parent.name}.html", text)
 
 
 def _driver(name: str, *arguments: Any) -> None:

@@ -59,7 +59,8 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 def words(row: "pd.Series") -> str:
     """Tell one row in a sentence."""
     if not known(row["ours"]):
-        return f"{row['about']}: {verdict(row)}."
+        told = f" ({row['compared']})" if known(row["compared"]) else ""
+        return f"{row['about']}: {verdict(row)}{told}."
     return (
         f"{row['about']}: {row['ours']:.3g} beside the printed {row['printed']:g}: {verdict(row)}."
     )
@@ -114,7 +115,8 @@ def _sum(
         claim,
         evidence,
         name,
-        about=f"{place}: {found.count('matches')} of {len(found)} losses match",
+        about=place,
+        compared=f"{found.count('matches')} of {len(found)} losses match",
         verdict=next(word for word in _WEAKEST_FIRST if word in found),
         privacy=_PRIVACY,
     )

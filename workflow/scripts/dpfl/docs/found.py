@@ -15,7 +15,7 @@ def page(home: Path, reference: Path, place: Path) -> str:
     def picture(path: Path, alt: str) -> str:
         return prose.linked(Path(os.path.relpath(path, place)), alt)
 
-    return prose.of_paper(home, prices.home(reference), reference, picture)
+    return prose.of_paper(home, prices.home(reference) / "tables" / home.name, reference, picture)
 
 
 def short(home: Path, reference: Path) -> str:

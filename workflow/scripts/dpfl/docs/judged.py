@@ -1,6 +1,6 @@
 """The judged claims of kept folders, as lines of a table in Markdown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,10 @@ class Claim:
     def cells(self) -> list[str]:
         """Return the cells of the claim, under CLAIM: what is found of the part that says least."""
         whole, words = self.rows[0], self.about.get("short") or paper.saying(self.about)
-        found = f"{self._least}: {_found(whole)}" if self._least else _found(whole)
-        return [words, self._printed, found, self.verdict, claims_table.epsilons(whole)]
+        told = _found(whole, self.rows[1:])
+        found = f"{self._least}: {told}" if self._least else told
+        printed = claims_table.span(self.rows, "printed")
+        return [words, printed, found, self.verdict, claims_table.epsilons(whole)]
 
     @property
     def parts(self) -> str:
@@ -47,12 +49,6 @@ class Claim:
         own = claims_table.difference(self.rows[0])
         found = [row["about"] for row in self.rows[1:] if claims_table.difference(row) == own]
         return min(found, key=len, default="") if own else ""
-
-    @property
-    def _printed(self) -> str:
-        """Return the printed number, or from where to where those of the parts go."""
-        found = sorted({row["printed"] for row in self.rows if known(row["printed"])})
-        return " to ".join(f"{value:.4g}" for value in dict.fromkeys(found[:1] + found[-1:]))
 
 
 @dataclass(frozen=True)
@@ -89,9 +85,10 @@ def _part(row: dict[str, Any]) -> list[str]:
     return [row["about"], _found(row), row["verdict"], claims_table.epsilons(row)]
 
 
-def _found(row: dict[str, Any]) -> str:
+def _found(row: dict[str, Any], parts: Iterable[dict[str, Any]] = ()) -> str:
     """Return a difference with n, or what was found, and what stands beside what is printed."""
-    difference, ours = claims_table.difference(row), claims_table.ours(row)
+    difference = claims_table.difference(row)
+    ours = claims_table.ours(row) or claims_table.span(parts, "ours")
     n = ours[ours.rfind("(") :] if "(" in ours else f"({ours})" * bool(ours)
     found = f"{difference} {n}".strip() if difference else ours
     beside = row["compared"] if known(row["compared"]) else ""

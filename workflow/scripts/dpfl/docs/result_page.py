@@ -92,10 +92,9 @@ def _again(folders: list[Folder], own: Paper, place: Path) -> Iterator[str]:
     for path in (each.path for each in folders):
         about = kept.about(path)
         link = Path(os.path.relpath(path, place)).as_posix()
-        command = about["command"] if about else f"make replicate PAPER={own.key} SCALE={path.name}"
-        data = " DATA_DIR=/path/to/datasets" * ("DATA_DIR" not in command)
-        yield f"At the scale `{path.name}`, with the data sets in a folder of yours:"
-        yield f"    {command}{data}"
+        older = f"make replicate PAPER={own.key} SCALE={path.name} DATA_DIR=/path/to/datasets"
+        yield f"At the scale `{path.name}`:"
+        yield f"    {about['command'] if about else older}"
         yield from kept_words.of(about) or [kept_words.MARK]
         yield f"[Where these results come from]({link}/README.md). Tables: {_tables(path, link)}."
     if not folders:

@@ -55,9 +55,8 @@ def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
     A claim that one source does not run has no line of that where another source has one.
     """
     found = [
-        _line(row | spans.get(row["claim"], {}), source, papers[source.paper])
+        _line(row, source, papers[source.paper])
         for source in sources
-        for spans in [_spans(source.claims)]
         for row in _ordered(source.claims, papers[source.paper])
         if _judged(row)
     ]
@@ -88,6 +87,12 @@ def tally(shown: Iterable[Line]) -> str:
 def parts(claims: pd.DataFrame, claim: str) -> list[dict]:
     """Return the rows of one claim, the claim as a whole first."""
     return claims[claims["claim"] == claim].to_dict("records")
+
+
+def span(rows: Iterable[Mapping], column: str) -> str:
+    """Return from where to where the numbers of some rows go, such as `0.31 to 2.71`."""
+    found = sorted({row[column] for row in rows if known(row[column])})
+    return " to ".join(_number(value) for value in dict.fromkeys(found[:1] + found[-1:]))
 
 
 def ours(row: Mapping) -> str:
@@ -131,7 +136,7 @@ def remarks(row: Mapping) -> tuple[str, ...]:
 
 def _line(row: Mapping, source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
-    own = [part for part in parts(source.claims, row["claim"]) if part["part"] != OVERALL]
+    whole, *own = parts(source.claims, row["claim"])
     return Line(
         paper=of.short,
         link=of.link,
@@ -143,8 +148,8 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         anchor=source.place(row["claim"]),
         where=claim["where"],
         about=row["about"],
-        printed=row.get("printed_span") or _number(row["printed"]),
-        ours=ours(row),
+        printed=span([whole, *own], "printed"),
+        ours=ours(row) or span(own, "ours"),
         difference=difference(row),
         bar=forest.of(row, own, source.margin(row["study"])),
         verdict=row["verdict"],
@@ -155,16 +160,6 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         privacy=row["privacy"],
         remarks=remarks(row),
     )
-
-
-def _spans(claims: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return from where to where the printed numbers of a claim go, if it is on several."""
-    own = claims[(claims["part"] != OVERALL) & claims["printed"].notna()]
-    return {
-        name: {"printed_span": f"{_number(found.min())} to {_number(found.max())}"}
-        for name, found in own.groupby("claim")["printed"]
-        if found.nunique() > 1
-    }
 
 
 def _ordered(claims: pd.DataFrame, of: Paper) -> Iterator[dict]:

@@ -82,7 +82,11 @@ def _private(cells: pd.DataFrame, folder: Folder) -> pd.DataFrame:
     """Return the cells at a finite epsilon that have a result, without those of rate grids."""
     names = cells["paper"] + "/" + cells["study"]
     compared = [folder.study(name)["kind"] != "rates" for name in names]
-    kept = np.isfinite(cells["epsilon"]) & cells["accuracy"].notna() & np.array(compared, bool)
+    kept = (
+        np.isfinite(cells["epsilon"].astype(float))
+        & cells["accuracy"].notna()
+        & np.array(compared, bool)
+    )
     families = [_title(method) for method in cells["method"]]
     return cells.assign(family=families)[kept]
 

@@ -43,15 +43,15 @@ def of_all(
     return layout.render(LIST, "kept", links, title=TITLE, rows=rows, board=shown)
 
 
-def before_provenance(folder: Path, home: Path, reference: Path, results: Path) -> str:
+def before_provenance(folder: Path, home: Path, reference: Path) -> str:
     """Return the page of an old folder: its mark, the paper's own page, its tables and figures.
 
     The tables are shown in the words in which they were written: their columns have other names
-    than today's. `results` is a results folder that holds them.
+    than today's.
     """
     own = home / folder.parent.name
     told = (own / papers.PAGE).exists()
-    found = prose.of_paper(own, results, reference, prose.embedded) if told else ""
+    found = prose.of_paper(own, folder / "tables", reference, prose.embedded) if told else ""
     return layout.render(
         OLD,
         own.name,

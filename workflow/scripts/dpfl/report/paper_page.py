@@ -116,7 +116,8 @@ def found(page: Page, reference: Path | None = None) -> str:
     if not (page.home / papers.PAGE).exists():
         return '<span id="found"></span>'
     kept = reference or page.reference
-    text = prose.of_paper(page.home, page.results.path, kept, prose.embedded)
+    run = page.results.path / "tables" / page.of.key
+    text = prose.of_paper(page.home, run, kept, prose.embedded)
     return f'<h2 id="found">What was found, and why</h2>\n\n{text}'
 
 

@@ -12,7 +12,8 @@ THREE = (
     "ε certified is what an accountant proves from the mechanism that ran. “No proof” means that "
     "a condition of every proof is violated, so no ε can be certified.",
     "ε audited is a lower bound that an attack has measured: it can refute a claim and never prove "
-    "one. Its ceiling is the most that this audit could have shown.",
+    "one. Beside it stands, of an audit of a whole run, its ceiling, the most that it could have "
+    "shown; of one step by step, what noise of the stated size lets expect, which is no limit.",
 )
 VIOLATED, KEPT = "violated", "–"
 

@@ -32,12 +32,12 @@ MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeErr
 """What the expressions of a page may raise; a UserError is a ValueError."""
 
 
-def of_paper(paper: Path, results: Path, reference: Path, picture: Picture | None = None) -> str:
+def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = None) -> str:
     """Return the text of a paper's page as Markdown.
 
-    `paper` is its folder, `reference` holds {paper}/{scale}/tables of kept results; `kept` quotes
-    another paper's by its key. UserError in one line, with file and line of the page, for a mistake
-    in it and for a guard that fails.
+    `paper` is its folder, `run` holds a run's tables of it, `reference` {paper}/{scale}/tables of
+    kept results; `kept` quotes another paper's by its key. UserError in one line, with file and
+    line of the page, for a mistake in it and for a guard that fails.
     """
     own = paper.name
     return render(
@@ -47,7 +47,7 @@ def of_paper(paper: Path, results: Path, reference: Path, picture: Picture | Non
             "figure": lambda scale, name, alt: (picture or linked)(
                 _scale(reference / own, scale) / "figures" / f"{name}.png", alt
             ),
-            "run": Values(results / "tables" / paper.name),
+            "run": Values(run),
             "printed": Printed(paper / "published.csv"),
         },
     )

@@ -53,7 +53,8 @@ def _answers(read: Iterable[str], folder: Folder, home: Path) -> dict[str, str]:
     kept = folder.path / board.REFERENCE
     pages = {key: home / key for key in read if (home / key / papers.PAGE).exists()}
     return {
-        key: prose.in_short(prose.of_paper(own, folder.path, kept)) for key, own in pages.items()
+        key: prose.in_short(prose.of_paper(own, folder.path / "tables" / key, kept))
+        for key, own in pages.items()
     }
 
 

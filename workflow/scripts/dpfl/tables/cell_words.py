@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_CERTIFIED = " (not certified)"
+EXPECTED = "per-step Clopper-Pearson"
+"""The estimator of `audit.findings` whose bound has no ceiling but an expected value."""
 
 
 def marks(certified: bool, refuted: bool = False) -> str:
@@ -95,14 +97,16 @@ def certified(row: "pd.Series") -> str:
 def audited(row: Mapping[str, Any]) -> str:
     """Return an audited epsilon, `≥ 4.86 (ceiling 4.86)`, or the status of the audit without one.
 
-    A status other than `audited` stands before the bound, such as `broken, ≥ 0.5`.
+    A status other than `audited` stands before the bound, such as `broken, ≥ 0.5`. Step by step
+    there is no ceiling, but what the stated noise lets expect: `≥ 7.97 (expected 7.96)`.
     """
     status = row["audit_status"] if known(row["audit_status"]) else "not audited"
     if not known(row["eps_audited"]):
         return status
     said = "" if status == "audited" else f"{status}, "
     most = row["audit_ceiling"]
-    ceiling = f" (ceiling {rounded_down(most)})" if known(most) else ""
+    word = "expected" if row.get("audit_estimator") == EXPECTED else "ceiling"
+    ceiling = f" ({word} {rounded_down(most)})" if known(most) else ""
     return f"{said}≥ {rounded_down(row['eps_audited'])}{ceiling}"
 
 
