@@ -1,23 +1,37 @@
 """The parts of the board of claims: bars on one scale, chips, sentences, notes told once."""
 
 import math
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import results_folder
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
+from dpfl.claims import kinds
 from dpfl.provenance import kept
-from dpfl.report import board, chips, claims_table, forest, layout, page, paper_words
+from dpfl.report import (
+    board,
+    chips,
+    claims_table,
+    deciding,
+    forest,
+    layout,
+    markup,
+    page,
+    paper_words,
+)
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
+from dpfl.tables import verdicts
 
 
 def row(**changes) -> dict:
     unknown = ("printed", "ours", "ours_low", "ours_high", "difference", "difference_low")
-    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited")
+    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited", "epsilon")
     return dict.fromkeys(unknown, math.nan) | {"audit_status": "", "privacy": ""} | changes
 
 
@@ -30,12 +44,63 @@ def line(verdict: str, short: str = "a claim", **changes) -> Line:
 def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> None:
     own = row(kind="number", ours=97.0, printed=96.0, difference=1.0)
     own |= {"difference_low": 0.5, "difference_high": 1.5}
-    assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, 2.0)
+    assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, (-2.0, 2.0))
 
 
 def test_a_gain_is_drawn_as_it_is_beside_the_printed_gain() -> None:
     own = row(kind="gap", ours=0.4, ours_low=0.1, ours_high=0.7, printed=1.9, difference=-1.5)
-    assert forest.of(own, [], 1.0) == Bar(0.4, 0.1, 0.7, pytest.approx(1.9), 1.0)
+    assert forest.of(own, [], 1.0) == Bar(
+        0.4, 0.1, 0.7, pytest.approx(1.9), pytest.approx((0.9, 2.9))
+    )
+
+
+@pytest.mark.parametrize("kind", ["ordering", "controls", "trend"])
+def test_the_band_of_a_difference_between_methods_ends_where_its_verdict_turns(kind: str) -> None:
+    """A win is a whole one where its interval lies beyond the band, and only there."""
+    band = forest.of(row(kind=kind, difference=0.1), [], 1.0).band
+    assert band == (-0.5, 0.5)
+    for lead in (-0.05, 0.05):
+        near = verdicts.interval(np.linspace(-0.01, 0.01, 5) + band[1] + lead)
+        assert (verdicts.of_ordering(near, 1.0) == "replicated") == (lead > 0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "band"),
+    [(1.9, (0.9, 2.9)), (-1.9, (-2.9, -0.9)), (0.4, (0.0, 1.4)), (-0.4, (-1.4, 0.0)), (0, (-1, 1))],
+)
+def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(printed, band) -> None:
+    found = forest.of(row(kind="gap", ours=0.5, printed=float(printed)), [], 1.0)
+    assert found.band == pytest.approx(band)
+    assert forest.of(row(kind="gap", ours=0.5), [], 1.0).band is None
+    assert f"band from {band[0]:+g} to {band[1]:+g}" in forest.words(found)
+
+
+def whole_of(*parts: dict) -> dict:
+    least = min(parts, key=lambda part: part["difference"])
+    return row(kind="ordering", about="a against b; a against c", difference=least["difference"])
+
+
+def part_of(opponent: str, epsilon: float, difference: float) -> dict:
+    named = f", epsilon {epsilon:g}" if epsilon == epsilon else ""
+    own = {"part": f"against {opponent}{named}", "about": f"a against {opponent}{named}"}
+    own |= {"epsilon": epsilon, "eps_claimed": epsilon, "difference": difference}
+    return row(kind="ordering") | own
+
+
+def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> None:
+    parts = [part_of(*own) for own in (("b", math.nan, -1.0), ("b", 2.0, -1.0), ("b", 8.0, 0.5))]
+    whole = whole_of(*parts)
+    assert deciding.of(whole, parts) is parts[1]
+    assert deciding.words(whole, parts) == "against b, ε 2, worst of 2"
+    assert deciding.words(whole, parts[:2]) == "against b, ε 2"
+    assert deciding.words(whole, []) == whole["about"]
+    assert deciding.words(row(), parts) == "" and deciding.of(row(), parts)["printed"] != 0
+
+
+def test_a_difference_has_the_unit_of_its_kind() -> None:
+    told = {kind: claims_table.difference(row(kind=kind, difference=-1.2)) for kind in kinds()}
+    assert told.pop("convergence") == "-1.20 rounds" and told.pop("privacy-loss") == "-1.20"
+    assert set(told.values()) == {"-1.20 points"}
 
 
 def test_what_is_not_in_points_is_not_drawn() -> None:
@@ -53,20 +118,20 @@ def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> N
 
 
 def test_one_scale_holds_every_bar_that_it_can() -> None:
-    assert forest.reach([Bar(0.1, None, None, None, 0.5)]) == 1.0
-    assert forest.reach([Bar(0.1, -3.0, 1.0, None, 1.0), None]) == 5.0
-    assert forest.reach([Bar(70.0, None, None, None, 1.0)]) == 20.0
+    assert forest.reach([Bar(0.1, None, None, None, (-0.5, 0.5))]) == 1.0
+    assert forest.reach([Bar(0.1, -3.0, 1.0, None, (-1.0, 1.0)), None]) == 5.0
+    assert forest.reach([Bar(70.0, None, None, None, None)]) == 20.0
     assert forest.reach([]) == 1.0
 
 
 def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
-    inside = forest.draw(Bar(5.0, 0.0, 10.0, -10.0, 1.0), 10.0, "words")
+    inside = forest.draw(Bar(5.0, 0.0, 10.0, -10.0, (-1.0, 1.0)), 10.0, "words")
     half = (WIDTH - 2 * EDGE) / 2
     assert f'cx="{EDGE + 1.5 * half}"' in inside
     assert f'x1="{EDGE + half}" x2="{EDGE + 2 * half}"' in inside
     assert f'class="diamond" d="M{float(EDGE)} ' in inside
     assert "arrow" not in inside and 'aria-label="words"' in inside
-    assert "arrow" in forest.draw(Bar(50.0, None, None, None, 1.0), 10.0, "words")
+    assert "arrow" in forest.draw(Bar(50.0, None, None, None, None), 10.0, "words")
     assert forest.draw(None, 10.0, "") == Markup("")
 
 
@@ -84,8 +149,8 @@ def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
 
 
 def test_a_paper_is_one_sentence() -> None:
-    small = Bar(0.2, None, None, None, 1.0)
-    large = Bar(-3.0, None, None, None, 1.0)
+    small = Bar(0.2, None, None, None, None)
+    large = Bar(-3.0, None, None, None, None)
     lines = [
         line("replicated", "A.", bar=small, difference="+0.20"),
         line("matches", "B.", bar=large, difference="-3.00 [-4.00, -2.00]"),
@@ -102,6 +167,17 @@ def test_a_paper_is_one_sentence() -> None:
 def test_a_remark_beside_several_claims_is_a_numbered_note() -> None:
     lines = [line("matches", remarks=("both", "one")), line("differs", remarks=("both",))]
     assert board.notes(lines) == {"both": 1}
+
+
+def test_columns_without_a_number_are_left_out_of_a_board() -> None:
+    def heads(*lines: Line) -> list[str]:
+        bars = dict.fromkeys(lines, "")
+        text = markup.part("board", lines, bars, "caption")
+        return re.findall(r'scope="col">(.*?)</th>', text)
+
+    bare = line("replicated", difference="+1.00 points", n="n=5")
+    assert "printed" not in heads(bare) and "ours" not in heads(bare)
+    assert {"printed", "ours"} <= {*heads(bare, line("matches", printed="90", ours="91"))}
 
 
 def keep(results: Path, scale: str) -> Path:

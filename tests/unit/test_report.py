@@ -79,8 +79,8 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
     row = reader.Folder(folder).judged(TOLD).iloc[0]
     low, high = row["difference_low"], row["difference_high"]
     words = Page(html).words
-    assert f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}]" in words
-    assert "n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
+    told = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points against sgd, ε 8"
+    assert f"{told}, n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
     assert 'verdict good">replicated<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
     ours = f"{printed['ours']:.4g} [{printed['ours_low']:.2f}, {printed['ours_high']:.2f}]"
@@ -211,8 +211,8 @@ def test_what_is_unknown_of_a_claim_is_left_out() -> None:
     assert claims_table.ours(nothing) == claims_table.difference(nothing) == ""
     assert claims_table.epsilons(nothing) == ""
     assert claims_table.remarks(nothing) == ()
-    assert claims_table.ours(row_of(n=5.0, failed=2.0)) == "n=5, 2 failed"
-    assert claims_table.ours(row_of(n=0.0)) == ""
+    assert claims_table.seeds(row_of(n=5.0, failed=2.0)) == "n=5, 2 failed"
+    assert claims_table.seeds(row_of(n=0.0)) == claims_table.ours(row_of(n=5.0)) == ""
     assert claims_table.ours(row_of(ours=96.5, n=1.0)) == "96.5 (n=1)"
 
 

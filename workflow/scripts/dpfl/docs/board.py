@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from dpfl.docs import found, judged, markdown
+from dpfl.docs import found, judged
 from dpfl.docs.judged import Claim, Folder
 from dpfl.report import claims_table
 
@@ -24,7 +24,7 @@ def table(home: Path, reference: Path, pages: str) -> str:
     for _, alike in groupby(silent, key=lambda own: (own.paper.key, own.recorded)):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
-    return markdown.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
+    return judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
 
 
 def _judged(own: Folder, pages: str) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpfl.papers.badges import FAILS, HOLDS
-from dpfl.report import chips, forest, paper
+from dpfl.report import chips, deciding, forest, kind, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness
@@ -39,13 +39,13 @@ class Line:
     printed: str
     ours: str
     difference: str
+    part: str
+    n: str
     bar: forest.Bar | None
     verdict: str
     tone: str
     chips: tuple[chips.Chip, ...]
     certified: str
-    epsilons: str
-    privacy: str
     remarks: tuple[str, ...]
 
 
@@ -96,20 +96,26 @@ def span(rows: Iterable[Mapping], column: str) -> str:
 
 
 def ours(row: Mapping) -> str:
-    """Return what was found, `96.3 [96.0, 96.6] (n=5)`."""
+    """Return what was found, `96.3 [96.0, 96.6] (n=5)`; nothing where only a difference was."""
+    if not known(row["ours"]):
+        return ""
+    text, after = f"{_number(row['ours'])}{_ends(row, 'ours_low', 'ours_high', '.2f')}", seeds(row)
+    return f"{text} ({after})" if after else text
+
+
+def seeds(row: Mapping) -> str:
+    """Return how many seeds a row counts, and how many runs failed: `n=5, 1 failed`."""
     n = f"n={row['n']:g}" if known(row["n"]) and row["n"] else ""
     failed = f"{row['failed']:g} failed" if known(row.get("failed")) and row["failed"] else ""
-    after = ", ".join(filter(None, (n, failed)))
-    ends = _ends(row, "ours_low", "ours_high", ".2f")
-    text = f"{_number(row['ours'])}{ends}"
-    return f"{text} ({after})" if text and after else text or after
+    return ", ".join(filter(None, (n, failed)))
 
 
 def difference(row: Mapping) -> str:
-    """Return the difference that decides, `+0.42 [+0.10, +0.74]`."""
+    """Return a difference in its unit, `+0.42 [+0.10, +0.74] points`."""
     if not known(row["difference"]):
         return ""
-    return f"{row['difference']:+.2f}{_ends(row, 'difference_low', 'difference_high', '+.2f')}"
+    ends = _ends(row, "difference_low", "difference_high", "+.2f")
+    return f"{row['difference']:+.2f}{ends} {kind.unit(row['kind'])}".strip()
 
 
 def epsilons(row: Mapping) -> str:
@@ -137,6 +143,7 @@ def remarks(row: Mapping) -> tuple[str, ...]:
 def _line(row: Mapping, source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
     whole, *own = parts(source.claims, row["claim"])
+    part = deciding.of(whole, own)
     return Line(
         paper=of.short,
         link=of.link,
@@ -151,13 +158,13 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         printed=span([whole, *own], "printed"),
         ours=ours(row) or span(own, "ours"),
         difference=difference(row),
+        part=deciding.words(whole, own),
+        n="" if known(row["ours"]) else seeds(row),
         bar=forest.of(row, own, source.margin(row["study"])),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
-        chips=chips.of(row),
-        certified=chips.certified(row),
-        epsilons=epsilons(row),
-        privacy=row["privacy"],
+        chips=chips.of(part),
+        certified=chips.certified(part),
         remarks=remarks(row),
     )
 
