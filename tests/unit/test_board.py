@@ -18,6 +18,7 @@ from dpfl.report import (
     claims_table,
     deciding,
     forest,
+    kept_page,
     layout,
     markup,
     page,
@@ -28,6 +29,9 @@ from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
 from dpfl.tables import verdicts
 
+ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
+ABOUT |= {"runs": {"trained": 3}, "trained": None}
+
 
 def row(**changes) -> dict:
     unknown = ("printed", "ours", "ours_low", "ours_high", "difference", "difference_low")
@@ -37,7 +41,7 @@ def row(**changes) -> dict:
 
 def line(verdict: str, short: str = "a claim", **changes) -> Line:
     own = dict.fromkeys(Line.__dataclass_fields__, "")
-    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
+    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": (), "also": ()}
     return Line(**(own | changes))
 
 
@@ -148,20 +152,38 @@ def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
     assert chips.of(row(eps_claimed=math.inf)) == () and chips.certified(row()) == ""
 
 
-def test_a_paper_is_one_sentence() -> None:
-    small = Bar(0.2, None, None, None, None)
-    large = Bar(-3.0, None, None, None, None)
+def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
     lines = [
-        line("replicated", "A.", bar=small, difference="+0.20"),
-        line("matches", "B.", bar=large, difference="-3.00 [-4.00, -2.00]"),
-        line("reversed", "C", difference="-1.00"),
-        line("inconclusive", "D"),
+        line("replicated", tone="good", also=(line("replicated", tone="good"),)),
+        line("reversed", tone="bad"),
+        line("demonstration"),
+        line("not run"),
     ]
+    shown = "1 only shown at work on a small data set, 1 not run"
     assert paper_words.answer(lines, 3) == (
-        "2 of 4 claims hold, such as “B”: -3.00 [-4.00, -2.00]; 1 does not: “C”: -1.00; "
-        "open: 1 inconclusive; 3 cannot be judged."
+        f"8 claims: 2 replicated, 1 reversed, {shown}, 3 cannot be judged."
     )
-    assert paper_words.answer([], 2) == "No claim is judged; 2 claims cannot be."
+    assert paper_words.verdicts(lines) == [("2 replicated", "good"), ("1 reversed", "bad")]
+    assert paper_words.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
+    assert paper_words.lead([line("not run")]) == "No claim is judged; 1 not run."
+    assert paper_words.answer([], 2) == "2 claims: 2 cannot be judged."
+    assert paper_words.answer([], 0) == "No claim."
+
+
+def test_claims_that_the_same_runs_answer_alike_are_one_row() -> None:
+    usual = {"runs": "r s", "difference": "+1.00 points", "page": "p.html"}
+    same = [line("replicated", short, **usual) for short in ("first", "second")]
+    others = [
+        line("reversed", "third", **usual),
+        line("replicated", "fourth", **usual | {"runs": "r"}),
+        *(line("not run", short) for short in ("fifth", "sixth")),
+    ]
+    found = claims_table.together([*same, *others])
+    assert [one.short for one in found] == ["first", "third", "fourth", "fifth", "sixth"]
+    assert found[0].also == (same[1],)
+    assert list(claims_table.each(found))[:2] == [found[0], same[1]]
+    text = markup.part("board", found, dict.fromkeys(found, ""), "caption")
+    assert 'data-count="2"' in text and text.count("also: ") == 1 and ">second</a>" in text
 
 
 def test_a_remark_beside_several_claims_is_a_numbered_note() -> None:
@@ -211,11 +233,16 @@ def test_kept_claims_open_first_and_every_paper_has_one_sentence(
     first, second = shown["tabs"]
     assert {line.scale for line in first["lines"]} == {"mnist", "other"}
     assert {line.scale for line in second["lines"]} == {"small"}
-    assert [one["scales"] for one in first["papers"]] == ["mnist, other", "mnist*"]
-    text = layout.render("index", "index", title="t", board=shown, unfinished=[], runs=1)
+    assert [one["scales"] for one in first["papers"]] == [
+        [("mnist", f"{TOLD}.html"), ("other", f"{TOLD}.html")],
+        [("mnist*", f"{SILENT}.html#found")],
+    ]
+    text = layout.render("index", "index", [], title="t", board=shown, unfinished=[], runs=1)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
     assert f'href="{SILENT}.html#found"' in text and "* Kept before" in text
-    assert "It is <code>so</code>. <span" in text and "No claim is judged." in text
+    assert ">1 matches</span>" in text and "It is <code>so</code>. <span" in text
+    assert f'data-paper="{SILENT}" data-before' in text and 'role="tablist"' in text
+    assert '<p class="lead">Kept results: ' in text
     assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
     assert text.count(" data-opened>") == 1
 
@@ -236,10 +263,37 @@ def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
     judged = {(one.page, one.anchor) for one in tab["lines"]}
     for scale in ("mnist", "other"):
         assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
-    assert tab["papers"][1]["href"] == f"mnist/reports/{SILENT}.html"
+    assert tab["papers"][1]["scales"] == [("mnist*", f"mnist/reports/{SILENT}.html")]
     # None of the scales runs these: one line each, not one a scale.
     [(_, left)] = [own for own in tab["folded"] if "not run" in own[0]]
     assert len({one.claim for one in left}) == len(left) > 0
+
+
+def test_papers_with_verdicts_stand_first_and_texts_without_a_year_last(
+    tmp_path: Path, reference: Path
+) -> None:
+    read = page.papers([SILENT, TOLD], tmp_path / "papers")
+    [tab] = board.of_kept(read, reference, "{scale}/reports/", {})["tabs"]
+    assert [one["key"] for one in tab["papers"]] == [TOLD, SILENT]
+
+
+def test_the_list_of_kept_results_leads_to_every_scale_and_to_what_the_words_mean(
+    tmp_path: Path, reference: Path
+) -> None:
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    kept_before = reference / SILENT / "older"
+    folders = [(reference / TOLD / "mnist", ABOUT), (kept_before, None)]
+    text = kept_page.of_all(folders, read, reference, {})
+    assert f'<a href="older/reports/{SILENT}.html">Scale older</a>' in text
+    assert '<a href="mnist/reports/index.html">Scale mnist</a>' in text
+    assert '<a href="mnist/reports/statistics.html">' in text
+
+
+def test_pages_of_kept_results_lead_back_to_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "provenance").mkdir()
+    assert layout.ALL_KEPT not in layout.links(Folder(tmp_path))
+    (tmp_path / "provenance" / "told.json").write_text("{}")
+    assert layout.links(Folder(tmp_path))[0] == layout.ALL_KEPT
 
 
 def test_a_claim_that_one_scale_has_judged_is_not_told_as_not_run() -> None:

@@ -92,8 +92,10 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
 def test_rows_can_be_filtered_by_paper_verdict_and_certificate(html: str) -> None:
     assert f'data-paper="{TOLD}" data-verdict="replicated" data-certified="yes"' in html
     assert f'data-paper="{SILENT}" data-verdict="not run" data-certified=""' in html
-    for name in ("paper", "verdict", "certified"):
+    for name in ("paper", "verdict"):
         assert f'data-filter="{name}"' in html
+    assert 'data-filter="certified"' not in html  # every row that has an answer has the same
+    assert 'role="tablist"' not in html and 'role="tabpanel"' not in html  # there is one tab
 
 
 def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
@@ -106,9 +108,8 @@ def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
 def test_each_paper_has_one_sentence(html: str) -> None:
     words = Page(html).words
     assert "It converges." not in words
-    assert "2 of 3 claims hold, such as" in words
-    assert "open: 1 not run at this scale; 1 cannot be judged." in words
-    assert "None of 1 claim is decided; open: 1 not run at this scale." in words
+    assert "2 claims are judged: 1 replicated, 1 matches; 2 not run." in words
+    assert "1 replicated , 1 matches . 1 not run, 1 cannot be judged." in words
     assert f"{SILENT}.html#claim-silent-claim" in Page(html).links
 
 
@@ -244,6 +245,7 @@ def test_what_is_judged_stands_first_and_several_numbers_show_their_span() -> No
     }
     told = [("a", "not run"), ("b", "demonstration"), ("c", "differs")]
     texts = {"paper": "p", "part": "overall", "about": "", "privacy": "", "kind": "", "study": ""}
+    texts |= {"runs": ""}
     whole = [row_of(**texts, claim=c, verdict=v) for c, v in told]
     parts = [row_of(paper="p", claim="c", part=f"{x}", printed=x, ours=2 * x) for x in (1.5, 0.5)]
     source = Source("p", "demo", False, pd.DataFrame([*whole, *parts]), Path("none"))

@@ -54,5 +54,5 @@ def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:
 
 def _counted(kind: str, claims: list[Claim]) -> list[str]:
     """Return one line for many claims of a kind: how many of them have which verdict."""
-    verdicts = claims_table.tally(claims)
+    verdicts = claims_table.tally(claim.verdict for claim in claims)
     return [f"{len(claims)} claims of the kind `{kind}`", "", "", verdicts, ""]

@@ -1,7 +1,8 @@
 """The table of claims: one line per claim, from judged claims and the papers."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -47,10 +48,18 @@ class Line:
     chips: tuple[chips.Chip, ...]
     certified: str
     remarks: tuple[str, ...]
+    runs: str
+    also: tuple["Line", ...] = ()
+    """Other claims with the same finding of the same runs."""
+
+    @property
+    def finding(self) -> tuple[str, ...]:
+        """Return what two claims share that the same runs answer alike."""
+        return self.page, self.runs, self.verdict, self.part, self.difference, self.ours
 
 
 def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
-    """Return a line per judged claim, in the order of LAST, of the sources and of their claims.
+    """Return the lines of judged claims, in the order of LAST, of the sources and of their claims.
 
     A claim that one source does not run has no line of that where another source has one.
     """
@@ -60,7 +69,15 @@ def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
         for row in _ordered(source.claims, papers[source.paper])
         if _judged(row)
     ]
-    return list(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
+    return together(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
+
+
+def together(found: Iterable[Line]) -> list[Line]:
+    """Put claims with the same finding of the same runs into the line of the first of them."""
+    groups: dict[tuple, list[Line]] = {}
+    for place, line in enumerate(found):
+        groups.setdefault(line.finding if line.runs else (place,), []).append(line)
+    return [replace(first, also=tuple(others)) for first, *others in groups.values()]
 
 
 def once(found: Iterable[Line]) -> Iterator[Line]:
@@ -78,10 +95,15 @@ def not_judged(source: Source, of: Paper) -> int:
     return sum(not _judged(row) for row in _ordered(source.claims, of))
 
 
-def tally(shown: Iterable[Line]) -> str:
-    """Count the verdicts, such as `3 replicated, 1 reversed`."""
-    counts = pd.Series([line.verdict for line in shown], dtype=str).value_counts(sort=False)
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+def each(shown: Iterable[Line]) -> Iterator[Line]:
+    """Yield the line of every claim, also of those that stand in the line of another."""
+    for line in shown:
+        yield from (line, *line.also)
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """Count verdicts, such as `3 replicated, 1 reversed`."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
 
 
 def parts(claims: pd.DataFrame, claim: str) -> list[dict]:
@@ -166,6 +188,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         chips=chips.of(part),
         certified=chips.certified(part),
         remarks=remarks(row),
+        runs=row["runs"] if known(row["runs"]) else "",
     )
 
 
