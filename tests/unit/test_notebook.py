@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -34,7 +35,7 @@ from dpfl.report.layout import LINKS
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = results_folder.write(tmp_path_factory.mktemp("root"))
     (made.parent / "papers" / TOLD / papers.PAGE).write_text(
-        'Adam has {{ run.mean("main", method="adam") | fixed }} %.\n'
+        '**In short.** Adam `wins`.\n\nAdam has {{ run.mean("main", method="adam") | fixed }} %.\n'
     )
     return made
 
@@ -86,7 +87,13 @@ def told(root: Path, folder: Path) -> str:
 def test_the_page_tells_the_paper_in_order(told: str) -> None:
     words = Page(told).words
     parts = [
-        *("How sgd & adam differ", "4 claims: 1 replicated, 1 matches, 1 not run, 1 cannot be judged", "It compares", "Original [How sgd"),
+        *(
+            "Doe and Poe (2020) How sgd & adam differ",
+            "Adam wins",
+            "4 claims: 1 replicated, 1 matches, 1 not run, 1 cannot be judged",
+            "It compares",
+            "Original [How sgd",
+        ),
         *(
             "What was found, and why",
             "Adam has 90.0 %",
@@ -162,6 +169,43 @@ def test_a_claims_parts_are_told_once_each(folder: Path) -> None:
     assert text.count("adam against sgd, epsilon 8") == 1
     assert "<blockquote" in text and "Original words" in text
     assert text.count("<details") == 3
+
+
+def test_a_page_says_in_short_first_and_only_there(told: str) -> None:
+    assert '<p class="answer">Adam <code>wins</code>.</p>' in told
+    assert told.count("wins</code>") == 1 and "In short" not in told.split('class="code"')[0]
+    assert "What was read: All of it." in Page(told).words
+    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance: replicated, 2 rows" in told
+
+
+def test_the_first_figure_is_the_first_of_those_named_that_there_is(folder: Path) -> None:
+    page = page_of(folder)
+    named = {"hero": ["none/accuracy", "main/accuracy", "prices/epsilon-surface"]}
+    shown = replace(page, of=replace(page.of, about=page.of.about | named))
+    assert "This run. " in paper_page.hero(shown) and "Adam is 2.0 points" in paper_page.hero(shown)
+    assert replace(page.of, about=named | {"hero": "a/b"}).heroes == ["a/b"]
+    assert page.of.heroes == [] and paper_page.hero(page) == ""
+
+
+def test_a_figure_that_the_page_has_shown_is_only_named_in_its_study(folder: Path) -> None:
+    results = reader.Folder(folder)
+    path = folder / "figures" / TOLD / "main" / "accuracy.png"
+    own = study_section.of_study(f"{TOLD}/main", results, folder / "reports")
+    again = study_section.of_study(f"{TOLD}/main", results, folder / "reports", {path.resolve()})
+    assert "<img" in own and "stands above" not in own
+    assert "<img" not in again and "The figure <code>accuracy</code> stands above." in again
+
+
+def test_kept_results_are_reproduced_by_their_own_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {"command": "make replicate DATA_DIR=/data", "commit": "abc", "core_hours": 2.0}
+    about |= {"runs": {"trained": 3}, "trained": None, "hardware": []}
+    monkeypatch.setattr(reader.Folder, "kept", lambda self, paper: about)
+    text = paper_page.reproduce(page_of(folder))
+    assert ">make replicate DATA_DIR=/data</pre>" in text and "at commit abc" in text
+    monkeypatch.undo()
+    assert f"make replicate PAPER={TOLD}" in paper_page.reproduce(page_of(folder))
 
 
 def test_rules_stand_once_on_the_page_of_statistics(folder: Path, told: str) -> None:

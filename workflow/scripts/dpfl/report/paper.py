@@ -32,9 +32,10 @@ class Paper:
         return citation.link(self.about) or ""
 
     @property
-    def hero(self) -> str:
-        """Return its first figure as study/figure, nothing if none is named."""
-        return self.about.get("hero", "")
+    def heroes(self) -> list[str]:
+        """Return what may be its first figure as study/figure, the best one first."""
+        named = self.about.get("hero", [])
+        return [named] if isinstance(named, str) else named
 
     @property
     def claims(self) -> dict[str, dict]:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from dpfl.judging import judge
 from dpfl.papers import citation
 from dpfl.papers import folder as papers
+from dpfl.provenance import kept
 from dpfl.report import (
     board,
     claims_table,
@@ -76,23 +77,25 @@ def read(key: str, results: str | Path, home: str | Path) -> Page:
 
 
 def head(page: Page) -> Markup:
-    """Return title, the answer of kept results and of this run, citation, and where it is from."""
+    """Return name and title, the answer of kept results, what all claims come to, citation."""
     about = page.of.about
-    answers = [(_called(source), _answer(page, source)) for source in page.sources]
-    parts = (page.of, citation.full(about), citation.link(about), citation.english(about), answers)
+    title = citation.english(about)
+    counts = [(_called(source), _answer(page, source)) for source in page.sources]
+    short = prose.in_short(_text(page, prose.linked)) if _told(page) else ""
+    parts = (page.of, "" if title == page.of.short else title, short, counts)
+    cited = citation.full(about), citation.link(about)
     missing = unfinished_words.of_papers([page.outline])
-    told = [*missing, *kept_words.of(page.results.kept(page.of.key))]
-    return markup.joined(markup.part("head", *parts), markup.listing(told))
+    return markup.joined(markup.part("head", *parts, *cited), markup.listing(missing))
 
 
 def hero(page: Page) -> Markup:
     """Return the paper's first figure, of kept results if there are any, else of this run."""
-    found = [path for path in _heroes(page) if path.exists()] if page.of.hero else []
+    found = next((path for path in _heroes(page) if path.exists()), None)
     if not found:
         return Markup("")
-    kept = page.reference in found[0].parents
-    said = f"Kept results, {found[0].parents[2].name}" if kept else "This run"
-    shown = picture(found[0], page.reports, f"{said}: {page.of.hero}")
+    is_kept = page.reference in found.parents
+    said = f"Kept results, {found.parents[2].name}" if is_kept else "This run"
+    shown = picture(found, page.reports, f"{said}: {found.parent.name}/{found.stem}")
     return markup.part("picture", shown | {"caption": f"{said}. {shown['caption']}"})
 
 
@@ -111,13 +114,11 @@ def parts(page: Page) -> Markup:
     return markup.joined(*(_parts(claim, judged) for claim in own))
 
 
-def found(page: Page, reference: Path | None = None) -> str:
+def found(page: Page) -> str:
     """Return the paper's own page as Markdown, an empty place if it has none."""
-    if not (page.home / papers.PAGE).exists():
+    if not _told(page):
         return '<span id="found"></span>'
-    kept = reference or page.reference
-    run = page.results.path / "tables" / page.of.key
-    text = prose.of_paper(page.home, run, kept, prose.embedded)
+    text = prose.in_full(_text(page, prose.embedded))
     return f'<h2 id="found">What was found, and why</h2>\n\n{text}'
 
 
@@ -129,13 +130,14 @@ def studies(page: Page) -> Markup:
         return markup.joined(
             markup.part("heading", "Studies", 2, "studies"), markup.listing([none])
         )
+    above = prose.figures(*_sources(page)) if _told(page) else set()
     return markup.joined(
         Markup('<span id="studies"></span>'),
         *(
-            study_section.of_group(*group, page.results, reports)
+            study_section.of_group(*group, page.results, reports, above)
             for group in study_section.groups(outline["studies"], page.results)
         ),
-        study_section.of_analyses(outline["analyses"], page.results, reports),
+        study_section.of_analyses(outline["analyses"], page.results, reports, above),
     )
 
 
@@ -197,7 +199,7 @@ def download(page: Page) -> Markup:
 
 
 def reproduce(page: Page) -> Markup:
-    """Return the command for each scale that the page shows, and what it costs."""
+    """Return the command for each scale that the page shows, what it costs, where it was run."""
     shown = [_command(page, source) for source in page.sources]
     return markup.joined(
         *shown, markup.part("more", "provenance.html", "Commit, versions, hardware and data")
@@ -214,18 +216,38 @@ def _answer(page: Page, source: Source) -> str:
     return paper_words.answer(own, claims_table.not_judged(source, page.of))
 
 
+def _told(page: Page) -> bool:
+    return (page.home / papers.PAGE).exists()
+
+
+def _sources(page: Page) -> tuple[Path, Path, Path]:
+    """Return what a paper's own page is made from: its folder, this run's tables, kept results."""
+    return page.home, page.results.path / "tables" / page.of.key, page.reference
+
+
+def _text(page: Page, pictured: prose.Picture) -> str:
+    """Return the paper's own page as Markdown."""
+    return prose.of_paper(*_sources(page), pictured)
+
+
 def _heroes(page: Page) -> list[Path]:
-    """Return where the first figure may lie, the best place first."""
+    """Return where the first figure may lie, the best place first.
+
+    Figures that were kept before provenance are not among them: their captions have changed.
+    """
     scales = [s.scale for s in page.sources if s.kept]
-    folders = [page.reference / page.of.key / scale for scale in scales]
-    old = judged.before_provenance(page.reference, [page.of.key])
-    name = f"{page.of.hero}.png"
-    kept = [folder / "figures" / name for folder in (*folders, *old)]
-    return [*kept, page.results.path / "figures" / page.of.key / name]
+    homes = [page.reference / page.of.key / scale / "figures" for scale in scales]
+    own = page.results.path / "figures" / page.of.key
+    names = [f"{name}.png" for name in page.of.heroes]
+    return [
+        *(home / name for name in names for home in homes),
+        *(own / name for name in names),
+    ]
 
 
 def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
-    told = f"{counted(len(lines), 'claim')}: {claims_table.tally(lines)}."
+    own = [line.verdict for line in claims_table.each(lines)]
+    told = f"{counted(len(own), 'claim')}: {claims_table.tally(own)}."
     caption = f"{_called(source)}. Bars from −{most:g} to +{most:g} points."
     notes = board.notes(lines)
     table = markup.part("board", lines, board.bars(lines, most), caption, notes, own=True)
@@ -234,11 +256,20 @@ def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Mark
 
 
 def _command(page: Page, source: Source) -> Markup:
-    about = page.of.key, source.scale
+    about = _about(page, source)
+    command = about["command"] if about else origin.of_paper(page.of.key, source.scale)
     hours = page.outline.get("core_hours") if not source.kept else None
     cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
     told = markup.part("paragraph", f"{_called(source)}{cost}:")
-    return markup.joined(told, markup.part("source", origin.of_paper(*about)))
+    origins = markup.listing(kept_words.of(about))
+    return markup.joined(told, markup.part("source", command), origins)
+
+
+def _about(page: Page, source: Source) -> dict | None:
+    """Return what kept results came from; None for those of this run."""
+    if not source.kept:
+        return None
+    return page.results.kept(page.of.key) or kept.about(page.reference / page.of.key / source.scale)
 
 
 def _parts(claim: dict, judged: pd.DataFrame) -> Markup:
@@ -247,5 +278,6 @@ def _parts(claim: dict, judged: pd.DataFrame) -> Markup:
         return Markup("")
     sentences = [judge.words(pd.Series(row)) for row in rows]
     told = markup.part("told", claim, paper.saying(claim), list(dict.fromkeys(sentences)))
-    title = f"{claim['id']}: {rows[0]['verdict']}, {counted(len(rows), 'row')}"
+    name = claim.get("short") or paper.saying(claim)
+    title = f"{name}: {rows[0]['verdict']}, {counted(len(rows), 'row')}"
     return markup.part("folded", title, told)

@@ -59,6 +59,23 @@ def in_short(text: str) -> str:
     return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
 
 
+def in_full(text: str) -> str:
+    """Return a page without that answer, to stand below it."""
+    return "\n\n".join(part for part in text.split("\n\n") if not part.startswith(SHORT))
+
+
+def figures(paper: Path, run: Path, reference: Path) -> set[Path]:
+    """Return the pictures that a paper's page shows."""
+    found: set[Path] = set()
+
+    def noted(path: Path, alt: str) -> str:
+        found.add(path.resolve())
+        return alt
+
+    of_paper(paper, run, reference, noted)
+    return found
+
+
 def render(page: Path, values: Mapping[str, Any]) -> str:
     """Fill a page with values; UserError names the file and the line."""
     try:

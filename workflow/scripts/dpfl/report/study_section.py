@@ -1,5 +1,6 @@
 """One study or analysis on the page of its paper: what ran, figures, cells, findings, privacy."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -39,17 +40,21 @@ def groups(names: list[str], folder: Folder) -> list[tuple[str, list[str]]]:
     return [(title, own) for title, own in found.items() if own]
 
 
-def of_group(title: str, names: list[str], folder: Folder, home: Path) -> Markup:
-    """Return the sections of studies that answer one question."""
-    sections = [of_study(name, folder, home) for name in names]
+def of_group(
+    title: str, names: list[str], folder: Folder, home: Path, above: Collection[Path] = ()
+) -> Markup:
+    """Return the sections of studies that answer one question, but for the figures `above`."""
+    sections = [of_study(name, folder, home, above) for name in names]
     return markup.joined(markup.part("heading", title), *sections)
 
 
-def of_analyses(found: dict[str, dict], folder: Folder, home: Path) -> Markup:
+def of_analyses(
+    found: dict[str, dict], folder: Folder, home: Path, above: Collection[Path] = ()
+) -> Markup:
     """Return the sections of analyses, nothing without one."""
     if not found:
         return Markup("")
-    sections = [of_analysis(name, about, folder, home) for name, about in found.items()]
+    sections = [of_analysis(name, about, folder, home, above) for name, about in found.items()]
     return markup.joined(markup.part("heading", "Computed without training"), *sections)
 
 
@@ -60,29 +65,35 @@ def privacy(folder: Folder, names: list[str]) -> list[str]:
     return [*narrative.privacy(cells), *dict.fromkeys(said)]
 
 
-def of_study(name: str, folder: Folder, home: Path) -> Markup:
-    """Return the section of a study; links are relative to `home`, the page's folder."""
+def of_study(name: str, folder: Folder, home: Path, above: Collection[Path] = ()) -> Markup:
+    """Return the section of a study; links are relative to `home`, the page's folder.
+
+    Figures that the page has shown `above` are named alone.
+    """
     study, cells = folder.study(name), folder.cells(name)
     figures = [
-        picture(path, home, f"{study['title']}: {path.stem}") for path in folder.figures(study)
+        _figure(path, home, f"{study['title']}: {path.stem}", above)
+        for path in folder.figures(study)
     ]
     return markup.joined(
         markup.part("heading", study["title"], 3, anchor(name)),
         markup.listing([narrative.scope(study, cells)]),
         markup.listing(unfinished_words.of_study(study.get("unfinished", []))),
-        *(markup.part("picture", figure) for figure in figures),
+        *figures,
         _accuracies(study, cells),
         markup.part("folded", FOLDED, _in_full(study, cells, folder)),
     )
 
 
-def of_analysis(name: str, about: dict, folder: Folder, home: Path) -> Markup:
+def of_analysis(
+    name: str, about: dict, folder: Folder, home: Path, above: Collection[Path] = ()
+) -> Markup:
     """Return the section of an analysis, which trains nothing; long tables are folded."""
     paper, path = name.split("/")[0], folder.path / "figures" / name / f"{about['uses']}.png"
     package = analyses.package_of(paper, about["uses"])
     return markup.joined(
         markup.part("heading", about["title"], 3, anchor(name)),
-        markup.part("picture", picture(path, home, about["title"], package)),
+        _figure(path, home, about["title"], above, package),
         *(_table(name, suffix, *shown) for suffix, shown in folder.analysis(name).items()),
         _printed(name, folder),
     )
@@ -113,6 +124,15 @@ def findings(
         *budget_words.findings(study, cells),
         narrative.divergence(study, cells),
     ]
+
+
+def _figure(
+    path: Path, home: Path, alt: str, above: Collection[Path], package: str = "plots"
+) -> Markup:
+    """Return a figure, or only its name where the page has shown it above."""
+    if path.resolve() in above:
+        return markup.part("paragraph", f"The figure `{path.stem}` stands above.", "soft")
+    return markup.part("picture", picture(path, home, alt, package))
 
 
 def _in_full(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
