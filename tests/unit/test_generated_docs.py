@@ -27,6 +27,7 @@ from dpfl.docs import (
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.provenance import kept
+from dpfl.report import paper
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -130,6 +131,18 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     ]
     assert len(lines) == 4
     assert board.MARK in board.table(*reference, "")
+
+
+def test_below_the_claims_stands_how_many_have_a_verdict(reference):
+    """Two papers with the same claims, of which one has judged all but the demonstration."""
+    home, _ = reference
+    claims = paper.read(home / "new2024").claims
+    del claims["demo"]["kind"]
+    about = {"title": "On new2024", "summary": "x", "claims": list(claims.values())}
+    (home / "new2024" / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+    (home / "_template").mkdir()
+    told = f"\n{len(claims) - 1} of {2 * len(claims)} claims entered have a verdict so far; "
+    assert f"{told}{2 * len(claims) - 1} can be judged, " in board.table(*reference, "")
 
 
 def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):

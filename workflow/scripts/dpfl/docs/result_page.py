@@ -50,7 +50,7 @@ def of_paper(home: Path, reference: Path, place: Path) -> str:
 
 def index(home: Path, reference: Path) -> str:
     """Return the page that leads to the papers' pages: the table of claims, and every paper."""
-    papers = [paper.read(home / key) for key in folder.names()]
+    papers = [paper.read(home / key) for key in folder.names(home)]
     rows = [[f"[{own.short}]({own.key}.md)", own.about["summary"], _counted(own)] for own in papers]
     return "\n\n".join(
         [
@@ -81,8 +81,8 @@ def _judged(held: Folder) -> Iterator[str]:
     if not held.claims:
         return
     yield f"## Claims judged at the scale `{held.path.name}`"
-    yield markdown.table(judged.CLAIM, [claim.cells for claim in held.claims])
-    for claim in (claim for claim in held.claims if claim.parts):
+    yield markdown.table(judged.CLAIM, [claim.cells for claim in held.findings])
+    for claim in (claim for claim in held.findings if claim.parts):
         yield f"### {claim.about['id']}: {claim.verdict}"
         yield f"{claim.about['where']}: {paper.saying(claim.about)}"
         yield claim.parts
