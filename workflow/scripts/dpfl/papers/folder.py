@@ -32,7 +32,8 @@ class Paper:
 
 def names(home: Path | None = None) -> list[str]:
     """Return the names of all papers, those of this project or in another home."""
-    return sorted(p.name for p in (home or HOME).iterdir() if p.is_dir() and not p.name.startswith("_"))
+    folders = (path for path in (home or HOME).iterdir() if path.is_dir())
+    return sorted(path.name for path in folders if not path.name.startswith("_"))
 
 
 def path_of(key: str, file: str) -> Path:
