@@ -17,9 +17,9 @@ from dpfl.docs import (
     board,
     columns,
     configuration,
+    found,
     hero,
     pages,
-    prices,
     result_page,
     speed,
 )
@@ -93,7 +93,7 @@ def reference(tmp_path, monkeypatch):
         (own / "page.md").write_text("**In short.** Two\nlines.\n\nMore.\n", encoding="utf-8")
         (own / "published.csv").write_text("table,row,metric,value\n", encoding="utf-8")
         if judges:
-            found = [
+            lines = [
                 judged("beats", "reversed", **TOLD, **EPSILONS),
                 judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
                 judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
@@ -105,7 +105,7 @@ def reference(tmp_path, monkeypatch):
             ]
             folder = tmp_path / "reference" / key / "mnist" / "claims"
             folder.mkdir()
-            pd.DataFrame(found, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
+            pd.DataFrame(lines, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
     recorded = {"command": "make replicate PAPER=new2024", "commit": "abc", "core_hours": 2.0}
     more = {"runs": {"trained": 3}, "trained": None, "hardware": []}
     monkeypatch.setattr(
@@ -172,7 +172,7 @@ def test_the_readmes_figure_is_kept_and_needed():
 
 
 def test_the_most_accurate_cells_are_so_among_all_kept_ones():
-    found = {(row[0], row[1]): row for row in rows(best.table(REFERENCE, ""))}
+    shown = {(row[0], row[1]): row for row in rows(best.table(REFERENCE, ""))}
     highest = {}
     for path in REFERENCE.glob("*/*/tables/*.csv"):
         if path.parts[-4] == "audit":  # its rates were not tuned
@@ -183,10 +183,10 @@ def test_the_most_accurate_cells_are_so_among_all_kept_ones():
                     place = re.split("-scatter|-patches", cell["dataset"])[0], str(budget)
                     best_yet = highest.get(place, cell)
                     highest[place] = max(cell, best_yet, key=lambda c: float(c["accuracy_mean"]))
-    assert set(found) == set(highest)
+    assert set(shown) == set(highest)
     for place, cell in highest.items():
-        assert found[place][4].split()[0] == f"{float(cell['accuracy_mean']):.1f}"
-        assert ("(at the edge)" in found[place][4]) == bool(cell.get("edge"))
+        assert shown[place][4].split()[0] == f"{float(cell['accuracy_mean']):.1f}"
+        assert ("(at the edge)" in shown[place][4]) == bool(cell.get("edge"))
 
 
 def proven_cells(path):
@@ -212,21 +212,21 @@ QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
 
 
 def test_kept_prices_are_those_of_today():
-    assert set(prices.names()) >= QUICK
     for key, name in sorted(QUICK):
-        for file, table in prices.made(key, name):
-            held = pd.read_csv(prices.path_of(REFERENCE, key, file))
+        own = folder.load(key).content["analyses"][name]
+        for suffix, table in analyses.load(key, own["uses"]).tables(own["settings"]).items():
+            file = f"{name}_{suffix}.csv" if suffix else f"{name}.csv"
+            held = pd.read_csv(REFERENCE / key / found.PRICES / "tables" / file)
             assert list(held) == list(table)
             made = pd.read_csv(io.StringIO(table.to_csv(index=False)))
             pd.testing.assert_frame_equal(held, made, rtol=1e-6)
 
 
 def test_prices_are_kept_of_every_analysis_that_needs_no_data():
-    for key, name in prices.names():
-        own = folder.load(key).content["analyses"][name]
-        for suffix in analyses.load(key, own["uses"]).TABLES:
-            file = f"{name}_{suffix}" if suffix else name
-            assert prices.path_of(REFERENCE, key, file).exists()
+    for key in folder.names():
+        for name, own in folder.load(key).content.get("analyses", {}).items():
+            if not analyses.inputs_of(own):
+                assert (REFERENCE / key / found.PRICES / "tables" / f"{name}.csv").exists()
 
 
 def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
