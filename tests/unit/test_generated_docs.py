@@ -21,6 +21,7 @@ from dpfl.docs import (
     hero,
     pages,
     result_page,
+    scales,
     speed,
 )
 from dpfl.errors import UserError
@@ -205,6 +206,12 @@ def test_accuracy_does_not_fall_with_the_budget():
     for row in rows(best.table(REFERENCE, "")):
         means.setdefault(row[0], []).append(float(row[4].split()[0]))
     assert means and all(own == sorted(own) for own in means.values())
+
+
+def test_what_kept_runs_took_stands_beside_the_estimate(reference):
+    _, kept_results = reference
+    (kept_results / "new2024" / "mnist" / "outline.json").write_text('{"core_hours": 1.6}')
+    assert rows(scales.taken(kept_results)) == [["new2024, mnist", "3", "1.6", "2", "1.2"]]
 
 
 QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
