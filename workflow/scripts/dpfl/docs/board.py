@@ -27,7 +27,7 @@ def table(home: Path, reference: Path, pages: str) -> str:
     folders = list(judged.folders(home, reference))
     rows = [row for own in folders for row in _judged(own, pages)]
     silent = [own for own in folders if not own.claims]
-    for _, alike in groupby(silent, key=lambda own: (own.paper.key, own.recorded)):
+    for _, alike in groupby(silent, key=lambda own: own.paper.key):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
     lines = markdown.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
@@ -52,10 +52,10 @@ def _judged(own: Folder, pages: str) -> Iterator[list[str]]:
 
 def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
     """Return the line of a paper's folders that hold no judged claim: what its page says first."""
-    own, recorded = alike[0].paper, alike[0].recorded
-    mark, verdict = ("", "none judged") if recorded else ("\\*", "older rules")
-    scales = ", ".join(each.path.name for each in alike)
-    link = f"[{own.short}]({pages}{own.key}.md), {scales}{mark}"
+    own = alike[0].paper
+    scales = ", ".join(each.path.name + "\\*" * (not each.recorded) for each in alike)
+    verdict = "none judged" if all(each.recorded for each in alike) else "older rules"
+    link = f"[{own.short}]({pages}{own.key}.md), {scales}"
     short = found.short(home / own.key, reference) or "told on its page"
     return [link, own.about["summary"], "", short, verdict, ""]
 
