@@ -200,7 +200,14 @@ def _blank(paper: str, claim: dict, verdict: str, **more) -> pd.DataFrame:
 
 def _ordering() -> pd.DataFrame:
     """Return a claim as a whole, and its one part."""
-    found = {"n": 5, "difference": 2.0, "difference_low": 1.8, "difference_high": 2.25, "failed": 0}
+    found = {
+        "n": 5,
+        "epsilon": 8.0,
+        "difference": 2.0,
+        "difference_low": 1.8,
+        "difference_high": 2.25,
+        "failed": 0,
+    }
     found |= {"p": 1e-4, "p_holm": 1e-4, "about": "adam against sgd", "privacy": "consistent"}
     found |= {"eps_claimed": 8.0, "eps_certified": 7.992}
     whole = _blank(TOLD, ABOUT[TOLD]["claims"][0], "replicated", **found)

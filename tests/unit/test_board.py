@@ -1,41 +1,110 @@
 """The parts of the board of claims: bars on one scale, chips, sentences, notes told once."""
 
 import math
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import results_folder
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
+from dpfl.claims import kinds
 from dpfl.provenance import kept
-from dpfl.report import board, chips, claims_table, forest, layout, page, paper_words
+from dpfl.report import (
+    board,
+    chips,
+    claims_table,
+    deciding,
+    forest,
+    kept_page,
+    layout,
+    markup,
+    page,
+    paper_words,
+)
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
+from dpfl.tables import verdicts
+
+ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
+ABOUT |= {"runs": {"trained": 3}, "trained": None}
 
 
 def row(**changes) -> dict:
     unknown = ("printed", "ours", "ours_low", "ours_high", "difference", "difference_low")
-    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited")
+    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited", "epsilon")
     return dict.fromkeys(unknown, math.nan) | {"audit_status": "", "privacy": ""} | changes
 
 
 def line(verdict: str, short: str = "a claim", **changes) -> Line:
     own = dict.fromkeys(Line.__dataclass_fields__, "")
-    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
+    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": (), "also": ()}
     return Line(**(own | changes))
 
 
 def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> None:
     own = row(kind="number", ours=97.0, printed=96.0, difference=1.0)
     own |= {"difference_low": 0.5, "difference_high": 1.5}
-    assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, 2.0)
+    assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, (-2.0, 2.0))
 
 
 def test_a_gain_is_drawn_as_it_is_beside_the_printed_gain() -> None:
     own = row(kind="gap", ours=0.4, ours_low=0.1, ours_high=0.7, printed=1.9, difference=-1.5)
-    assert forest.of(own, [], 1.0) == Bar(0.4, 0.1, 0.7, pytest.approx(1.9), 1.0)
+    assert forest.of(own, [], 1.0) == Bar(
+        0.4, 0.1, 0.7, pytest.approx(1.9), pytest.approx((0.9, 2.9))
+    )
+
+
+@pytest.mark.parametrize("kind", ["ordering", "controls", "trend"])
+def test_the_band_of_a_difference_between_methods_ends_where_its_verdict_turns(kind: str) -> None:
+    """A win is a whole one where its interval lies beyond the band, and only there."""
+    band = forest.of(row(kind=kind, difference=0.1), [], 1.0).band
+    assert band == (-0.5, 0.5)
+    for lead in (-0.05, 0.05):
+        near = verdicts.interval(np.linspace(-0.01, 0.01, 5) + band[1] + lead)
+        assert (verdicts.of_ordering(near, 1.0) == "replicated") == (lead > 0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "band"),
+    [(1.9, (0.9, 2.9)), (-1.9, (-2.9, -0.9)), (0.4, (0.0, 1.4)), (-0.4, (-1.4, 0.0)), (0, (-1, 1))],
+)
+def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(printed, band) -> None:
+    found = forest.of(row(kind="gap", ours=0.5, printed=float(printed)), [], 1.0)
+    assert found.band == pytest.approx(band)
+    assert forest.of(row(kind="gap", ours=0.5), [], 1.0).band is None
+    assert f"band from {band[0]:+g} to {band[1]:+g}" in forest.words(found)
+
+
+def whole_of(*parts: dict) -> dict:
+    least = min(parts, key=lambda part: part["difference"])
+    return row(kind="ordering", about="a against b; a against c", difference=least["difference"])
+
+
+def part_of(opponent: str, epsilon: float, difference: float) -> dict:
+    named = f", epsilon {epsilon:g}" if epsilon == epsilon else ""
+    own = {"part": f"against {opponent}{named}", "about": f"a against {opponent}{named}"}
+    own |= {"epsilon": epsilon, "eps_claimed": epsilon, "difference": difference}
+    return row(kind="ordering") | own
+
+
+def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> None:
+    parts = [part_of(*own) for own in (("b", math.nan, -1.0), ("b", 2.0, -1.0), ("b", 8.0, 0.5))]
+    whole = whole_of(*parts)
+    assert deciding.of(whole, parts) is parts[1]
+    assert deciding.words(whole, parts) == "against b, ε 2, worst of 2"
+    assert deciding.words(whole, parts[:2]) == "against b, ε 2"
+    assert deciding.words(whole, []) == whole["about"]
+    assert deciding.words(row(), parts) == "" and deciding.of(row(), parts)["printed"] != 0
+
+
+def test_a_difference_has_the_unit_of_its_kind() -> None:
+    told = {kind: claims_table.difference(row(kind=kind, difference=-1.2)) for kind in kinds()}
+    assert told.pop("convergence") == "-1.20 rounds" and told.pop("privacy-loss") == "-1.20"
+    assert set(told.values()) == {"-1.20 points"}
 
 
 def test_what_is_not_in_points_is_not_drawn() -> None:
@@ -53,20 +122,20 @@ def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> N
 
 
 def test_one_scale_holds_every_bar_that_it_can() -> None:
-    assert forest.reach([Bar(0.1, None, None, None, 0.5)]) == 1.0
-    assert forest.reach([Bar(0.1, -3.0, 1.0, None, 1.0), None]) == 5.0
-    assert forest.reach([Bar(70.0, None, None, None, 1.0)]) == 20.0
+    assert forest.reach([Bar(0.1, None, None, None, (-0.5, 0.5))]) == 1.0
+    assert forest.reach([Bar(0.1, -3.0, 1.0, None, (-1.0, 1.0)), None]) == 5.0
+    assert forest.reach([Bar(70.0, None, None, None, None)]) == 20.0
     assert forest.reach([]) == 1.0
 
 
 def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
-    inside = forest.draw(Bar(5.0, 0.0, 10.0, -10.0, 1.0), 10.0, "words")
+    inside = forest.draw(Bar(5.0, 0.0, 10.0, -10.0, (-1.0, 1.0)), 10.0, "words")
     half = (WIDTH - 2 * EDGE) / 2
     assert f'cx="{EDGE + 1.5 * half}"' in inside
     assert f'x1="{EDGE + half}" x2="{EDGE + 2 * half}"' in inside
     assert f'class="diamond" d="M{float(EDGE)} ' in inside
     assert "arrow" not in inside and 'aria-label="words"' in inside
-    assert "arrow" in forest.draw(Bar(50.0, None, None, None, 1.0), 10.0, "words")
+    assert "arrow" in forest.draw(Bar(50.0, None, None, None, None), 10.0, "words")
     assert forest.draw(None, 10.0, "") == Markup("")
 
 
@@ -83,25 +152,54 @@ def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
     assert chips.of(row(eps_claimed=math.inf)) == () and chips.certified(row()) == ""
 
 
-def test_a_paper_is_one_sentence() -> None:
-    small = Bar(0.2, None, None, None, 1.0)
-    large = Bar(-3.0, None, None, None, 1.0)
+def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
     lines = [
-        line("replicated", "A.", bar=small, difference="+0.20"),
-        line("matches", "B.", bar=large, difference="-3.00 [-4.00, -2.00]"),
-        line("reversed", "C", difference="-1.00"),
-        line("inconclusive", "D"),
+        line("replicated", tone="good", also=(line("replicated", tone="good"),)),
+        line("reversed", tone="bad"),
+        line("demonstration"),
+        line("not run"),
     ]
+    shown = "1 only shown at work on a small data set, 1 not run"
     assert paper_words.answer(lines, 3) == (
-        "2 of 4 claims hold, such as “B”: -3.00 [-4.00, -2.00]; 1 does not: “C”: -1.00; "
-        "open: 1 inconclusive; 3 cannot be judged."
+        f"8 claims: 2 replicated, 1 reversed, {shown}, 3 cannot be judged."
     )
-    assert paper_words.answer([], 2) == "No claim is judged; 2 claims cannot be."
+    assert paper_words.verdicts(lines) == [("2 replicated", "good"), ("1 reversed", "bad")]
+    assert paper_words.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
+    assert paper_words.lead([line("not run")]) == "No claim is judged; 1 not run."
+    assert paper_words.answer([], 2) == "2 claims: 2 cannot be judged."
+    assert paper_words.answer([], 0) == "No claim."
+
+
+def test_claims_that_the_same_runs_answer_alike_are_one_row() -> None:
+    usual = {"runs": "r s", "difference": "+1.00 points", "page": "p.html"}
+    same = [line("replicated", short, **usual) for short in ("first", "second")]
+    others = [
+        line("reversed", "third", **usual),
+        line("replicated", "fourth", **usual | {"runs": "r"}),
+        *(line("not run", short) for short in ("fifth", "sixth")),
+    ]
+    found = claims_table.together([*same, *others])
+    assert [one.short for one in found] == ["first", "third", "fourth", "fifth", "sixth"]
+    assert found[0].also == (same[1],)
+    assert list(claims_table.each(found))[:2] == [found[0], same[1]]
+    text = markup.part("board", found, dict.fromkeys(found, ""), "caption")
+    assert 'data-count="2"' in text and text.count("also: ") == 1 and ">second</a>" in text
 
 
 def test_a_remark_beside_several_claims_is_a_numbered_note() -> None:
     lines = [line("matches", remarks=("both", "one")), line("differs", remarks=("both",))]
     assert board.notes(lines) == {"both": 1}
+
+
+def test_columns_without_a_number_are_left_out_of_a_board() -> None:
+    def heads(*lines: Line) -> list[str]:
+        bars = dict.fromkeys(lines, "")
+        text = markup.part("board", lines, bars, "caption")
+        return re.findall(r'scope="col">(.*?)</th>', text)
+
+    bare = line("replicated", difference="+1.00 points", n="n=5")
+    assert "printed" not in heads(bare) and "ours" not in heads(bare)
+    assert {"printed", "ours"} <= {*heads(bare, line("matches", printed="90", ours="91"))}
 
 
 def keep(results: Path, scale: str) -> Path:
@@ -135,11 +233,16 @@ def test_kept_claims_open_first_and_every_paper_has_one_sentence(
     first, second = shown["tabs"]
     assert {line.scale for line in first["lines"]} == {"mnist", "other"}
     assert {line.scale for line in second["lines"]} == {"small"}
-    assert [one["scales"] for one in first["papers"]] == ["mnist, other", "mnist*"]
-    text = layout.render("index", "index", title="t", board=shown, unfinished=[], runs=1)
+    assert [one["scales"] for one in first["papers"]] == [
+        [("mnist", f"{TOLD}.html"), ("other", f"{TOLD}.html")],
+        [("mnist*", f"{SILENT}.html#found")],
+    ]
+    text = layout.render("index", "index", [], title="t", board=shown, unfinished=[], runs=1)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
     assert f'href="{SILENT}.html#found"' in text and "* Kept before" in text
-    assert "It is <code>so</code>. <span" in text and "No claim is judged." in text
+    assert ">1 matches</span>" in text and "It is <code>so</code>. <span" in text
+    assert f'data-paper="{SILENT}" data-before' in text and 'role="tablist"' in text
+    assert '<p class="lead">Kept results: ' in text
     assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
     assert text.count(" data-opened>") == 1
 
@@ -160,10 +263,37 @@ def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
     judged = {(one.page, one.anchor) for one in tab["lines"]}
     for scale in ("mnist", "other"):
         assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
-    assert tab["papers"][1]["href"] == f"mnist/reports/{SILENT}.html"
+    assert tab["papers"][1]["scales"] == [("mnist*", f"mnist/reports/{SILENT}.html")]
     # None of the scales runs these: one line each, not one a scale.
     [(_, left)] = [own for own in tab["folded"] if "not run" in own[0]]
     assert len({one.claim for one in left}) == len(left) > 0
+
+
+def test_papers_with_verdicts_stand_first_and_texts_without_a_year_last(
+    tmp_path: Path, reference: Path
+) -> None:
+    read = page.papers([SILENT, TOLD], tmp_path / "papers")
+    [tab] = board.of_kept(read, reference, "{scale}/reports/", {})["tabs"]
+    assert [one["key"] for one in tab["papers"]] == [TOLD, SILENT]
+
+
+def test_the_list_of_kept_results_leads_to_every_scale_and_to_what_the_words_mean(
+    tmp_path: Path, reference: Path
+) -> None:
+    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    kept_before = reference / SILENT / "older"
+    folders = [(reference / TOLD / "mnist", ABOUT), (kept_before, None)]
+    text = kept_page.of_all(folders, read, reference, {})
+    assert f'<a href="older/reports/{SILENT}.html">Scale older</a>' in text
+    assert '<a href="mnist/reports/index.html">Scale mnist</a>' in text
+    assert '<a href="mnist/reports/statistics.html">' in text
+
+
+def test_pages_of_kept_results_lead_back_to_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "provenance").mkdir()
+    assert layout.ALL_KEPT not in layout.links(Folder(tmp_path))
+    (tmp_path / "provenance" / "told.json").write_text("{}")
+    assert layout.links(Folder(tmp_path))[0] == layout.ALL_KEPT
 
 
 def test_a_claim_that_one_scale_has_judged_is_not_told_as_not_run() -> None:

@@ -24,6 +24,7 @@ from dpfl.docs import (
     scales,
     speed,
 )
+from dpfl.docs import judged as judged_docs
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.provenance import kept
@@ -68,12 +69,14 @@ def rows(text):
 
 def judged(claim, verdict, part="overall", **more):
     row = dict.fromkeys(COLUMNS, None) | {"paper": "new2024", "claim": claim, "part": part}
+    row |= {"kind": "ordering"}
     return row | {"about": f"{claim} {part}", "verdict": verdict, "privacy": "consistent"} | more
 
 
-LEAST = "-0.42 [-0.61, -0.23] (n=5)"
+LEAST = "-0.42 [-0.61, -0.23] points (n=5)"
 TOLD = {"n": 5, "difference": -0.42, "difference_low": -0.61, "difference_high": -0.23}
 EPSILONS = {"eps_claimed": 8.0, "eps_certified": 7.9991, "audit_status": "not audited"}
+AT_2 = {"epsilon": 2.0, "eps_claimed": 2.0, "eps_certified": 1.9991, "audit_status": "not audited"}
 
 
 @pytest.fixture
@@ -97,6 +100,7 @@ def reference(tmp_path, monkeypatch):
             lines = [
                 judged("beats", "reversed", **TOLD, **EPSILONS),
                 judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
+                judged("beats", "reversed", "against a, epsilon 2", **TOLD, **AT_2),
                 judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
                 judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
                 judged("demo", "demonstration", n=1),
@@ -118,8 +122,8 @@ def reference(tmp_path, monkeypatch):
 def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     lines = rows(board.table(*reference, "docs/results/"))
     assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
-    assert lines[0][1:5] == ["It beats.", "", f"beats against a: {LEAST}", "reversed"]
-    assert lines[0][5] == "8 / 8 / not audited"  # a proven bound is rounded up
+    assert lines[0][1:5] == ["It beats.", "", f"beats against a, ε 2: {LEAST}", "reversed"]
+    assert lines[0][5] == "2 / 2 / not audited"  # of that part; a proven bound is rounded up
     assert lines[1][2:4] == ["1.5 to 2.5", "3 (n=5); test beside training accuracy"]
     assert lines[2][1] == f"{board.MANY + 1} claims of the kind `number`"
     assert lines[2][4] == f"{board.MANY + 1} differs"
@@ -145,11 +149,18 @@ def test_below_the_claims_stands_how_many_have_a_verdict(reference):
     assert f"{told}{2 * len(claims) - 1} can be judged, " in board.table(*reference, "")
 
 
+def test_a_table_without_printed_numbers_has_no_column_for_them():
+    row = ("a claim", "", "+1 points", "replicated", "")
+    assert "printed" not in judged_docs.table(judged_docs.CLAIM, [row])
+    both = judged_docs.table(judged_docs.CLAIM, [row, ("b", "90", "91", "matches", "")])
+    assert "printed" in both and rows(both)[0][0] == "a claim"
+
+
 def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):
     home, kept_results = reference
     text = result_page.of_paper(home / "new2024", kept_results, ROOT / "docs" / "results")
     assert "### beats: reversed" in text
-    assert "| beats against b | +0.50 [-0.61, -0.23] (n=5) | replicated |" in text
+    assert "| beats against b | +0.50 [-0.61, -0.23] points (n=5) | replicated |" in text
     assert "    make replicate PAPER=new2024\n" in text
     assert result_page.NEAREST not in text
 

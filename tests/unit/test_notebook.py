@@ -86,7 +86,12 @@ def told(root: Path, folder: Path) -> str:
 def test_the_page_tells_the_paper_in_order(told: str) -> None:
     words = Page(told).words
     parts = [
-        *("How sgd & adam differ", "2 of 3 claims hold", "It compares", "Original [How sgd"),
+        *(
+            "How sgd & adam differ",
+            "4 claims: 1 replicated, 1 matches, 1 not run, 1 cannot be judged",
+            "It compares",
+            "Original [How sgd",
+        ),
         *(
             "What was found, and why",
             "Adam has 90.0 %",

@@ -79,8 +79,8 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
     row = reader.Folder(folder).judged(TOLD).iloc[0]
     low, high = row["difference_low"], row["difference_high"]
     words = Page(html).words
-    assert f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}]" in words
-    assert "n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
+    told = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points against sgd, ε 8"
+    assert f"{told}, n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
     assert 'verdict good">replicated<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
     ours = f"{printed['ours']:.4g} [{printed['ours_low']:.2f}, {printed['ours_high']:.2f}]"
@@ -92,8 +92,10 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
 def test_rows_can_be_filtered_by_paper_verdict_and_certificate(html: str) -> None:
     assert f'data-paper="{TOLD}" data-verdict="replicated" data-certified="yes"' in html
     assert f'data-paper="{SILENT}" data-verdict="not run" data-certified=""' in html
-    for name in ("paper", "verdict", "certified"):
+    for name in ("paper", "verdict"):
         assert f'data-filter="{name}"' in html
+    assert 'data-filter="certified"' not in html  # every row that has an answer has the same
+    assert 'role="tablist"' not in html and 'role="tabpanel"' not in html  # there is one tab
 
 
 def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
@@ -106,9 +108,8 @@ def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
 def test_each_paper_has_one_sentence(html: str) -> None:
     words = Page(html).words
     assert "It converges." not in words
-    assert "2 of 3 claims hold, such as" in words
-    assert "open: 1 not run at this scale; 1 cannot be judged." in words
-    assert "None of 1 claim is decided; open: 1 not run at this scale." in words
+    assert "2 claims are judged: 1 replicated, 1 matches; 2 not run." in words
+    assert "1 replicated , 1 matches . 1 not run, 1 cannot be judged." in words
     assert f"{SILENT}.html#claim-silent-claim" in Page(html).links
 
 
@@ -211,8 +212,8 @@ def test_what_is_unknown_of_a_claim_is_left_out() -> None:
     assert claims_table.ours(nothing) == claims_table.difference(nothing) == ""
     assert claims_table.epsilons(nothing) == ""
     assert claims_table.remarks(nothing) == ()
-    assert claims_table.ours(row_of(n=5.0, failed=2.0)) == "n=5, 2 failed"
-    assert claims_table.ours(row_of(n=0.0)) == ""
+    assert claims_table.seeds(row_of(n=5.0, failed=2.0)) == "n=5, 2 failed"
+    assert claims_table.seeds(row_of(n=0.0)) == claims_table.ours(row_of(n=5.0)) == ""
     assert claims_table.ours(row_of(ours=96.5, n=1.0)) == "96.5 (n=1)"
 
 
@@ -244,6 +245,7 @@ def test_what_is_judged_stands_first_and_several_numbers_show_their_span() -> No
     }
     told = [("a", "not run"), ("b", "demonstration"), ("c", "differs")]
     texts = {"paper": "p", "part": "overall", "about": "", "privacy": "", "kind": "", "study": ""}
+    texts |= {"runs": ""}
     whole = [row_of(**texts, claim=c, verdict=v) for c, v in told]
     parts = [row_of(paper="p", claim="c", part=f"{x}", printed=x, ours=2 * x) for x in (1.5, 0.5)]
     source = Source("p", "demo", False, pd.DataFrame([*whole, *parts]), Path("none"))

@@ -14,18 +14,33 @@ function open(id) {
 }
 
 function filter() {
-  const asked = filters.filter((f) => f.value).map((f) => [f.dataset.filter, f.value]);
+  const asked = Object.fromEntries(filters.map((f) => [f.dataset.filter, f.value]).filter(([, value]) => value));
   for (const row of document.querySelectorAll('.board tbody tr')) {
-    row.hidden = asked.some(([key, value]) => row.dataset[key] !== value);
+    row.hidden = Object.entries(asked).some(([key, value]) => row.dataset[key] !== value);
   }
-  for (const line of document.querySelectorAll('li[data-paper]')) {
-    line.hidden = asked.some(([key, value]) => key === 'paper' && line.dataset.paper !== value);
-  }
+  for (const table of document.querySelectorAll('.board')) table.hidden = !rows(table).length;
+  for (const line of document.querySelectorAll('li[data-paper]')) line.hidden = !fits(line, asked);
   for (const folded of document.querySelectorAll('.tab details')) {
-    if (asked.length) folded.open = !!folded.querySelector('tbody tr:not([hidden])');
+    if (Object.keys(asked).length) folded.open = !!rows(folded).length;
   }
-  const shown = document.querySelectorAll('.tab:not([hidden]) tbody tr:not([hidden])').length;
-  document.getElementById('count').textContent = `${shown} claims`;
+  document.getElementById('count').textContent = told(document.querySelector('.tab:not([hidden])'));
+}
+
+function rows(of) {
+  return [...of.querySelectorAll('tbody tr:not([hidden])')];
+}
+
+// A paper stays if it is the one asked for, and has a row if rows were asked for.
+function fits(line, { paper, ...ofRows }) {
+  const own = rows(line.closest('.tab')).some((row) => row.dataset.paper === line.dataset.paper);
+  return (!paper || paper === line.dataset.paper) && (own || !Object.keys(ofRows).length);
+}
+
+function told(panel) {
+  const count = rows(panel).reduce((sum, row) => sum + Number(row.dataset.count), 0);
+  if (count) return `${count} claim${count === 1 ? '' : 's'}`;
+  const before = panel.querySelector('li[data-before]:not([hidden])');
+  return before ? '0 judged claims; kept before claims were judged' : '0 judged claims';
 }
 
 for (const tab of tabs) {

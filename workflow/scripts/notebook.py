@@ -12,6 +12,7 @@ from traitlets.config import Config
 from dpfl import cli, files
 from dpfl.errors import UserError
 from dpfl.report import layout, markup, paper
+from dpfl.report.reader import Folder
 
 BODY = Config(
     TemplateExporter={
@@ -52,7 +53,8 @@ def main() -> None:
     exporter.register_filter("boxed", markup.boxed)
     body = Markup(exporter.from_filename(str(args.output))[0])
     title = paper.read(Path(args.home) / args.paper).short
-    files.write_text(page, layout.render("paper", args.paper, title=title, body=body))
+    links = layout.links(Folder(Path(args.results)))
+    files.write_text(page, layout.render("paper", args.paper, links, title=title, body=body))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
 which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
-takes exactly one), `judge(claim, evidence)` and `words(row)`.
+takes exactly one), `judge(claim, evidence)` and `words(row)`. It may offer `drawn()`, `unit()` and
+`band(printed, margin)`, which say how a page shows a difference.
 """
 
 from collections.abc import Callable

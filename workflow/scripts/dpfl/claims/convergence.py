@@ -59,6 +59,11 @@ def drawn() -> None:
     """Return nothing: rounds have no place on a scale of points."""
 
 
+def unit() -> str:
+    """Return the unit of differences."""
+    return "rounds"
+
+
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     runs = cells.runs(claim, evidence)

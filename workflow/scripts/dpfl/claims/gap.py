@@ -51,6 +51,16 @@ def drawn() -> str:
     return "ours"
 
 
+def band(printed: float, margin: float) -> tuple[float, float] | None:
+    """Return the gains that match a printed one, all on its side of zero; None without one."""
+    if np.isnan(printed):
+        return None
+    sign, size = np.sign(printed), abs(printed)
+    near = max(0.0, size - margin) if sign else -margin
+    low, high = sorted(float((sign or 1) * end) + 0.0 for end in (near, size + margin))  # no -0
+    return low, high
+
+
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the whole of its gains first."""
     found = gains.found(claim, evidence)
@@ -117,10 +127,8 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
 
 def _band(gain: gains.Gain, margin: float) -> tuple[float, float]:
     """Return the middle and half the width of what matches a printed gain."""
-    sign, size = np.sign(gain.printed), abs(gain.printed)
-    low = max(0.0, size - margin) if sign else -margin
-    high = size + margin
-    return float(sign or 1) * (low + high) / 2, (high - low) / 2
+    low, high = band(gain.printed, margin)
+    return (low + high) / 2, (high - low) / 2
 
 
 def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:

@@ -33,6 +33,11 @@ OPTIONAL = ("cells",)
 EXAMPLE = {"table": "table 1", "row": "A", "method": "a"}
 
 
+def band(printed: float, margin: float) -> tuple[float, float]:
+    """Return what matches, as ours minus printed: the margin to either side."""
+    return -margin, margin
+
+
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the whole of its numbers first."""
     found = printed.numbers(claim, evidence, claim["table"], claim["row"])

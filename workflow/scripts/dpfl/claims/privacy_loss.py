@@ -40,6 +40,11 @@ def drawn() -> None:
     """Return nothing: privacy losses have no place on a scale of points."""
 
 
+def unit() -> str:
+    """Return the unit of differences: a privacy loss has none."""
+    return ""
+
+
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the whole first; readings stand above their numbers."""
     found = _printed(claim, evidence)

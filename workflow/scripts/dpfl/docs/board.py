@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from dpfl.docs import found, judged, markdown
+from dpfl.docs import found, judged
 from dpfl.docs.judged import Claim, Folder
 from dpfl.papers import folder
 from dpfl.report import claims_table, paper
@@ -30,7 +30,7 @@ def table(home: Path, reference: Path, pages: str) -> str:
     for _, alike in groupby(silent, key=lambda own: own.paper.key):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
-    lines = markdown.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
+    lines = judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
     return f"{lines}\n\n{_so_far([paper.read(home / key) for key in folder.names(home)], folders)}"
 
 
@@ -69,5 +69,5 @@ def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:
 
 def _counted(kind: str, claims: list[Claim]) -> list[str]:
     """Return one line for many claims of a kind: how many of them have which verdict."""
-    verdicts = claims_table.tally(claims)
+    verdicts = claims_table.tally(claim.verdict for claim in claims)
     return [f"{len(claims)} claims of the kind `{kind}`", "", "", verdicts, ""]

@@ -1,17 +1,18 @@
 """The judged claims of kept folders, as lines of a table in Markdown."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpfl.docs import markdown
 from dpfl.provenance import kept
-from dpfl.report import claims_table, paper, values
+from dpfl.report import claims_table, deciding, paper, values
 from dpfl.report.paper import Paper
 from dpfl.tables.numerals import known
 
-CLAIM = ("claim", "printed", "found", "verdict", "ε claimed / certified / audited")
+PRINTED = "printed"
+CLAIM = ("claim", PRINTED, "found", "verdict", "ε claimed / certified / audited")
 PART = ("compared", "found", "verdict", "ε claimed / certified / audited")
 SAME = ("about", "printed", "ours", "difference", "verdict")
 """Columns that are equal where two claims have one and the same finding."""
@@ -31,24 +32,19 @@ class Claim:
 
     @property
     def cells(self) -> list[str]:
-        """Return the cells of the claim, under CLAIM: what is found of the part that says least."""
-        whole, words = self.rows[0], self.about.get("short") or paper.saying(self.about)
-        told = _found(whole, self.rows[1:])
-        found = f"{self._least}: {told}" if self._least else told
+        """Return the cells of the claim, under CLAIM: what is found of the part that decides."""
+        whole, *parts = self.rows
+        words = self.about.get("short") or paper.saying(self.about)
+        part, told = deciding.of(whole, parts), _found(whole, parts)
+        named = claims_table.difference(whole) and not known(whole["printed"])
+        found = f"{deciding.spelled(part['about'])}: {told}" if named else told
         printed = claims_table.span(self.rows, "printed")
-        return [words, printed, found, self.verdict, claims_table.epsilons(whole)]
+        return [words, printed, found, self.verdict, claims_table.epsilons(part)]
 
     @property
     def parts(self) -> str:
         """Return the table of what the claim is made of, nothing where it is one comparison."""
         return markdown.table(PART, map(_part, self.rows[1:])) if len(self.rows) > 2 else ""
-
-    @property
-    def _least(self) -> str:
-        """Return what is compared in the part that the claim's difference is of, if any."""
-        own = claims_table.difference(self.rows[0])
-        found = [row["about"] for row in self.rows[1:] if claims_table.difference(row) == own]
-        return min(found, key=len, default="") if own else ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +68,13 @@ class Folder:
         return list(found.values())
 
 
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table, without what was printed where nothing was."""
+    rows = [dict(zip(heads, row, strict=True)) for row in rows]
+    shown = [head for head in heads if head != PRINTED or any(row[head] for row in rows)]
+    return markdown.table(shown, [[row[head] for head in shown] for row in rows])
+
+
 def folders(home: Path, reference: Path) -> Iterator[Folder]:
     """Yield the kept folders of the papers in `home`."""
     for path in kept.folders(reference):
@@ -90,14 +93,14 @@ def _claims(path: Path, own: Paper) -> Iterator[Claim]:
 
 
 def _part(row: dict[str, Any]) -> list[str]:
-    return [row["about"], _found(row), row["verdict"], claims_table.epsilons(row)]
+    about = deciding.spelled(row["about"])
+    return [about, _found(row), row["verdict"], claims_table.epsilons(row)]
 
 
 def _found(row: dict[str, Any], parts: Iterable[dict[str, Any]] = ()) -> str:
     """Return a difference with n, or what was found, and what stands beside what is printed."""
-    difference = claims_table.difference(row)
+    difference, n = claims_table.difference(row), claims_table.seeds(row)
+    counted = " ".join(filter(None, (difference, f"({n})" if n else "")))
     ours = claims_table.ours(row) or claims_table.span(parts, "ours")
-    n = ours[ours.rfind("(") :] if "(" in ours else f"({ours})" * bool(ours)
-    found = f"{difference} {n}".strip() if difference else ours
-    beside = row["compared"] if known(row["compared"]) else ""
-    return "; ".join(filter(None, (found, str(beside))))
+    beside = str(row["compared"]) if known(row["compared"]) else ""
+    return "; ".join(filter(None, (counted if difference else ours or counted, beside)))

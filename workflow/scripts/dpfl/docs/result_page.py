@@ -91,7 +91,7 @@ def _judged(held: Folder) -> Iterator[str]:
     if not held.claims:
         return
     yield f"## Claims judged at the scale `{held.path.name}`"
-    yield markdown.table(judged.CLAIM, [claim.cells for claim in held.findings])
+    yield judged.table(judged.CLAIM, [claim.cells for claim in held.findings])
     for claim in (claim for claim in held.findings if claim.parts):
         yield f"### {claim.about['id']}: {claim.verdict}"
         yield f"{claim.about['where']}: {paper.saying(claim.about)}"

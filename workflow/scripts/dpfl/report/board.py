@@ -16,6 +16,8 @@ from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
 REFERENCE = "reference"
+KEPT, RUN = "kept", "run"
+TITLES = {KEPT: "Kept results", RUN: "This run"}
 FOLDED = {
     "demonstration": "{} only shown at work on a small data set, which decides nothing",
     "not run": "{} not run at this scale",
@@ -41,7 +43,7 @@ def context(
     if reference:
         kept_ones += judged.of_reference(reference, read)
     places = {path: f"{path.parent.name}.html#found" for path in old}
-    return _shown([_kept(kept_ones, places, read, answers), _run(ran, read)])
+    return _shown([_tab(KEPT, kept_ones, places, read, answers), _tab(RUN, ran, {}, read, {})])
 
 
 def of_kept(
@@ -51,7 +53,7 @@ def of_kept(
     sources = judged.of_reference(reference, read, reports)
     old = judged.before_provenance(reference, read)
     places = {p: f"{reports.format(scale=p.name)}{p.parent.name}.html" for p in old}
-    return _shown([_kept(sources, places, read, answers)])
+    return _shown([_tab(KEPT, sources, places, read, answers)])
 
 
 def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -61,13 +63,25 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
     most = forest.reach(line.bar for line in lines)
     for tab in shown:
         tab["bars"] = bars(_of_tab(tab), most)
+    opened = next((tab for tab in shown if tab["lines"]), shown[0])
+    certified = {line.certified for line in lines if line.certified}
     return {
         "tabs": shown,
-        "opened": next((tab["id"] for tab in shown if tab["lines"]), shown[0]["id"]),
+        "opened": opened["id"],
+        "lead": _lead(opened, shown),
         "reach": most,
-        "papers": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
-        "verdicts": sorted({line.verdict for line in lines}),
+        "filters": {
+            "paper": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
+            "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in lines})},
+            "certified": {value: value for value in ("yes", "no") if len(certified) > 1},
+        },
     }
+
+
+def _lead(tab: Mapping[str, Any], shown: list[dict[str, Any]]) -> str:
+    """Say what the claims of a tab come to, and which tab that is if there are others."""
+    of = f"{tab['title']}: " if len(shown) > 1 else ""
+    return f"{of}{paper_words.lead(_of_tab(tab))}"
 
 
 def bars(lines: Iterable[Line], most: float) -> dict[Line, Markup]:
@@ -75,54 +89,31 @@ def bars(lines: Iterable[Line], most: float) -> dict[Line, Markup]:
     return {line: forest.draw(line.bar, most, forest.words(line.bar)) for line in lines}
 
 
-def _kept(
+def _tab(
+    name: str,
     sources: Iterable[Source],
     old: Mapping[Path, str],
     read: Mapping[str, Paper],
     answers: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the tab of kept results, a sentence per paper however many scales of it are kept.
+    """Return a tab, a sentence per paper however many scales there are; judged papers first.
 
     `old` are the addresses of the pages of folders that were kept before claims were.
     """
     sources = list(sources)
     papers = [
-        _kept_paper(own, before, of, answers.get(key, ""))
+        _paper(of, own, before, answers.get(key, ""))
         for key, of in read.items()
         for own in [[source for source in sources if source.paper == key]]
         for before in [{p: page for p, page in old.items() if p.parent.name == key}]
         if own or before
     ]
-    return _tab("kept", "Kept results", sources, read) | {"papers": papers, "old": bool(old)}
-
-
-def _kept_paper(
-    own: list[Source], before: Mapping[Path, str], of: Paper, answer: str
-) -> dict[str, Any]:
-    pages = [*(source.page for source in own), *before.values()]
-    scales = [*(source.scale for source in own), *(f"{path.name}*" for path in before)]
-    tally = _answer(own, of) if own else ""
-    about = _paper(of, pages[0], ", ".join(scales), answer or tally or "No claim is judged.")
-    return about | {"tally": tally if answer else ""}
-
-
-def _run(sources: Iterable[Source], read: Mapping[str, Paper]) -> dict[str, Any]:
-    """Return the tab of this run."""
-    sources = list(sources)
-    papers = [
-        _paper(read[s.paper], s.page, s.scale, _answer([s], read[s.paper])) | {"tally": ""}
-        for s in sources
-    ]
-    return _tab("run", "This run", sources, read) | {"papers": papers, "old": False}
-
-
-def _tab(
-    name: str, title: str, sources: Iterable[Source], read: Mapping[str, Paper]
-) -> dict[str, Any]:
     lines = claims_table.lines(sources, read)
     return {
         "id": name,
-        "title": title,
+        "title": TITLES[name],
+        "papers": sorted(papers, key=lambda one: (not one["cited"], not one["verdicts"])),
+        "old": bool(old),
         "lines": [line for line in lines if line.verdict not in FOLDED],
         "folded": list(_folded(lines)),
     }
@@ -134,23 +125,32 @@ def _folded(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
     for verdict, words in FOLDED.items():
         own = [line for line in lines if line.verdict == verdict]
         if own:
-            yield words.format(counted(len(own), "claim")), own
+            yield words.format(counted(len([*claims_table.each(own)]), "claim")), own
 
 
 def _of_tab(tab: Mapping[str, Any]) -> list[Line]:
     return [*tab["lines"], *(line for _, own in tab["folded"] for line in own)]
 
 
-def _paper(of: Paper, href: str, scales: str, answer: str) -> dict[str, Any]:
-    about = {"key": of.key, "short": of.short, "link": of.link}
-    return about | {"href": href, "scales": scales, "answer": answer}
-
-
-def _answer(sources: list[Source], of: Paper) -> str:
-    """Say what the judged claims of a paper come to, at all scales that were judged."""
+def _paper(
+    of: Paper, sources: list[Source], before: Mapping[Path, str], answer: str
+) -> dict[str, Any]:
+    """Return what the list of papers says of one: its verdicts, its answer, and what is open."""
     lines = claims_table.lines(sources, {of.key: of})
-    left = claims_table.not_judged(sources[0], of)
-    return paper_words.answer(lines, left)
+    left = claims_table.not_judged(sources[0], of) if sources else 0
+    new = [(source.scale, source.page) for source in sources]
+    old = [(f"{path.name}*", page) for path, page in before.items()]
+    return {
+        "key": of.key,
+        "short": of.short,
+        "link": of.link,
+        "cited": of.dated,
+        "scales": [*new, *old],
+        "before": not sources,
+        "verdicts": paper_words.verdicts(lines),
+        "answer": answer,
+        "rest": paper_words.rest(lines, left) if sources else "",
+    }
 
 
 def reference_of(folder: Folder, read: Iterable[str]) -> Path | None:

@@ -1,12 +1,13 @@
 """The table of claims: one line per claim, from judged claims and the papers."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from dpfl.papers.badges import FAILS, HOLDS
-from dpfl.report import chips, forest, paper
+from dpfl.report import chips, deciding, forest, kind, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness
@@ -39,18 +40,26 @@ class Line:
     printed: str
     ours: str
     difference: str
+    part: str
+    n: str
     bar: forest.Bar | None
     verdict: str
     tone: str
     chips: tuple[chips.Chip, ...]
     certified: str
-    epsilons: str
-    privacy: str
     remarks: tuple[str, ...]
+    runs: str
+    also: tuple["Line", ...] = ()
+    """Other claims with the same finding of the same runs."""
+
+    @property
+    def finding(self) -> tuple[str, ...]:
+        """Return what two claims share that the same runs answer alike."""
+        return self.page, self.runs, self.verdict, self.part, self.difference, self.ours
 
 
 def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
-    """Return a line per judged claim, in the order of LAST, of the sources and of their claims.
+    """Return the lines of judged claims, in the order of LAST, of the sources and of their claims.
 
     A claim that one source does not run has no line of that where another source has one.
     """
@@ -60,7 +69,15 @@ def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
         for row in _ordered(source.claims, papers[source.paper])
         if _judged(row)
     ]
-    return list(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
+    return together(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
+
+
+def together(found: Iterable[Line]) -> list[Line]:
+    """Put claims with the same finding of the same runs into the line of the first of them."""
+    groups: dict[tuple, list[Line]] = {}
+    for place, line in enumerate(found):
+        groups.setdefault(line.finding if line.runs else (place,), []).append(line)
+    return [replace(first, also=tuple(others)) for first, *others in groups.values()]
 
 
 def once(found: Iterable[Line]) -> Iterator[Line]:
@@ -78,10 +95,15 @@ def not_judged(source: Source, of: Paper) -> int:
     return sum(not _judged(row) for row in _ordered(source.claims, of))
 
 
-def tally(shown: Iterable[Line]) -> str:
-    """Count the verdicts, such as `3 replicated, 1 reversed`."""
-    counts = pd.Series([line.verdict for line in shown], dtype=str).value_counts(sort=False)
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+def each(shown: Iterable[Line]) -> Iterator[Line]:
+    """Yield the line of every claim, also of those that stand in the line of another."""
+    for line in shown:
+        yield from (line, *line.also)
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """Count verdicts, such as `3 replicated, 1 reversed`."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
 
 
 def parts(claims: pd.DataFrame, claim: str) -> list[dict]:
@@ -96,20 +118,26 @@ def span(rows: Iterable[Mapping], column: str) -> str:
 
 
 def ours(row: Mapping) -> str:
-    """Return what was found, `96.3 [96.0, 96.6] (n=5)`."""
+    """Return what was found, `96.3 [96.0, 96.6] (n=5)`; nothing where only a difference was."""
+    if not known(row["ours"]):
+        return ""
+    text, after = f"{_number(row['ours'])}{_ends(row, 'ours_low', 'ours_high', '.2f')}", seeds(row)
+    return f"{text} ({after})" if after else text
+
+
+def seeds(row: Mapping) -> str:
+    """Return how many seeds a row counts, and how many runs failed: `n=5, 1 failed`."""
     n = f"n={row['n']:g}" if known(row["n"]) and row["n"] else ""
     failed = f"{row['failed']:g} failed" if known(row.get("failed")) and row["failed"] else ""
-    after = ", ".join(filter(None, (n, failed)))
-    ends = _ends(row, "ours_low", "ours_high", ".2f")
-    text = f"{_number(row['ours'])}{ends}"
-    return f"{text} ({after})" if text and after else text or after
+    return ", ".join(filter(None, (n, failed)))
 
 
 def difference(row: Mapping) -> str:
-    """Return the difference that decides, `+0.42 [+0.10, +0.74]`."""
+    """Return a difference in its unit, `+0.42 [+0.10, +0.74] points`."""
     if not known(row["difference"]):
         return ""
-    return f"{row['difference']:+.2f}{_ends(row, 'difference_low', 'difference_high', '+.2f')}"
+    ends = _ends(row, "difference_low", "difference_high", "+.2f")
+    return f"{row['difference']:+.2f}{ends} {kind.unit(row['kind'])}".strip()
 
 
 def epsilons(row: Mapping) -> str:
@@ -137,6 +165,7 @@ def remarks(row: Mapping) -> tuple[str, ...]:
 def _line(row: Mapping, source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
     whole, *own = parts(source.claims, row["claim"])
+    part = deciding.of(whole, own)
     return Line(
         paper=of.short,
         link=of.link,
@@ -151,14 +180,15 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         printed=span([whole, *own], "printed"),
         ours=ours(row) or span(own, "ours"),
         difference=difference(row),
+        part=deciding.words(whole, own),
+        n="" if known(row["ours"]) else seeds(row),
         bar=forest.of(row, own, source.margin(row["study"])),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
-        chips=chips.of(row),
-        certified=chips.certified(row),
-        epsilons=epsilons(row),
-        privacy=row["privacy"],
+        chips=chips.of(part),
+        certified=chips.certified(part),
         remarks=remarks(row),
+        runs=row["runs"] if known(row["runs"]) else "",
     )
 
 

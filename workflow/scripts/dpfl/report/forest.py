@@ -1,4 +1,4 @@
-"""A claim's difference as a small picture: dot, interval, band of the margin, printed diamond.
+"""A claim's difference as a small picture: dot, interval, band that decides, printed diamond.
 
 All bars of a page share one scale, in points; what lies beyond it is an arrow at the edge.
 """
@@ -9,8 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpfl import plugins
-from dpfl.report import markup
+from dpfl.report import kind, markup
 from dpfl.tables.numerals import known
 
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0)
@@ -22,40 +21,36 @@ WIDTH, HEIGHT, EDGE = 180, 26, 8
 class Bar:
     """A difference in points; `low` and `high` are None without an interval.
 
-    `printed` is where the printed number stands, None without one; `parts` are the differences of
-    the parts of a claim that has none as a whole.
+    `printed` is where the printed number stands, None without one; `band` goes from where to where
+    the verdict draws its line, None where each part has a line of its own; `parts` are the
+    differences of the parts of a claim that has none as a whole.
     """
 
     middle: float | None
     low: float | None
     high: float | None
     printed: float | None
-    margin: float
+    band: tuple[float, float] | None
     parts: tuple[float, ...] = ()
 
     @property
     def places(self) -> list[float]:
         """Return every place that is drawn."""
-        ends = (self.middle, self.low, self.high, self.printed, self.margin, -self.margin)
+        ends = (self.middle, self.low, self.high, self.printed, *(self.band or ()))
         return [place for place in (*ends, *self.parts) if place is not None]
 
 
 def of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float) -> Bar | None:
     """Return the bar of a judged claim; None if its difference is not in points, or unknown."""
-    drawn = _column(row["kind"]) if known(row["kind"]) else None
+    drawn = kind.drawn(row["kind"]) if known(row["kind"]) else None
     if drawn is None:
         return None
     middle, low, high = (_number(row[f"{drawn}{end}"]) for end in ("", "_low", "_high"))
     dots = tuple(part[drawn] for part in parts if known(part[drawn])) if middle is None else ()
     if middle is None and not dots:
         return None
-    return Bar(middle, low, high, _printed(row, middle), margin, dots)
-
-
-def _column(kind: str) -> str | None:
-    """Return the column that a kind draws; its interval lies in `_low` and `_high`."""
-    own = getattr(plugins.load("claims", kind), "drawn", None)
-    return own() if own else "difference"
+    band = kind.band(row["kind"], row["printed"], margin)
+    return Bar(middle, low, high, _printed(row, middle), band, dots)
 
 
 def reach(bars: Iterable[Bar | None]) -> float:
@@ -70,7 +65,7 @@ def draw(bar: Bar | None, most: float, said: str) -> Markup:
         return Markup("")
     x = _scale(most)
     shown = {
-        "band": (x(-bar.margin), x(bar.margin)),
+        "band": tuple(map(x, bar.band)) if bar.band else None,
         "zero": x(0),
         "ends": (x(bar.low), x(bar.high)) if bar.low is not None else None,
         "dots": [x(place) for place in ([bar.middle] if bar.middle is not None else bar.parts)],
@@ -89,7 +84,8 @@ def words(bar: Bar | None) -> str:
         return f"{len(bar.parts)} differences from {low:+.2f} to {high:+.2f} points"
     ends = f", interval {bar.low:+.2f} to {bar.high:+.2f}" if bar.low is not None else ""
     printed = f"; printed at {bar.printed:+.2f}" if bar.printed is not None else ""
-    return f"{bar.middle:+.2f} points{ends}{printed}; margin {bar.margin:g} to either side of 0"
+    band = "; band from {:+g} to {:+g}".format(*bar.band) if bar.band else ""
+    return f"{bar.middle:+.2f} points{ends}{printed}{band}"
 
 
 def _printed(row: Mapping[str, Any], middle: float | None) -> float | None:

@@ -15,6 +15,7 @@ LIST, OLD = "kept", "kept-before"
 TITLE = "Kept results"
 REPORTS = "{scale}/reports/"
 """From that list to the pages of a scale."""
+INDEX = "index.html"
 
 
 def of_all(
@@ -37,10 +38,24 @@ def of_all(
         }
         for folder, about in kept
     ]
-    boards = sorted({folder.name for folder, about in kept if about})
-    links = [(f"{REPORTS.format(scale=scale)}index.html", f"Scale {scale}") for scale in boards]
+    pages = _first_pages(kept)
+    links = [(page, f"Scale {scale}") for scale, page in sorted(pages.items())]
+    beside = next((page for page in pages.values() if page.endswith(INDEX)), "")
     shown = board.of_kept(read, reference, REPORTS, answers)
-    return layout.render(LIST, "kept", links, title=TITLE, rows=rows, board=shown)
+    return layout.render(
+        LIST, "kept", links, title=TITLE, rows=rows, board=shown, beside=beside.removesuffix(INDEX)
+    )
+
+
+def _first_pages(kept: Iterable[tuple[Path, dict[str, Any] | None]]) -> dict[str, str]:
+    """Return the first page of every scale: that of one without any is a paper's own."""
+    pages: dict[str, str] = {}
+    for folder, about in kept:
+        home = REPORTS.format(scale=folder.name)
+        pages.setdefault(folder.name, f"{home}{folder.parent.name}.html")
+        if about:
+            pages[folder.name] = f"{home}{INDEX}"
+    return pages
 
 
 def before_provenance(folder: Path, home: Path, reference: Path) -> str:
@@ -55,7 +70,7 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
     return layout.render(
         OLD,
         own.name,
-        [("../../index.html", "All kept results")],
+        [layout.ALL_KEPT],
         title=f"{own.name}, scale {folder.name}",
         paper=paper.read(own),
         scale=folder.name,

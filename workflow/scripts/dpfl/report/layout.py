@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dpfl.report import markup
+from dpfl.report.reader import Folder
 
 LINKS = {
     "index": ("Claims", "Claims"),
@@ -17,13 +18,18 @@ LINKS = {
 }
 """Every page beside those of papers: its name in links, and its title."""
 
+ALL_KEPT = ("../../index.html", "All kept results")
+"""The way from a page of kept results, {scale}/reports, to the list of all of them."""
 
-def render(
-    template: str, here: str, links: Sequence[tuple[str, str]] | None = None, **shown: Any
-) -> Markup:
-    """Return a page that leads to all others, or where `links` says."""
-    if links is None:
-        links = [(f"{name}.html", told) for name, (told, _) in LINKS.items()]
+
+def links(folder: Folder) -> list[tuple[str, str]]:
+    """Return the way from a page to all others of a results folder."""
+    own = [(f"{name}.html", told) for name, (told, _) in LINKS.items()]
+    return [ALL_KEPT, *own] if folder.is_kept else own
+
+
+def render(template: str, here: str, links: Sequence[tuple[str, str]], **shown: Any) -> Markup:
+    """Return a page that leads where `links` says."""
     told = LINKS[here][0] if here in LINKS else ""
     made = markup.environment().get_template(f"{template}.html.jinja")
     return Markup(made.render(links=links, here=told, **shown))

@@ -1,6 +1,7 @@
 """HTML of what pages show, from the macros of workflow/report: every text in it is escaped."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(code=code, pair=pair)
+    made.tests.update(filled=filled)
     return made
 
 
@@ -52,6 +54,11 @@ def table(
 def boxed(html: str) -> Markup:
     """Return HTML whose tables scroll inside their own boxes."""
     return Markup(html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>"))
+
+
+def filled(column: str, lines: Iterable[Any]) -> bool:
+    """Tell whether a column has something in one of the lines."""
+    return any(getattr(line, column) for line in lines)
 
 
 def pair(value: str) -> tuple[str, str]:

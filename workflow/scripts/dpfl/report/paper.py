@@ -17,10 +17,14 @@ class Paper:
     about: dict[str, Any]
 
     @property
+    def dated(self) -> bool:
+        """Tell whether it is a publication, with a year."""
+        return "year" in self.about.get("citation", {})
+
+    @property
     def short(self) -> str:
         """Return the short citation, or the title of a text without a year."""
-        dated = "year" in self.about.get("citation", {})
-        return citation.short(self.about) if dated else citation.english(self.about)
+        return citation.short(self.about) if self.dated else citation.english(self.about)
 
     @property
     def link(self) -> str:

@@ -1,59 +1,51 @@
-"""One computed sentence per paper: what holds, how much, and what is open."""
+"""What the claims of papers come to, in counts that add up."""
 
+from collections import Counter
 from collections.abc import Iterable
 
-from dpfl.papers.badges import FAILS, HOLDS
-from dpfl.report.claims_table import Line
+from dpfl.report.claims_table import Line, each, tally
 from dpfl.report.forms import counted
 
-UNDECIDED = {
-    "demonstration": "{} only shown at work on a small data set",
-    "not run": "{} not run at this scale",
-    "unfinished": "{} not finished",
-    "too few seeds": "{} with too few seeds",
-    "inconclusive": "{} inconclusive",
+OPEN = {
+    "demonstration": "only shown at work on a small data set",
+    "not run": "not run",
 }
+"""The verdicts that judge nothing, in words."""
 
 
 def answer(lines: Iterable[Line], left: int) -> str:
-    """Say what the claims of one paper at one scale come to; `left` are not judged."""
+    """Count all claims by their verdicts; `left` are those that cannot be judged."""
     lines = list(lines)
-    if not lines:
-        return f"No claim is judged; {counted(left, 'claim')} cannot be." if left else "No claim."
-    hold = [line for line in lines if line.verdict in HOLDS]
-    fail = [line for line in lines if line.verdict in FAILS]
-    decided = _decided(hold, fail, len(lines))
-    rest = [line for line in lines if line not in hold and line not in fail]
-    parts = [decided, _open(rest), f"{left} cannot be judged" if left else ""]
-    return "; ".join(filter(None, parts)) + "."
+    told = ", ".join(filter(None, (_tally(judged(lines)), rest(lines, left))))
+    return f"{counted(len([*each(lines)]) + left, 'claim')}: {told}." if told else "No claim."
 
 
-def _decided(hold: list[Line], fail: list[Line], count: int) -> str:
-    if not hold and not fail:
-        return f"None of {counted(count, 'claim')} is decided"
-    told = f"{len(hold)} of {counted(count, 'claim')} {'holds' if len(hold) == 1 else 'hold'}"
-    told += _example(hold)
-    if fail:
-        told += f"; {len(fail)} {'does' if len(fail) == 1 else 'do'} not{_example(fail)}"
-    return told
+def judged(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines of the claims that have a verdict, each on its own."""
+    return [line for line in each(lines) if line.verdict not in OPEN]
 
 
-def _example(lines: list[Line]) -> str:
-    """Name the claim whose difference is the largest, with that."""
-    if not lines:
-        return ""
-    most = max(lines, key=lambda line: abs(line.bar.middle or 0) if line.bar else -1)
-    much = f": {most.difference}" if most.difference else ""
-    such = ", such as" if len(lines) > 1 else ":"
-    return f"{such} “{most.short.removesuffix('.')}”{much}"
+def rest(lines: Iterable[Line], left: int) -> str:
+    """Count the claims that have no verdict, such as `1 not run`."""
+    counts = Counter(line.verdict for line in each(lines))
+    told = [f"{counts[verdict]} {words}" for verdict, words in OPEN.items() if counts[verdict]]
+    return ", ".join([*told, *([f"{left} cannot be judged"] if left else [])])
 
 
-def _open(lines: list[Line]) -> str:
-    """Count what is open by its verdict."""
-    counts: dict[str, int] = {}
-    for line in lines:
-        counts[line.verdict] = counts.get(line.verdict, 0) + 1
-    said = [
-        UNDECIDED.get(verdict, f"{{}} {verdict}").format(count) for verdict, count in counts.items()
-    ]
-    return f"open: {', '.join(said)}" if said else ""
+def verdicts(lines: Iterable[Line]) -> list[tuple[str, str]]:
+    """Count the verdicts, each count with its tone."""
+    counts = Counter((line.verdict, line.tone) for line in judged(lines))
+    return [(f"{count} {verdict}", tone) for (verdict, tone), count in counts.items()]
+
+
+def lead(lines: Iterable[Line]) -> str:
+    """Say first what the claims of all papers come to."""
+    lines = list(lines)
+    found = judged(lines)
+    many = f"{counted(len(found), 'claim')} {'is' if len(found) == 1 else 'are'} judged"
+    told = f"{many}: {_tally(found)}" if found else "No claim is judged"
+    return f"{'; '.join(filter(None, (told, rest(lines, 0))))}."
+
+
+def _tally(lines: Iterable[Line]) -> str:
+    return tally(line.verdict for line in lines)

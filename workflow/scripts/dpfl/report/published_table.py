@@ -65,7 +65,7 @@ def _line(row: dict, coordinates: list[str]) -> list[str]:
         _short(row["printed"]),
         str(row["method"]),
         str(row["compared"]) if known(row.get("compared")) else "",
-        claims_table.ours(found),
+        claims_table.ours(found) or claims_table.seeds(found),
         f"{row['difference']:+.2f}" if known(row["difference"]) else "",
         str(row["verdict"]),
     ]

@@ -45,6 +45,11 @@ class Folder:
 
     path: Path
 
+    @property
+    def is_kept(self) -> bool:
+        """Tell whether this was laid out from kept results."""
+        return any((self.path / "provenance").glob("*.json"))
+
     def outline(self, paper: str) -> dict:
         """Return what this scale runs of a paper: names of studies, and analyses with titles."""
         return files.read_json(self.path / "papers" / f"{paper}.json")

@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from markupsafe import Markup
 
 from dpfl import files
 from dpfl.papers import folder as papers
@@ -12,6 +9,7 @@ from dpfl.report import (
     board,
     cells_page,
     explore_page,
+    layout,
     markup,
     origin,
     page,
@@ -20,9 +18,11 @@ from dpfl.report import (
     provenance_page,
     statistics_page,
 )
-from dpfl.report.layout import LINKS, render
+from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+
+TITLE = "Which claims hold?"
 
 
 def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) -> None:
@@ -39,13 +39,15 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
         "statistics": statistics_page.body(folder, read),
         "provenance": provenance_page.body(folder, read, reference, origin.of_run(folder)),
     }
+    links = layout.links(folder)
     titles = {name: title for name, (_, title) in LINKS.items()}
     for name, body in bodies.items():
         heading = markup.part("heading", titles[name], 1)
-        text = render("paper", name, title=titles[name], body=markup.joined(heading, body))
+        body = markup.joined(heading, body)
+        text = layout.render("paper", name, links, title=titles[name], body=body)
         files.write_text(index.with_name(f"{name}.html"), text)
     files.write_text(index.with_name(cells_page.CSV), cells_page.csv(folder, read))
-    files.write_text(index, _index(first))
+    files.write_text(index, layout.render("index", "index", links, title=TITLE, **first))
 
 
 def _answers(read: Iterable[str], folder: Folder, home: Path) -> dict[str, str]:
@@ -56,7 +58,3 @@ def _answers(read: Iterable[str], folder: Folder, home: Path) -> dict[str, str]:
         key: prose.in_short(prose.of_paper(own, folder.path / "tables" / key, kept))
         for key, own in pages.items()
     }
-
-
-def _index(shown: dict[str, Any]) -> Markup:
-    return render("index", "index", title="Which claims hold?", **shown)
