@@ -574,7 +574,7 @@ def test_schedule_shows_noise_epsilon_and_accuracy_by_round(tmp_path: Path) -> N
     assert lines(figure.axes[4])["_budget"].get_ydata()[0] == 8
     assert lines(reached)["decay"].get_xdata() == pytest.approx([-1])
     assert sorted(marks(reached, "_seeds")[:, 0]) == pytest.approx([-3, 1])
-    assert figure.get_suptitle().startswith("Decay is 1.0 point behind uniform at ε")
+    assert figure.get_suptitle().startswith("Decay: -1.0 point against uniform at ε")
 
 
 def test_schedule_without_a_baseline_shows_accuracies(tmp_path: Path) -> None:
