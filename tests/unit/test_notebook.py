@@ -119,7 +119,7 @@ def test_every_claim_has_its_place_and_every_figure_its_words(told: str, folder:
     assert {"claim-better", "claim-printed", "claim-later"} <= found.places
     assert {"study-main", "study-rates", "study-prices"} <= found.places
     words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
-    assert words.startswith("Adam is 2.0 points ahead of SGD")
+    assert words.startswith("Adam: +2.0 points against SGD")
     assert found.alts == [words.strip(), "How ε = 1 adds up"]  # the second has no words of its own
 
 
