@@ -148,6 +148,16 @@ def test_an_effect_is_found(better, worse, expected):
     assert verdict(two(better, worse, seeds=8, sd=0.1), **ORDERING) == expected
 
 
+def test_several_budgets_together_are_told_without_the_p_of_another_part():
+    rng = np.random.default_rng(5)
+    means = {("a", 2.0, ()): 95, ("b", 2.0, ()): 90, ("a", 8.0, ()): 90, ("b", 8.0, ()): 91}
+    found = judged.of({cell: judged.normal(rng, mean) for cell, mean in means.items()})
+    table = judge(found, **ORDERING)
+    said = {row["part"]: judging.words(row) for _, row in table.iterrows()}
+    assert " points where it is worst off [" in said["overall"] and "p " not in said["overall"]
+    assert all(", p " in said[part] for part in said if "epsilon" in part or "pooled" in part)
+
+
 def test_controls_have_words_of_their_own():
     claim = {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"}
     rng = np.random.default_rng(5)

@@ -44,12 +44,12 @@ def made(tmp_path: Path):
     return own, runs, write(own, runs, CLAIM)
 
 
-def write(own: dict, runs: Path, claim: dict) -> pd.DataFrame:
+def write(own: dict, runs: Path, *claims: dict) -> pd.DataFrame:
     frame = results.frame(own, runs)
     evidence = Evidence("doe2024", own, frame, lambda: None, pd.DataFrame(), {}, [])
-    judged = judge(claim, evidence)
+    judged = pd.concat([judge(claim, evidence) for claim in claims], ignore_index=True)
     path = runs.parent / "claims" / "doe2024" / "claims.csv"
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     judged.to_csv(path, index=False)
     return judged
 
@@ -85,7 +85,7 @@ def test_every_row_says_its_verdict(made):
     assert {"replicated", "reversed"} <= set(parts["verdict"])
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [
-        "CAdabelief against ... (beats both)",
+        "CAdabelief against SGD and Adam",
         "SGD, ε = 2",
         "SGD, ε = 8",
         "Adam, ε = 2",
@@ -104,6 +104,7 @@ def test_the_band_is_half_the_margin_and_what_is_printed_a_diamond(made):
 def test_the_words_count_the_verdicts_and_name_the_worst(made):
     own, runs, judged = made
     drawn = differences.draw(own, runs)
+    assert drawn.finding.startswith("Of 4 paired comparisons: ")
     parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
     for verdict, count in parts["verdict"].value_counts().items():
         assert f"{count} {verdict}" in drawn.finding
@@ -112,6 +113,19 @@ def test_the_words_count_the_verdicts_and_name_the_worst(made):
         drawn.finding
     )
     assert len(drawn.data) == 4 and "number" not in drawn.data
+
+
+def test_a_pair_that_two_claims_judge_is_one_comparison(made):
+    own, runs, _ = made
+    alone = {"kind": "controls", "controls": ["sgd"], "subject": "its bounds", "id": "bounds"}
+    write(own, runs, CLAIM, {k: v for k, v in CLAIM.items() if k != "worse"} | alone)
+    drawn = differences.draw(own, runs)
+    assert drawn.finding.startswith("Of 6 verdicts on 4 paired comparisons: ")
+    heads = [t.get_text() for t in drawn.figure.axes[0].get_yticklabels()]
+    assert [head for head in heads if "against" in head] == [
+        "CAdabelief against SGD and Adam",
+        "CAdabelief against SGD",
+    ]
 
 
 def test_failed_seeds_are_in_no_pair(tmp_path: Path):

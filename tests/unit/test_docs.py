@@ -127,6 +127,16 @@ def test_every_folder_of_the_library_is_described():
     assert {name for row in rows for name in names(row[0])} == {p.parent.name for p in packages}
 
 
+def test_every_rule_is_a_step_of_the_design():
+    """Rules of one name with an ending, such as describe_study, are one step."""
+    steps = [name for row in table(text_of("docs/design.md"), "step") for name in names(row[0])]
+    files = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    rules = re.findall(r"^ *rule (\w+):", text, re.MULTILINE)
+    assert {rule for rule in rules if not rule.startswith(tuple(steps))} == {"all"}
+    assert all(f"rule {step}" in text or f'f"{step}_' in text for step in steps)
+
+
 def test_every_scale_is_described():
     described = set(re.findall(r"^- `([a-z0-9-]+)`: ", text_of("docs/presets.md"), re.MULTILINE))
     assert described == {scale for key in folder.names() for scale in folder.load(key).scales}

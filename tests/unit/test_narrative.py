@@ -226,7 +226,7 @@ def test_privacy_tells_why_a_budget_is_refuted_and_what_no_audit_sees() -> None:
     cells = [usual | why | {"method": m, "eps_audited": e} for m, e in (("a", 2.5), ("b", 3.5))]
     blind = {"method": "c", "audit_status": "blind", "audit_blind": "It sees a part only."}
     refuted, rest, unseen = narrative.privacy(cells_of(*cells, blind))
-    assert "audit: ≥ 3.5 of b, the largest of 2, level 0.01" in refuted
+    assert "audit: ≥ 3.5 of b, the largest of 2, level 0.02" in refuted
     assert refuted.endswith("certificate refuted in 2 cells: audited above what is certified.")
     assert "audit: blind; consistent in 1 cell." in rest
     assert unseen == "Not seen by an audit of c: It sees a part only."

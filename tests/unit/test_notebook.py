@@ -121,7 +121,7 @@ def test_every_claim_has_its_place_and_every_figure_its_words(told: str, folder:
     assert {"claim-better", "claim-printed", "claim-later"} <= found.places
     assert {"study-main", "study-rates", "study-prices"} <= found.places
     words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
-    assert words.startswith("Adam is 2.0 points ahead of SGD")
+    assert words.startswith("Adam: +2.0 points against SGD")
     assert found.alts == [words.strip(), "How ε = 1 adds up"]  # the second has no words of its own
 
 
@@ -182,7 +182,7 @@ def test_the_first_figure_is_the_first_of_those_named_that_there_is(folder: Path
     page = page_of(folder)
     named = {"hero": ["none/accuracy", "main/accuracy", "prices/epsilon-surface"]}
     shown = replace(page, of=replace(page.of, about=page.of.about | named))
-    assert "This run. " in paper_page.hero(shown) and "Adam is 2.0 points" in paper_page.hero(shown)
+    assert "This run. " in paper_page.hero(shown) and "Adam: +2.0 points" in paper_page.hero(shown)
     assert replace(page.of, about=named | {"hero": "a/b"}).heroes == ["a/b"]
     assert page.of.heroes == [] and paper_page.hero(page) == ""
 

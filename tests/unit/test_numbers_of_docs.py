@@ -14,7 +14,7 @@ from dpfl.report import typed_numbers
 ROOT = Path(__file__).parents[2]
 LISTED = yaml.safe_load((Path(__file__).parent / "numbers_of_docs.yaml").read_text("utf-8"))
 TESTED = {"docs/statistics.md", "docs/tuning.md"}
-"""Pages whose tables test_statistics_page.py and tuning_simulation.py compute again."""
+"""Pages whose numbers test_statistics_page.py and test_tuning_errors.py compute again."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 IDENTIFIERS = re.compile(r"Apache-2\.0|(?:doi|arXiv)\s+\S+")
 

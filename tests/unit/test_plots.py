@@ -421,6 +421,28 @@ def test_a_single_grid_of_rates_fits_its_figure(tmp_path: Path, grid: list[float
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(spans))
 
 
+def test_the_title_of_rates_tells_the_widths_in_words(tmp_path: Path) -> None:
+    made, _ = rate_study(tmp_path)
+    said = rates.draw(made, tmp_path).finding
+    assert said.startswith("Widest range of good rates: ") and "; narrowest: " in said
+    assert " over the learning rate at ε = 4" in said and "final_lr" not in said
+    cells = [cell(m, 4.0, 1, rate=g) for m in ("sgd", "adam") for g in GRID]
+    synthetic.write(tmp_path, cells, lambda c, s: {"final_validation_accuracy": 0.9})
+    alike = rates.draw(study(cells, name="rates", kind="rates"), tmp_path).finding
+    assert alike == f"All ranges of good rates span {math.log10(GRID[-1] / GRID[0]):.1f} decades"
+
+
+def test_a_single_row_of_rates_has_room_for_its_label(tmp_path: Path) -> None:
+    cells = [cell("sgd", 4.0, 1, rate=g) for g in GRID]
+    synthetic.write(tmp_path, cells, lambda c, s: {"final_validation_accuracy": 0.9})
+    figure = rates.draw(study(cells, name="rates", kind="rates"), tmp_path).figure
+    figure.savefig(io.BytesIO())
+    (ax,) = figure.axes
+    label = ax.yaxis.label.get_window_extent()
+    assert figure.legends[0].get_window_extent().y1 <= label.y0
+    assert label.y1 <= figure._suptitle.get_window_extent().y0
+
+
 def test_a_second_rate_looks_different(tmp_path: Path) -> None:
     made, curves = rate_study(tmp_path)
     found = lines(rates.draw(made, tmp_path).figure.axes[1])
@@ -449,6 +471,25 @@ def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Pa
     assert (outer.min(), outer.max()) == pytest.approx((0.01, 0.2))
     titles = [ax.get_title("left") for ax in figure.axes[:3]]
     assert titles == ["ε = 2\nn = 3", "ε = 8\nn = 3", "non-private (ε = ∞)\nn = 1"]
+
+
+def test_the_title_of_bounds_says_all_and_none_in_words(tmp_path: Path) -> None:
+    cells = [cell("cadabelief", e, 1) for e in (2.0, 8.0)]
+    shares = {2.0: (0.0, 1.0), 8.0: (0.0, 0.999)}
+
+    def outcome(own: dict, seed: int) -> dict:
+        rates_of = (0.01, 0.02, 0.05, 0.1, 0.2, *shares[own["epsilon"]])
+        return {"quantiles": lambda step: rates_of}
+
+    synthetic.write(tmp_path, cells, outcome)
+    said = "CAdabelief: after the last step its bounds lower all of the rates and raise none"
+    assert bounds.draw(study(cells), tmp_path).finding == f"{said}, at every ε"
+    assert bounds.draw(study(cells[:1]), tmp_path).finding == said
+    shares[8.0] = (0.25, 0.5)
+    synthetic.write(tmp_path, cells, outcome)
+    assert "lower 50 to 100 % of the rates and raise 0 to 25 %" in (
+        bounds.draw(study(cells), tmp_path).finding
+    )
 
 
 def test_huge_rates_do_not_stretch_the_bounds_figure(tmp_path: Path) -> None:
@@ -574,7 +615,7 @@ def test_schedule_shows_noise_epsilon_and_accuracy_by_round(tmp_path: Path) -> N
     assert lines(figure.axes[4])["_budget"].get_ydata()[0] == 8
     assert lines(reached)["decay"].get_xdata() == pytest.approx([-1])
     assert sorted(marks(reached, "_seeds")[:, 0]) == pytest.approx([-3, 1])
-    assert figure.get_suptitle().startswith("Decay is 1.0 point behind uniform at ε")
+    assert figure.get_suptitle().startswith("Decay: -1.0 point against uniform at ε")
 
 
 def test_schedule_without_a_baseline_shows_accuracies(tmp_path: Path) -> None:

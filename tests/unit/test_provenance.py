@@ -176,6 +176,7 @@ def test_what_the_repository_keeps_has_a_page_or_provenance(path, root):
         assert about["commit"] in kept_words.of(about)[0]
         return
     home = root / "workflow" / "papers"
+    assert "at commit " in (path / "README.md").read_text(encoding="utf-8")
     page = kept_page.before_provenance(path, home, path.parents[1])
     assert kept_words.MARK in page
     assert page.count("<table>") >= len(list((path / "tables").glob("*.md")))

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from dpfl.judging import power
+from dpfl.provenance import kept
 from dpfl.tables import fairness, outcomes
 from dpfl.tables.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
 
@@ -41,6 +42,13 @@ def test_the_runs_that_trained(row):
 def test_the_examples_of_verdicts(row):
     low, high = numbers(row[2])
     assert f"`{of_ordering(Interval((low + high) / 2, low, high, 5, 0.1), 1.0)}`" == row[0]
+
+
+def test_no_judged_run_is_older_than_the_day_on_which_rules_were_changed(root):
+    changed = re.search(r"changed on (\d{4}-\d\d-\d\d)", PAGE)[1]
+    told = filter(None, map(kept.about, kept.folders(root / "results" / "reference")))
+    ended = [own["trained"]["first"] for own in told if own["runs"]["trained"]]
+    assert ended and min(ended) > changed
 
 
 def test_the_verdicts_are_in_the_order_of_the_rule():

@@ -28,7 +28,7 @@ SHARED_SD, TRIAL_SD = (
     0.25,
 )  # of a validation accuracy: what all trials of a seed share, the rest
 DIFFERENCE_SD = {"paired": 0.17, "unpaired": 0.28}  # of two methods' test accuracies with one seed
-SPAN = 6.8**4  # of a grid, from its lowest to its highest rate
+SPAN, NARROW = 6.8**4, 6.8**2.4  # of a grid, from its lowest to its highest rate
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,12 @@ class Rule:
     factor: float
     choose: Callable | None = None
     """In place of the rule's own."""
+    span: float = SPAN
+    """From the lowest to the highest rate of the grid."""
 
     @property
     def grid(self) -> list[float]:
-        steps = round(math.log(SPAN) / math.log(self.factor))
+        steps = round(math.log(self.span) / math.log(self.factor))
         return [self.factor**i for i in range(steps + 1)]
 
     def run(self, accuracy: Callable[[float, int], float]) -> tuple[float, int]:
@@ -91,6 +93,7 @@ RULES = (
     Rule("`bisect`, factor 6.8", "bisect", 6.8),
     Rule("`bisect`, factor 3.2", "bisect", 6.8**0.6),
     Rule("the same, without the one-standard-error rule", "bisect", 6.8**0.6, of_means),
+    Rule("`bisect`, factor 3.2, five rates as kept", "bisect", 6.8**0.6, span=NARROW),
 )
 SHIPPED = RULES[4]
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from dpfl import cli, files
-from dpfl.docs import pages, prices, site
+from dpfl.docs import pages, site
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = Path("results/docs/source"), Path("results/docs/site")
@@ -19,10 +19,7 @@ def main() -> None:
     """Write the files, then the site unless it is not wanted."""
     parser = cli.Parser(description=__doc__)
     parser.add_argument("--no-site", action="store_true", help="write the files alone")
-    parser.add_argument("--prices", action="store_true", help="compute the kept prices anew first")
     arguments = parser.parse_args()
-    if arguments.prices:
-        prices.write(ROOT / "results/reference")
     for path, text in pages.texts(ROOT).items():
         files.write_text(path, text)
     if not arguments.no_site:

@@ -53,4 +53,4 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 
 def words(row: "pd.Series") -> str:
     """Tell one row in a sentence."""
-    return sentences.compared(row)
+    return sentences.everywhere(row)

@@ -80,7 +80,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 
 def words(row: "pd.Series") -> str:
     """Tell one row in a sentence."""
-    return sentences.compared(row, "rounds saved")
+    return sentences.everywhere(row, "rounds saved")
 
 
 def short(*pairs: orderings.Pair) -> str:

@@ -6,10 +6,16 @@ from pathlib import Path
 
 from dpfl.docs import found, judged
 from dpfl.docs.judged import Claim, Folder
-from dpfl.report import claims_table
+from dpfl.papers import folder
+from dpfl.report import claims_table, paper
+from dpfl.report.paper import Paper
 
 MANY = 6
 """So many claims of one kind and paper have lines of their own; more of them are counted."""
+SO_FAR = (
+    "{told} of {entered} claims entered have a verdict so far; {kinds} can be judged, the others "
+    "are listed with the reason."
+)
 MARK = (
     "\\* Kept before verdicts and provenance were recorded: the line tells what the tables say, "
     "by the rules of their time."
@@ -21,15 +27,24 @@ def table(home: Path, reference: Path, pages: str) -> str:
     folders = list(judged.folders(home, reference))
     rows = [row for own in folders for row in _judged(own, pages)]
     silent = [own for own in folders if not own.claims]
-    for _, alike in groupby(silent, key=lambda own: (own.paper.key, own.recorded)):
+    for _, alike in groupby(silent, key=lambda own: own.paper.key):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
-    return judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
+    lines = judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
+    return f"{lines}\n\n{_so_far([paper.read(home / key) for key in folder.names(home)], folders)}"
+
+
+def _so_far(papers: list[Paper], folders: list[Folder]) -> str:
+    """Say how many of the claims of all papers have a verdict, and how many could have one."""
+    entered = [claim for own in papers for claim in own.claims.values()]
+    told = {(own.paper.key, claim.about["id"]) for own in folders for claim in own.claims}
+    kinds = sum("kind" in claim for claim in entered)
+    return SO_FAR.format(told=len(told), entered=len(entered), kinds=kinds)
 
 
 def _judged(own: Folder, pages: str) -> Iterator[list[str]]:
     link = f"[{own.paper.short}]({pages}{own.paper.key}.md), {own.path.name}"
-    for kind, claims in _by_kind(own.claims).items():
+    for kind, claims in _by_kind(own.findings).items():
         many = len(claims) > MANY
         cells = [_counted(kind, claims)] if many else [claim.cells for claim in claims]
         yield from ([link, *cell] for cell in cells)
@@ -37,12 +52,12 @@ def _judged(own: Folder, pages: str) -> Iterator[list[str]]:
 
 def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
     """Return the line of a paper's folders that hold no judged claim: what its page says first."""
-    paper, recorded = alike[0].paper, alike[0].recorded
-    mark, verdict = ("", "none judged") if recorded else ("\\*", "older rules")
-    scales = ", ".join(own.path.name for own in alike)
-    link = f"[{paper.short}]({pages}{paper.key}.md), {scales}{mark}"
-    short = found.short(home / paper.key, reference) or "told on its page"
-    return [link, paper.about["summary"], "", short, verdict, ""]
+    own = alike[0].paper
+    scales = ", ".join(each.path.name + "\\*" * (not each.recorded) for each in alike)
+    verdict = "none judged" if all(each.recorded for each in alike) else "older rules"
+    link = f"[{own.short}]({pages}{own.key}.md), {scales}"
+    short = found.short(home / own.key, reference) or "told on its page"
+    return [link, own.about["summary"], "", short, verdict, ""]
 
 
 def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:

@@ -4,8 +4,10 @@ import os
 from functools import cache
 from pathlib import Path
 
-from dpfl.docs import prices
 from dpfl.report import prose
+
+PRICES = "prices"
+"""The scale of a paper that needs neither data nor training: a page's run, where no other is."""
 
 
 @cache
@@ -15,7 +17,7 @@ def page(home: Path, reference: Path, place: Path) -> str:
     def picture(path: Path, alt: str) -> str:
         return prose.linked(Path(os.path.relpath(path, place)), alt)
 
-    return prose.of_paper(home, prices.home(reference) / "tables" / home.name, reference, picture)
+    return prose.of_paper(home, reference / home.name / PRICES / "tables", reference, picture)
 
 
 def short(home: Path, reference: Path) -> str:

@@ -49,12 +49,23 @@ class Claim:
 
 @dataclass(frozen=True)
 class Folder:
-    """A kept folder {paper}/{scale}; `recorded` if it says what it came from."""
+    """A kept folder {paper}/{scale}; `recorded` if it says what it came from.
+
+    `claims` are those that it has given a verdict.
+    """
 
     path: Path
     paper: Paper
     recorded: bool
     claims: list[Claim]
+
+    @property
+    def findings(self) -> list[Claim]:
+        """Return of claims with one and the same finding the first."""
+        found: dict[tuple, Claim] = {}
+        for claim in self.claims:
+            found.setdefault(tuple(str(claim.rows[0][column]) for column in SAME), claim)
+        return list(found.values())
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -69,19 +80,16 @@ def folders(home: Path, reference: Path) -> Iterator[Folder]:
     for path in kept.folders(reference):
         own = paper.read(home / path.parent.name)
         recorded = kept.about(path) is not None
-        yield Folder(path, own, recorded, _claims(path, own) if recorded else [])
+        yield Folder(path, own, recorded, list(_claims(path, own)) if recorded else [])
 
 
-def _claims(path: Path, own: Paper) -> list[Claim]:
-    """Return what a folder has judged; of claims with one and the same finding the first."""
+def _claims(path: Path, own: Paper) -> Iterator[Claim]:
+    """Yield the claims that a folder has given a verdict."""
     table = values.read(path / "claims" / "claims.csv")
-    found: dict[tuple, Claim] = {}
     for name, about in own.claims.items():
         rows = claims_table.parts(table, name)
         if rows and rows[0]["verdict"] not in (claims_table.NOT_JUDGED, *claims_table.LAST):
-            finding = tuple(str(rows[0][column]) for column in SAME)
-            found.setdefault(finding, Claim(about, rows))
-    return list(found.values())
+            yield Claim(about, rows)
 
 
 def _part(row: dict[str, Any]) -> list[str]:

@@ -58,6 +58,7 @@ def _with_blocks(root: Path, reference: Path) -> dict[Path, str]:
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
         "papers": scales.papers,
         "scales": partial(scales.costs, yaml.safe_load(_read(root / "config.yaml"))),
+        "taken": partial(scales.taken, reference),
         "hero": partial(hero.picture, reference, root),
         "claims": partial(board.table, folder.HOME, reference, "docs/results/"),
         "bench-steps": partial(speed.steps, bench),

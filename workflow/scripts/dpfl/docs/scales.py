@@ -1,14 +1,18 @@
 """The tables of docs/presets.md: papers with their scales, and what a scale costs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from dpfl import files
 from dpfl.docs import markdown
 from dpfl.papers import folder
 from dpfl.planning import config as configuration
 from dpfl.planning import estimate, plan
+from dpfl.provenance import kept
 from dpfl.report.paper import Paper
 
+TAKEN = ("kept results", "training runs", "estimated core-hours", "taken", "taken / estimated")
 COST = ("scale", "papers", "training runs", "core-hours", "seconds of a core, a run")
 
 
@@ -40,6 +44,21 @@ def _costs(defaults: dict[str, Any]) -> Iterator[list[str]]:
         held = ", ".join(key for key, own in scales.items() if scale in own)
         cost = (_short(seconds / 3600), _short(seconds / max(1, len(runs))))
         yield [markdown.code(scale), held, str(len(runs)), *cost]
+
+
+def taken(reference: Path) -> str:
+    """Return a line for every kept folder that trained: what was estimated, and what it took."""
+    return markdown.table(TAKEN, _taken(reference))
+
+
+def _taken(reference: Path) -> Iterator[list[str]]:
+    for path in kept.folders(reference):
+        about = kept.about(path)
+        if about and about["runs"]["trained"]:
+            hours = about["core_hours"]
+            expected = files.read_json(path / kept.OUTLINE)["core_hours"]
+            numbers = map(_short, (expected, hours, hours / expected))
+            yield [f"{path.parent.name}, {path.name}", str(about["runs"]["trained"]), *numbers]
 
 
 def _short(number: float) -> str:

@@ -10,9 +10,13 @@ from dpfl.report.claims_table import TONES
 TITLE = """# Verdict rules
 
 Each kind of claim is a file of `workflow/scripts/dpfl/claims/`; its first lines fix its
-verdicts, their conditions and the smallest n before any result is seen. They stand here as
-they stand there. Why they are so, with examples: [statistics](../statistics.md). Which keys a
-claim of a kind takes: [adding a paper](../adding-a-paper.md#kinds-of-claims)."""
+verdicts, their conditions and the smallest n. They stand here as they stand there. Why they are
+so, with examples, and when they were changed: [statistics](../statistics.md). Which keys a claim
+of a kind takes: [adding a paper](../adding-a-paper.md#kinds-of-claims).
+
+A share of cases in which a false claim is found to hold is that of the test alone, at rates given
+beforehand. Where rates are tuned, two equal methods come out as `replicated, small` more often
+and as `replicated` rarely: [tuning](../tuning.md#why-a-grid-is-not-enough)."""
 SIDES = {"good": "holds", "bad": "does not hold"}
 LAST = """Every other verdict decides nothing: `inconclusive`, `too few seeds`, `control missing`,
 `demonstration`, `not run`, `unfinished`, `not judged`. The verdict on privacy is apart:

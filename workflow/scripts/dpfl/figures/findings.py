@@ -10,26 +10,27 @@ from dpfl.tables import outcomes, pairing, verdicts
 
 
 def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str:
-    """Tell one difference per seed, in points, with its 95 % interval from three seeds on."""
+    """Tell one difference per seed, in points: its mean, and whether its sign is open.
+
+    Its own 95 % interval says that; those of verdicts, which weigh a pair among others, are at
+    least as wide, so that none contradicts this one. They stand in the figure `differences`.
+    """
     measured = verdicts.interval(differences)
     if not measured.n:
         return f"{ours} and {theirs}: no seed trained with both {where}"
-    if measured.low is None or measured.high is None:
-        return f"{_apart(ours, theirs, measured.mean)} {where}, n = {measured.n}"
-    span = f"95 % interval {measured.low:+.1f} to {measured.high:+.1f}, n = {measured.n}"
-    if measured.low <= 0 <= measured.high:
-        return (
-            f"{ours} and {theirs} are not told apart {where}: {measured.mean:+.1f} points, {span}"
-        )
-    return f"{_apart(ours, theirs, measured.mean)} {where}, {span}"
+    if measured.low is not None and measured.low <= 0 <= measured.high:
+        told = f"{ours} and {theirs} are not told apart {where}: {points(measured.mean)}"
+    elif abs(measured.mean) < 0.05:
+        told = f"{ours} and {theirs} are equal {where}"
+    else:
+        told = f"{ours}: {points(measured.mean)} against {theirs} {where}"
+    return f"{told}, n = {measured.n}"
 
 
-def _apart(ours: str, theirs: str, points: float) -> str:
-    if abs(points) < 0.05:
-        return f"{ours} and {theirs} are equal"
-    side = "ahead of" if points > 0 else "behind"
-    unit = "point" if f"{abs(points):.1f}" == "1.0" else "points"
-    return f"{ours} is {abs(points):.1f} {unit} {side} {theirs}"
+def points(difference: float) -> str:
+    """Return a difference of accuracies, such as `+1.0 point`."""
+    number = f"{difference:+z.1f}"
+    return f"{number} point{'s' * (number[1:] != '1.0')}"
 
 
 def leading(runs: pd.DataFrame, focus: str | None = None) -> str:

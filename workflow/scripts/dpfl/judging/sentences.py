@@ -7,6 +7,8 @@ import pandas as pd
 from dpfl.tables.numerals import known, p_equation
 
 PAIRS = "pairs in which both trained"
+POOLED = ", pooled"
+"""The end of the name of a row that is a mean over budgets."""
 OPEN = {
     "too few seeds": "too few seeds for a verdict",
     "not run": "this scale does not run it",
@@ -36,7 +38,7 @@ def difference(row: pd.Series, unit: str = "points") -> str:
     ends = ""
     if known(row["difference_low"]):
         ends = f" [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}]"
-    p = f", {p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    p = f", {p_equation(row['p_holm'])} after Holm" if known(row.get("p_holm")) else ""
     return f"{row['difference']:+.2f} {unit}{ends} (n = {row['n']:g}{p})"
 
 
@@ -51,3 +53,14 @@ def failed(row: pd.Series, compared: str = "runs that trained") -> str:
 def compared(row: pd.Series, unit: str = "points") -> str:
     """Tell a comparison: what, by how much, the verdict, and what failed."""
     return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row, PAIRS)}"
+
+
+def everywhere(row: pd.Series, unit: str = "points") -> str:
+    """Tell a comparison, or several together: those have the numbers of the one that is worst off.
+
+    Without a p: that of several is the largest, which may be of another one.
+    """
+    if known(row["epsilon"]) or row["part"].endswith(POOLED) or not known(row["difference"]):
+        return compared(row, unit)
+    worst = difference(row.drop("p_holm"), f"{unit} where it is worst off")
+    return f"{row['about']}: {worst}: {verdict(row)}.{failed(row, PAIRS)}"

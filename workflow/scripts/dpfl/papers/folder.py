@@ -30,9 +30,10 @@ class Paper:
         return list(self.content.get("scales", {}))
 
 
-def names() -> list[str]:
-    """Return the names of all papers."""
-    return sorted(p.name for p in HOME.iterdir() if p.is_dir() and not p.name.startswith("_"))
+def names(home: Path | None = None) -> list[str]:
+    """Return the names of all papers, those of this project or in another home."""
+    folders = (path for path in (home or HOME).iterdir() if path.is_dir())
+    return sorted(path.name for path in folders if not path.name.startswith("_"))
 
 
 def path_of(key: str, file: str) -> Path:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files
-from dpfl.figures import families, style
+from dpfl.figures import families, findings, style
 from dpfl.plots import _facets
+from dpfl.report import forms
 from dpfl.tables import cell_words, pairing, results
 
 KINDS = ("ordering", "controls")
@@ -105,18 +106,29 @@ def written(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(rows: pd.DataFrame) -> str:
-    """Tell how many of the comparisons have which verdict, the commonest first."""
+    """Tell how many of the comparisons have which verdict, the commonest first.
+
+    Claims that compare one pair among others may judge it differently.
+    """
     counts = rows["verdict"].value_counts()
     told = ", ".join(f"{count} {NOT_JUDGED.get(word, word)}" for word, count in counts.items())
+    said = f"{_counted(rows)}: {told}"
     measured = rows[rows["n"] > 0]
     if measured.empty:
-        return f"Of {len(rows)} paired comparisons: {told}"
+        return said
     worst = measured.loc[measured["difference"].idxmin()]
     return (
-        f"Of {len(rows)} paired comparisons: {told}; worst off is {worst['better']} against "
-        f"{worst['worse']} {style.at(worst['epsilon'])}, {worst['difference']:+.1f} points, "
-        f"n = {worst['n']:g}"
+        f"{said}; worst off is {worst['better']} against {worst['worse']} "
+        f"{style.at(worst['epsilon'])}, {findings.points(worst['difference'])}, n = {worst['n']:g}"
     )
+
+
+def _counted(rows: pd.DataFrame) -> str:
+    """Count the comparisons, and the verdicts on them where these are more."""
+    pairs = len(rows.drop_duplicates(["better", "worse", "epsilon"]))
+    if pairs == len(rows):
+        return f"Of {forms.counted(pairs, 'paired comparison')}"
+    return f"Of {len(rows)} verdicts on {forms.counted(pairs, 'paired comparison')}"
 
 
 def shows(study: dict, rows: pd.DataFrame) -> str:

@@ -20,6 +20,8 @@ from dpfl.tables import results
 
 RATE, LOW, HIGH = (looks.COLOURS[number] for number in (0, 6, 7))
 COLUMNS = 4
+WHOLE = {"0": "none", "100": "all"}
+"""Percentages in words."""
 QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below", "clipped_above"]
 
 
@@ -115,16 +117,21 @@ def _legend(figure: Figure, axes: tuple[Axes, Axes], study: dict) -> None:
 def _finding(method: str, data: pd.DataFrame) -> str:
     """Tell what share of coordinates the bounds clip at the end, over all columns."""
     last = data.groupby(["variant", "epsilon"], sort=False).last()
-    down, up = 100 * last["clipped_above"], 100 * last["clipped_below"]
-    return (
-        f"{method}: after the last step its bounds lower {_span(down)} of the rates and raise "
-        f"{_span(up)}, by panel"
-    )
+    down, up = _share(last["clipped_above"]), _share(last["clipped_below"])
+    said = f"{method}: after the last step its bounds lower {down} of the rates and raise {up}"
+    return f"{said}, {_where(last)}" if len(last) > 1 else said
 
 
-def _span(shares: pd.Series) -> str:
-    low, high = (f"{value:.0f}" for value in (shares.min(), shares.max()))
-    return f"{low} %" if low == high else f"{low} to {high} %"
+def _share(shares: pd.Series) -> str:
+    """Return a share of rates, or its range over the columns, in words where it is all or none."""
+    low, high = (f"{100 * value:.0f}" for value in (shares.min(), shares.max()))
+    return WHOLE.get(low, f"{low} %") if low == high else f"{low} to {high} %"
+
+
+def _where(last: pd.DataFrame) -> str:
+    """Say what the columns are."""
+    variants, epsilons = (last.index.unique(level) for level in ("variant", "epsilon"))
+    return "at every ε" if len(variants) == 1 < len(epsilons) else "in every panel"
 
 
 def _shows(study: dict, data: pd.DataFrame) -> str:

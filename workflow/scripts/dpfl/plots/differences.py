@@ -2,9 +2,10 @@
 
 A mark is the mean over the pairs of seeds that trained on both sides, better minus worse in points
 of accuracy, a dot one pair, a bar the interval that the verdict rests on, none below three pairs. A
-claim is replicated where its bar lies right of the grey band, which is half the margin on either
-side of zero, and reversed where it lies left of zero. A black diamond is the difference of the
-numbers that the paper prints. Hollow: one of the sides has no proof of its epsilon.
+difference is replicated where its bar lies right of the grey band, which is half the margin on
+either side of zero, `replicated, small` where it lies right of zero and reaches into the band, and
+reversed where it lies left of zero. A black diamond is the difference of the numbers that the paper
+prints. Hollow: one of the sides has no proof of its epsilon.
 """
 
 from pathlib import Path
@@ -17,6 +18,7 @@ from matplotlib.patches import Patch
 
 from dpfl.figures import drawn, keys, looks, style
 from dpfl.plots import _context, _pairs
+from dpfl.report import forms
 from dpfl.tables import results
 
 READS_STUDY = ("results/claims/{paper}/claims.csv",)
@@ -58,8 +60,8 @@ def of_rows(study: dict, rows: pd.DataFrame) -> drawn.Drawn:
 
 
 def _title(own: pd.DataFrame) -> str:
-    """Return the head of a claim: whose win it is, and the claim's own name."""
-    return f"{own['better'].iloc[0]} against ... ({own['claim'].iloc[0].replace('-', ' ')})"
+    """Return the head of a claim: whose win it is, and over whom."""
+    return f"{own['better'].iloc[0]} against {forms.listed(own['worse'].unique())}"
 
 
 def _name(row: pd.Series) -> str:
@@ -109,7 +111,7 @@ def _axis(ax: Axes, ticks: dict[int, tuple[str, str]], rows: pd.DataFrame) -> No
 
 def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
     handles = [
-        Patch(color=BAND, label=f"half the margin of {study['margin']:g} points"),
+        Patch(color=BAND, label=f"half the margin of {forms.points(study['margin'])}"),
         *keys.proof(rows["certified"], line=False),
         *keys.seeds([len(seeds) for seeds in rows["seeds"]]),
         *keys.printed(rows["printed"].notna().any()),

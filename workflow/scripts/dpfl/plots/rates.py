@@ -24,7 +24,10 @@ HOLDS_OUT = True
 VARIES = ("rate",)
 COLUMNS = 4
 PANEL_WIDTH, NARROWEST = 2.9, 6.4  # inches; the second holds most of a line of the title
+HEIGHT, ALONE = 2.6, 3.4
+"""Inches of a panel; the second where there is one row, whose label, title and note need room."""
 TITLE_WIDTH = 34
+RATES = {"lr": "learning rate", "final_lr": "final rate"}
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -39,7 +42,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     columns = min(COLUMNS, len(panels))
     width = max(PANEL_WIDTH, NARROWEST / columns)
     rows = -(-len(panels) // columns)
-    figure, axes = style.canvas(rows, columns, panel=(width, 2.6), sharex=True, sharey=True)
+    size = (width, HEIGHT if rows > 1 else ALONE)
+    figure, axes = style.canvas(rows, columns, panel=size, sharex=True, sharey=True)
     for ax, (panel, epsilon) in zip(axes.flat, panels, strict=False):
         _panel(ax, _at(rates, epsilon), summary, panel, known[panel])
         _rate_axis(ax, rates["rate"])
@@ -47,8 +51,9 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
             ax.set_title(f"{ax.get_title('left')}, {style.epsilon_text(epsilon)}", loc="left")
     style.finish(axes, len(panels), "rate", "validation accuracy, %")
     _explain(figure, study, rates)
-    shows = _shows(study, summary.reset_index())
-    return drawn.told(figure, rates.drop(columns="panel"), _finding(summary.reset_index()), shows)
+    named = _named(summary.reset_index())
+    data = rates.drop(columns="panel")
+    return drawn.told(figure, data, _finding(named), _shows(study, named))
 
 
 def _at(rates: pd.DataFrame, epsilon: float) -> pd.DataFrame:
@@ -111,8 +116,9 @@ def _look(look: looks.Look, second: bool, proven: bool) -> dict[str, object]:
 def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
     """Say what marks mean, and tell the rates of an optimizer apart if there are several."""
     names, first = rates["rate_key"].unique(), _first_key(rates)
+    grey = keys.GREY
     lines = [
-        Line2D([], [], label=f"over {name}", **_look(keys.GREY, name != first, proven=True))
+        Line2D([], [], label=f"over the {_rate(name)}", **_look(grey, name != first, proven=True))
         for name in names[: len(names) * (len(names) > 1)]
     ]
     crosses = (rates["state"] == "diverges").any()
@@ -132,20 +138,29 @@ def _finding(summary: pd.DataFrame) -> str:
         return "No optimizer has a good rate"
     ranked = known.sort_values("width_decades", ascending=False, kind="stable")
     if len(ranked) == 1:
-        return f"{ranked.iloc[0]['label']} has good rates {_range(ranked.iloc[0])}"
+        return f"{ranked.iloc[0]['label']}: good rates are {_range(ranked.iloc[0])}"
     widest, narrowest = ranked.iloc[0], ranked.iloc[-1]
     if widest["width_decades"] == narrowest["width_decades"]:
         width = widest["width_decades"]
-        span = f"span {width:g} decades" if width else "are one rate of the grid"
+        span = f"span {width:.1f} decades" if width else "are one rate of the grid"
         return f"All ranges of good rates {span}"
     return (
-        f"{_where(widest)} has the widest range of good rates, {_range(widest)}; "
-        f"{_where(narrowest)} the narrowest, {_range(narrowest)}"
+        f"Widest range of good rates: {widest['where']}, {_range(widest)}; "
+        f"narrowest: {narrowest['where']}, {_range(narrowest)}"
     )
 
 
-def _where(row: pd.Series) -> str:
-    return f"{row['label']} over {row['rate_key']} {style.at(row['epsilon'])}"
+def _named(summary: pd.DataFrame) -> pd.DataFrame:
+    """Add what each range is called: its line, its rate where there are several, its budget."""
+    several = summary["rate_key"].nunique() > 1
+    over = [f" over the {_rate(key)}" * several for key in summary["rate_key"]]
+    where = summary["label"] + over + " " + summary["epsilon"].map(style.at)
+    return summary.assign(where=where)
+
+
+def _rate(key: str) -> str:
+    """Return what a rate is called."""
+    return RATES.get(key, key.replace("_", " "))
 
 
 def _range(row: pd.Series) -> str:
@@ -162,7 +177,7 @@ def _shows(study: dict, summary: pd.DataFrame) -> str:
     for _, row in summary.iterrows():
         good = _range(row) if not pd.isna(row["good_low"]) else "none"
         told.append(
-            f"{_where(row)}: best {row['best_validation_accuracy']:.1f} % at "
+            f"{row['where']}: best {row['best_validation_accuracy']:.1f} % at "
             f"{row['best_rate']:g}, good {good}"
         )
     return (

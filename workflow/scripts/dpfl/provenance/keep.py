@@ -135,23 +135,23 @@ def _hardware(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _readme(about: dict[str, Any], outline: dict[str, Any], plan: Plan) -> str:
     """Return the folder's page: what was run, and links to its tables and figures."""
-    counts, hours = about["runs"], f"{about['core_hours']:g} core-hours"
+    count, hours = about["runs"]["trained"], f"{about['core_hours']:g} core-hours"
+    trained = f"{count} training runs, {hours}" if count else "no training"
     machines = [machine.line(own) for own in about["hardware"]]
     lines = [
         f"# {about['paper']} at scale {about['scale']}",
         "",
         f"    {about['command']}",
         "",
-        f"At commit {about['commit']}: {counts['trained']} training runs, {hours}, kept on "
-        f"{about['kept'][:10]}.",
+        f"At commit {about['commit']}: {trained}, kept on {about['kept'][:10]}.",
         *(f"Machine: {line}." for line in machines),
         f"[provenance.json]({ABOUT}) has the rest, [runs]({runs.FILE}) every run, "
         f"[datapackage.json]({schema.FILE}) what columns mean.",
         "",
     ]
-    for name in outline["studies"]:
-        own = _own(name)
-        lines += [f"- [{plan.studies[name]['title']}](tables/{own}.md)"]
+    titles = {name: plan.studies[name]["title"] for name in outline["studies"]}
+    titles |= {name: own["title"] for name, own in outline["analyses"].items()}
+    lines += [f"- [{title}](tables/{_own(name)}.md)" for name, title in titles.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,6 @@
 """How numbers and lists are written in sentences: for the pages of papers and for the report."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -77,8 +78,27 @@ def compared(row: Mapping[str, Any]) -> str:
     return f"{row['difference']:+.2f}{ends}{p}"
 
 
+def apart(row: Mapping[str, Any], unit: str = "points") -> str:
+    """Return a difference with its unit before the interval, `+0.78 points [+0.08, +1.47]`."""
+    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * numerals.known(row["ci_low"])
+    return f"{row['difference']:+.2f} {unit}{ends}"
+
+
+def at_least(bound: float, digits: int = 3) -> str:
+    """Return a lower bound, rounded down."""
+    return f"{math.floor(bound * 10**digits) / 10**digits:.{digits}f}"
+
+
+def at_most(bound: float, digits: int = 3) -> str:
+    """Return an upper bound, rounded up."""
+    return f"{math.ceil(bound * 10**digits) / 10**digits:.{digits}f}"
+
+
 FILTERS = {
     form.__name__: form
-    for form in (listed, counted, points, setting, fixed, signed, short, span, slashed)
+    for form in (
+        *(listed, counted, points, setting, fixed, signed, short, span, slashed),
+        *(apart, at_least, at_most),
+    )
 } | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": cell_words.audited}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

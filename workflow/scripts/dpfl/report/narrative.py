@@ -140,7 +140,8 @@ def audit(cells: pd.DataFrame) -> str:
     if len(found):
         most = found.loc[found["eps_audited"].idxmax()]
         of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
-        level = f"level {most['audit_level']:.2g}, {most['audit_estimator']}"
+        together = min(1.0, found["audit_level"].sum())  # any of them may be the lucky one
+        level = f"level {together:.2g}, {most['audit_estimator']}"
         said.insert(0, f"{cell_words.audited(most)}{of}, {level}")
     return f"audit: {listed(said)}"
 

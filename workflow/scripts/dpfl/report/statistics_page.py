@@ -18,7 +18,7 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
     names = [name for key in read for name in folder.outline(key)["studies"]]
     margins = sorted({folder.study(name)["margin"] for name in names})
     return markup.joined(
-        markup.part("paragraph", "The rules were fixed before any result was seen."),
+        markup.part("paragraph", "These are the rules in force."),
         *(markup.listing(verdict_words.rules(margin)) for margin in margins),
         markup.part("heading", "How two sides were tuned"),
         markup.table(["word", "meaning"], [[key, text] for key, text in fairness.SAID.items()]),

@@ -1,7 +1,7 @@
 """Verdicts: what seeds say about a published number, an ordering, a change or an epsilon.
 
-The rules are fixed before any result is seen. n is the number of seeds,
-an interval is Student's over seeds, accuracies and margins are percentage points.
+n is the number of seeds, an interval is Student's over seeds, accuracies and margins are
+percentage points.
 """
 
 import math
