@@ -3,7 +3,7 @@
 A mark is the mean over the pairs of seeds that trained on both sides, better minus worse in points
 of accuracy, a dot one pair, a bar the interval that the verdict rests on, none below three pairs. A
 difference is replicated where its bar lies right of the grey band, which is half the margin on
-either side of zero, `replicated, small` where it lies right of zero and reaches into the band, and
+either side of zero, replicated, small where it lies right of zero and reaches into the band, and
 reversed where it lies left of zero. A black diamond is the difference of the numbers that the paper
 prints. Hollow: one of the sides has no proof of its epsilon.
 """
