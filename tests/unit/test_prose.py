@@ -72,7 +72,7 @@ def rendered(paper: Path, text: str) -> str:
             'kept("mnist").claim("a-wins", part="against b, epsilon 2") | apart("rounds saved")',
             "+0.29 rounds saved [+0.02, +0.56]",
         ),
-        ("7.9996 | at_most(2), 7.9996 | at_least(2), 2 | at_most", "('8.00', '7.99', '2.000')"),
+        ("3.77169 | rounded_up, 7.9752 | rounded_down", "('3.772', '7.97')"),
         ('kept("mnist").brief("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").accuracy("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").brief("main", epsilon=inf)', "99.0"),

@@ -10,7 +10,7 @@ from dpfl.claims import Evidence
 from dpfl.errors import UserError
 from dpfl.judging import cells, conjunction, rows
 from dpfl.suggestions import nearest
-from dpfl.tables import fairness, pairing, results, verdicts
+from dpfl.tables import comparisons, fairness, pairing, results, verdicts
 
 METHOD = "method"
 
@@ -185,7 +185,7 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
     return rows.blank(
         question.claim,
         question.evidence,
-        f"{pair.name}, pooled",
+        f"{pair.name}, {comparisons.POOLED}",
         about=f"{pair.about}, pooled over epsilon {over}",
         p=_nan(found.p),
         p_holm=_nan(found.p_holm),

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from dpfl.tables.comparisons import POOLED
 from dpfl.tables.numerals import known, p_equation
 
 PAIRS = "pairs in which both trained"
-POOLED = ", pooled"
-"""The end of the name of a row that is a mean over budgets."""
 OPEN = {
     "too few seeds": "too few seeds for a verdict",
     "not run": "this scale does not run it",

@@ -1,6 +1,5 @@
 """How numbers and lists are written in sentences: for the pages of papers and for the report."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -84,21 +83,11 @@ def apart(row: Mapping[str, Any], unit: str = "points") -> str:
     return f"{row['difference']:+.2f} {unit}{ends}"
 
 
-def at_least(bound: float, digits: int = 3) -> str:
-    """Return a lower bound, rounded down."""
-    return f"{math.floor(bound * 10**digits) / 10**digits:.{digits}f}"
-
-
-def at_most(bound: float, digits: int = 3) -> str:
-    """Return an upper bound, rounded up."""
-    return f"{math.ceil(bound * 10**digits) / 10**digits:.{digits}f}"
-
-
 FILTERS = {
     form.__name__: form
     for form in (
         *(listed, counted, points, setting, fixed, signed, short, span, slashed),
-        *(apart, at_least, at_most),
+        *(apart, numerals.rounded_down, numerals.rounded_up),
     )
 } | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": cell_words.audited}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

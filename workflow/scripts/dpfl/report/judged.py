@@ -26,6 +26,11 @@ class Source:
     """From the first page to the folder of the paper's page, with a slash at its end."""
 
     @property
+    def title(self) -> str:
+        """Return what these claims are of, such as `Kept results, scale mnist`."""
+        return f"{'Kept results' if self.kept else 'This run'}, scale {self.scale}"
+
+    @property
     def page(self) -> str:
         """Return the address of the paper's page, from the first page."""
         return f"{self.reports}{self.paper}.html"

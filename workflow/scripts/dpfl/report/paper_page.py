@@ -9,26 +9,24 @@ from markupsafe import Markup
 from dpfl.judging import judge
 from dpfl.papers import citation
 from dpfl.papers import folder as papers
-from dpfl.provenance import kept
 from dpfl.report import (
     board,
     claims_table,
+    first_figure,
     forest,
     judged,
-    kept_words,
     markup,
-    origin,
     paper,
     paper_words,
     prose,
     published_table,
+    reproducing,
     study_section,
     unfinished_words,
 )
 from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
-from dpfl.report.pictures import picture
 from dpfl.report.reader import Folder
 
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
@@ -80,7 +78,7 @@ def head(page: Page) -> Markup:
     """Return name and title, the answer of kept results, what all claims come to, citation."""
     about = page.of.about
     title = citation.english(about)
-    counts = [(_called(source), _answer(page, source)) for source in page.sources]
+    counts = [(source.title, _answer(page, source)) for source in page.sources]
     short = prose.in_short(_text(page, prose.linked)) if _told(page) else ""
     parts = (page.of, "" if title == page.of.short else title, short, counts)
     cited = citation.full(about), citation.link(about)
@@ -90,13 +88,9 @@ def head(page: Page) -> Markup:
 
 def hero(page: Page) -> Markup:
     """Return the paper's first figure, of kept results if there are any, else of this run."""
-    found = next((path for path in _heroes(page) if path.exists()), None)
-    if not found:
-        return Markup("")
-    is_kept = page.reference in found.parents
-    said = f"Kept results, {found.parents[2].name}" if is_kept else "This run"
-    shown = picture(found, page.reports, f"{said}: {found.parent.name}/{found.stem}")
-    return markup.part("picture", shown | {"caption": f"{said}. {shown['caption']}"})
+    scales = [source.scale for source in page.sources if source.kept]
+    homes = [page.reference / page.of.key / scale for scale in scales]
+    return first_figure.of(page.of, homes, page.results, page.reports)
 
 
 def claims(page: Page) -> Markup:
@@ -200,15 +194,10 @@ def download(page: Page) -> Markup:
 
 def reproduce(page: Page) -> Markup:
     """Return the command for each scale that the page shows, what it costs, where it was run."""
-    shown = [_command(page, source) for source in page.sources]
+    shown = [reproducing.of(source, page.results, page.reference) for source in page.sources]
     return markup.joined(
         *shown, markup.part("more", "provenance.html", "Commit, versions, hardware and data")
     )
-
-
-def _called(source: Source) -> str:
-    kind = "Kept results" if source.kept else "This run"
-    return f"{kind}, scale {source.scale}"
 
 
 def _answer(page: Page, source: Source) -> str:
@@ -230,46 +219,14 @@ def _text(page: Page, pictured: prose.Picture) -> str:
     return prose.of_paper(*_sources(page), pictured)
 
 
-def _heroes(page: Page) -> list[Path]:
-    """Return where the first figure may lie, the best place first.
-
-    Figures that were kept before provenance are not among them: their captions have changed.
-    """
-    scales = [s.scale for s in page.sources if s.kept]
-    homes = [page.reference / page.of.key / scale / "figures" for scale in scales]
-    own = page.results.path / "figures" / page.of.key
-    names = [f"{name}.png" for name in page.of.heroes]
-    return [
-        *(home / name for name in names for home in homes),
-        *(own / name for name in names),
-    ]
-
-
 def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
     own = [line.verdict for line in claims_table.each(lines)]
     told = f"{counted(len(own), 'claim')}: {claims_table.tally(own)}."
-    caption = f"{_called(source)}. Bars from −{most:g} to +{most:g} points."
+    caption = f"{source.title}. Bars from −{most:g} to +{most:g} points."
     notes = board.notes(lines)
     table = markup.part("board", lines, board.bars(lines, most), caption, notes, own=True)
     shown = [f"note {number}: {text}" for text, number in notes.items()]
     return markup.joined(table, markup.listing([told, *shown]))
-
-
-def _command(page: Page, source: Source) -> Markup:
-    about = _about(page, source)
-    command = about["command"] if about else origin.of_paper(page.of.key, source.scale)
-    hours = page.outline.get("core_hours") if not source.kept else None
-    cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
-    told = markup.part("paragraph", f"{_called(source)}{cost}:")
-    origins = markup.listing(kept_words.of(about))
-    return markup.joined(told, markup.part("source", command), origins)
-
-
-def _about(page: Page, source: Source) -> dict | None:
-    """Return what kept results came from; None for those of this run."""
-    if not source.kept:
-        return None
-    return page.results.kept(page.of.key) or kept.about(page.reference / page.of.key / source.scale)
 
 
 def _parts(claim: dict, judged: pd.DataFrame) -> Markup:
