@@ -67,8 +67,8 @@ def test_another_delta_is_another_number(default):
 
 def test_a_letter_can_be_read_in_two_ways(default):
     study = "zhou2022/fsdp-ablation"
-    only = beside(default, "mnist", study, "ablation-m", 2.0)
-    without = beside(default, "mnist", study, "ablation-src", 2.0)
+    only = beside(default, "mnist-ablation", study, "ablation-m", 2.0)
+    without = beside(default, "mnist-ablation", study, "ablation-src", 2.0)
     assert [(f["row"], f["reading"], f["value"]) for f in only] == [("fsdp-m", "only", 95.37)]
     assert [(f["row"], f["reading"], f["value"]) for f in without] == [("fsdp-m", "without", 95.37)]
 
