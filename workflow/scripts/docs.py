@@ -13,6 +13,8 @@ from dpfl.docs import pages, site
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = Path("results/docs/source"), Path("results/docs/site")
+SERVE = f"python -m http.server --directory {SITE}"
+"""Browsers start no search worker from a file."""
 
 
 def main() -> None:
@@ -25,7 +27,7 @@ def main() -> None:
     if not arguments.no_site:
         site.lay_out(ROOT, ROOT / SOURCE)
         build()
-        print(f"docs: {SITE / 'index.html'}")
+        print(f"docs: {SITE / 'index.html'}; its search needs a server: {SERVE}")
 
 
 def build() -> None:
