@@ -115,7 +115,8 @@ def linked(path: Path, alt: str) -> str:
 def embedded(path: Path, alt: str) -> str:
     """Return a picture as HTML that holds it, for pages that are one file."""
     words = html.escape(alt, quote=True)
-    return f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
+    shown = f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
+    return f'<span class="scroll" tabindex="0" role="group" aria-label="figure">{shown}</span>'
 
 
 def _scale(paper: Path, scale: str) -> Path:
