@@ -68,7 +68,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
         ("mixed", "every budget is decided, and not all alike"),
         ("inconclusive", "holds zero and reaches further than half the margin, 0.5 points"),
         ("too few seeds", "at least 5 paired seeds"),
-        ("demonstration", "mnist only demonstrates"),
+        ("demonstration", "MNIST, only demonstrates"),
     ],
 )
 def test_each_verdict_on_a_change_has_its_reason(verdict: str, reason: str) -> None:

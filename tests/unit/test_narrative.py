@@ -103,7 +103,9 @@ def test_a_demonstration_judges_nothing() -> None:
     compared = compared_of({"verdict": "demonstration"})
     assert verdict_words.changes(main("digits", demonstrates=True), compared) == []
     text = verdict_words.demonstration(main("digits"))
-    assert "A demonstration on digits" in text and "no published claim is judged" in text
+    assert (
+        "A demonstration on handwritten digits" in text and "no published claim is judged" in text
+    )
 
 
 def test_a_comparison_carries_interval_n_and_p() -> None:
@@ -299,8 +301,8 @@ def ranges_of(*rows: dict) -> pd.DataFrame:
 def test_robustness_tells_what_happens_at_the_other_rates() -> None:
     [text] = rate_words.each(ranges_of({}))
     assert text == (
-        "sgd over lr: best at 0.1 with 96.0 %; good from 0.01 to 0.1, 1.0 decades; of its 7 rates, "
-        "1 diverging, 0 unstable, 2 crawling."
+        "sgd over learning rates (ε = 4): best at 0.1 with 96.0 %; good from 0.01 to 0.1, 1.0 "
+        "decades; of its 7 rates, 1 diverging, 0 unstable, 2 crawling."
     )
     [text] = rate_words.each(ranges_of({"edge": "upper"}))
     assert "1.0 decades at least" in text
@@ -311,11 +313,12 @@ def test_robustness_tells_what_happens_at_the_other_rates() -> None:
 def test_widest() -> None:
     other = {"method": "adam", "width_decades": 3.0, "edge": "lower"}
     assert rate_words.widest(ranges_of({}, other)) == (
-        "Widest good range, in decades: adam over lr with at least 3.0; "
-        "narrowest: sgd over lr with 1.0."
+        "Widest good range, in decades: adam over learning rates (ε = 4) with at least 3.0; "
+        "narrowest: sgd over learning rates (ε = 4) with 1.0."
     )
     same = rate_words.widest(ranges_of({}, other | {"width_decades": 1.001, "edge": ""}))
-    assert same == "Width of the good range, in decades: sgd over lr and adam over lr with 1.0."
+    both = "sgd over learning rates (ε = 4) and adam over learning rates (ε = 4)"
+    assert same == f"Width of the good range, in decades: {both} with 1.0."
     assert rate_words.widest(ranges_of({"width_decades": np.nan})).startswith("No optimizer")
     assert "one rate" in rate_words.widest(ranges_of({"width_decades": 0.0, "edge": "upper"}))
 
@@ -334,13 +337,16 @@ def test_a_grid_over_alpha_alone(final: float, edge: str, says: str) -> None:
         for k, w in (("lr", 2.5), ("final_lr", final))
     ]
     [text] = rate_words.inert(ranges_of({}, *both))
-    assert says in text and text.startswith("cadabelief, ε = 4: 2.5 decades over lr")
+    assert says in text and text.startswith("cadabelief, ε = 4: 2.5 decades over learning rates,")
 
 
 def test_unequal_effort_is_told() -> None:
     assert rate_words.fairness(ranges_of({}, {})).startswith("Every line has the same effort")
     text = rate_words.fairness(ranges_of({}, {"method": "adam", "trials": 14}))
-    assert text.startswith("The number of trials is not the same") and "adam over lr 14" in text
+    assert (
+        text.startswith("The number of trials is not the same")
+        and "adam over learning rates (ε = 4): 14" in text
+    )
 
 
 def test_anchors_compare_the_best_mean_at_equal_epsilon_and_delta() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from dpfl.figures import datasets
 from dpfl.planning import reference
 from dpfl.report.forms import counted, listed, setting
 from dpfl.tables import cell_words, outcomes, results
@@ -35,7 +36,7 @@ def scope(study: dict, cells: pd.DataFrame) -> str:
     low, high = cells["n"].min(), cells["n"].max()
     seeds = f"n = {low:g}" if low == high else f"n = {low:g} to {high:g}"
     return (
-        f"{counted(cells['method'].nunique(), 'method')} on {study['dataset']} "
+        f"{counted(cells['method'].nunique(), 'method')} on {datasets.of(study)} "
         f"{listed(where)}: {counted(len(cells), 'cell')} from {counted(runs, 'run')}; "
         f"n counts seeds per cell, here {seeds}."
     )
