@@ -152,6 +152,11 @@ def test_pictures_are_linked_or_held(paper: Path) -> None:
     assert 'width="200" alt="a &quot;b&quot;">' in held
 
 
+def test_a_report_stands_alone() -> None:
+    text = "see [what\nis meant](../../../docs/privacy.md#a), [a](https://b.org), [c](d.html)"
+    assert prose.alone(text) == "see what\nis meant, [a](https://b.org), [c](d.html)"
+
+
 def test_a_held_picture_can_be_scrolled_by_keys(paper: Path) -> None:
     path = paper / "wide.png"
     Image.new("RGB", (300, 10), "white").save(path)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
+from dpfl.figures import families
 from dpfl.report import cells_of, markup, narrative
 from dpfl.report.reader import Folder
 
@@ -40,7 +41,7 @@ def matrix(reasons: dict[str, list[str]]) -> Markup:
     conditions = list(dict.fromkeys(reason for own in reasons.values() for reason in own))
     heads = ["method", *(f"({number})" for number in range(1, len(conditions) + 1))]
     lines = [
-        [method, *(VIOLATED if one in own else KEPT for one in conditions)]
+        [families.named(method), *(VIOLATED if one in own else KEPT for one in conditions)]
         for method, own in reasons.items()
     ]
     said = [f"({number}) {one}" for number, one in enumerate(conditions, 1)]
