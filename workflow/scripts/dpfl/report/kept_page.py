@@ -59,14 +59,16 @@ def _first_pages(kept: Iterable[tuple[Path, dict[str, Any] | None]]) -> dict[str
 
 
 def before_provenance(folder: Path, home: Path, reference: Path) -> str:
-    """Return the page of an old folder: its mark, the paper's own page, its tables and figures.
+    """Return the page of an old folder: what it is, the paper's own page, its tables and figures.
 
     The tables are shown in the words in which they were written: their columns have other names
-    than today's.
+    than today's. Of figures those that the paper's page does not show.
     """
     own = home / folder.parent.name
+    sources = (own, folder / "tables", reference)
     told = (own / papers.PAGE).exists()
-    found = prose.of_paper(own, folder / "tables", reference, prose.embedded) if told else ""
+    text = prose.alone(prose.of_paper(*sources, prose.embedded)) if told else ""
+    shown = prose.figures(*sources) if told else set()
     return layout.render(
         OLD,
         own.name,
@@ -74,12 +76,13 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
         title=f"{own.name}, scale {folder.name}",
         paper=paper.read(own),
         scale=folder.name,
-        mark=kept_words.MARK,
-        found=_html(found),
+        mark=kept_words.SO,
+        found=_html(text),
         tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
         figures=[
             Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
             for path in _files(folder, "figures", "png")
+            if path.resolve() not in shown
         ],
     )
 
