@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic import cell, study
-from test_narrative import cells_of, compared_of
+from told_tables import cells_of, compared_of
 
-from dpfl.report import budget_words, narrative, verdict_words
+from dpfl.report import budget_words, privacy_words, verdict_words
 
 INF = math.inf
 STRATEGIES = ("uniform", "decay", "adaptive")
@@ -108,7 +108,7 @@ def test_a_cell_without_a_certificate_has_none() -> None:
 
 
 def test_privacy_tells_accountants_apart() -> None:
-    planned, filtered = narrative.privacy(spent_cells().iloc[:3])
+    planned, filtered = privacy_words.privacy(spent_cells().iloc[:3])
     assert "8 (pld" in planned and "consistent in 2 cells" in planned
     assert "7.81 (rdp-filter" in filtered and "consistent in 1 cell" in filtered
 

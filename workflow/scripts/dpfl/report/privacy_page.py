@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from dpfl.figures import families
-from dpfl.report import cells_of, markup, narrative
+from dpfl.report import cells_of, markup, privacy_words
 from dpfl.report.reader import Folder
 
 THREE = (
@@ -23,7 +23,7 @@ def body(folder: Folder, papers: Iterable[str]) -> Markup:
     """Return the whole page; each of its sentences stands nowhere else."""
     papers = list(papers)
     names = [name for key in papers for name in folder.outline(key)["studies"]]
-    told = narrative.notes(folder.cells(name) for name in names)
+    told = privacy_words.notes(folder.cells(name) for name in names)
     return markup.joined(
         markup.part("heading", "Three epsilons"),
         markup.listing(list(THREE)),
