@@ -7,6 +7,7 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
+from dpfl.figures import families
 from dpfl.papers import folder as papers
 from dpfl.report import board, kept_words, layout, markup, paper, prose
 from dpfl.report.paper import Paper
@@ -61,8 +62,8 @@ def _first_pages(kept: Iterable[tuple[Path, dict[str, Any] | None]]) -> dict[str
 def before_provenance(folder: Path, home: Path, reference: Path) -> str:
     """Return the page of an old folder: what it is, the paper's own page, its tables and figures.
 
-    The tables are shown in the words in which they were written: their columns have other names
-    than today's. Of figures those that the paper's page does not show.
+    The tables are as they were written, but for the names of methods: their columns have other
+    names than today's. Of figures those that the paper's page does not show.
     """
     own = home / folder.parent.name
     sources = (own, folder / "tables", reference)
@@ -78,7 +79,7 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
         scale=folder.name,
         mark=kept_words.SO,
         found=_html(text),
-        tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
+        tables=[(path.stem, _html(families.named(_read(path)))) for path in _files(folder, "tables", "md")],
         figures=[
             Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
             for path in _files(folder, "figures", "png")
