@@ -79,7 +79,7 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
         scale=folder.name,
         mark=kept_words.SO,
         found=_html(text),
-        tables=[(path.stem, _html(families.named(_read(path)))) for path in _files(folder, "tables", "md")],
+        tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
         figures=[
             Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
             for path in _files(folder, "figures", "png")
@@ -94,7 +94,7 @@ def _html(text: str) -> Markup:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return families.named(path.read_text(encoding="utf-8"))
 
 
 def _files(folder: Path, part: str, form: str) -> list[Path]:
