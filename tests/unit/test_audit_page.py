@@ -55,10 +55,10 @@ def test_the_page_tells_what_is_refuted_and_what_is_not(tmp_path: Path) -> None:
     assert "At their ceiling: 2 of 2 bounds of one run." in text
     assert "hold at the level 0.05 or better" in text
     assert (
-        "| `fsdp-central`, not certified | ≥ 4.86 (ceiling 4.86), refuted "
+        "| central FSDP, not certified | ≥ 4.86 (ceiling 4.86), refuted "
         "| ≥ 4.86 (ceiling 4.86), unproven |"
     ) in text
-    assert "| `dpsgd` | ≥ 1.8, consistent | ≥ 7.2, consistent |" in text
+    assert "| DP-SGD | ≥ 1.8, consistent | ≥ 7.2, consistent |" in text
 
 
 def test_the_page_tells_of_a_beaten_certificate_and_of_failed_checks(tmp_path: Path) -> None:
@@ -71,11 +71,11 @@ def test_the_page_tells_of_a_beaten_certificate_and_of_failed_checks(tmp_path: P
     text = page(tmp_path, outcome)
     assert "more than a proof allows" in text and "No certificate is beaten" not in text
     assert "certificate refuted" in text.split("claimed 8")[1]
-    assert "A check failed for `fsdp-central` at claimed ε 2: counts." in text
-    assert text.count("What the audit of `fsdp-central` does not see: It sees V alone.") == 1
+    assert "A check failed for central FSDP at claimed ε 2: counts." in text
+    assert text.count("What the audit of central FSDP does not see: It sees V alone.") == 1
 
 
 def test_without_an_audit_the_page_says_so(tmp_path: Path) -> None:
     text = page(tmp_path, lambda c, s: {})
     assert "No run was audited" in text
-    assert "| `dpsgd` | not audited, consistent | not audited, consistent |" in text
+    assert "| DP-SGD | not audited, consistent | not audited, consistent |" in text

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic import cell, study
-from test_narrative import cells_of, compared_of
+from told_tables import cells_of, compared_of
 
-from dpfl.report import budget_words, narrative, verdict_words
+from dpfl.report import budget_words, privacy_words, verdict_words
 
 INF = math.inf
 STRATEGIES = ("uniform", "decay", "adaptive")
@@ -68,7 +68,7 @@ def test_the_headline_of_a_demonstration_judges_nothing() -> None:
         ("mixed", "every budget is decided, and not all alike"),
         ("inconclusive", "holds zero and reaches further than half the margin, 0.5 points"),
         ("too few seeds", "at least 5 paired seeds"),
-        ("demonstration", "mnist only demonstrates"),
+        ("demonstration", "MNIST, only demonstrates"),
     ],
 )
 def test_each_verdict_on_a_change_has_its_reason(verdict: str, reason: str) -> None:
@@ -108,7 +108,7 @@ def test_a_cell_without_a_certificate_has_none() -> None:
 
 
 def test_privacy_tells_accountants_apart() -> None:
-    planned, filtered = narrative.privacy(spent_cells().iloc[:3])
+    planned, filtered = privacy_words.privacy(spent_cells().iloc[:3])
     assert "8 (pld" in planned and "consistent in 2 cells" in planned
     assert "7.81 (rdp-filter" in filtered and "consistent in 1 cell" in filtered
 

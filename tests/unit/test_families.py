@@ -136,3 +136,17 @@ def test_a_method_keeps_its_look_in_all_papers():
 def test_a_method_of_no_family_is_called_by_its_own_name():
     assert families.of("mine") is None
     assert families.title("mine") == "mine"
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("cadabelief against sgd, ε 8", "CAdabelief against SGD, ε 8"),
+        ("against dp-fedavg-median", "against DP-FedAvg with median clipping"),
+        ("sgd, budget=decay (not certified)", "SGD, budget=decay (not certified)"),
+        ("alongside, mechanism=dpsgd", "parts put together, mechanism=dpsgd"),
+        ("my-sgd against sgd-mine, nonsgd and SGD", "my-sgd against sgd-mine, nonsgd and SGD"),
+    ],
+)
+def test_a_text_names_methods_by_their_titles(text, told):
+    assert families.named(text) == told

@@ -101,7 +101,7 @@ def test_the_page_tells_the_paper_in_order(told: str) -> None:
             "Printed and ours",
         ),
         *("Sensitivity: rates", "How ε = 1 adds up", "Claimed ε = 8: certified at most 7.992"),
-        *("Claims in full Every claim", "adam against sgd, epsilon 8", "It names no <rate>."),
+        *("Claims in full Every claim", "Adam against SGD, ε 8", "It names no <rate>."),
         *(
             "federations.default",
             "Download Tables",
@@ -166,7 +166,7 @@ def page_of(folder: Path) -> paper_page.Page:
 
 def test_a_claims_parts_are_told_once_each(folder: Path) -> None:
     text = paper_page.parts(page_of(folder))
-    assert text.count("adam against sgd, epsilon 8") == 1
+    assert text.count("Adam against SGD, ε 8") == 1
     assert "<blockquote" in text and "Original words" in text
     assert text.count("<details") == 3
 

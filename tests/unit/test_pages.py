@@ -148,11 +148,11 @@ def test_cadabelief_has_its_kept_accuracies_and_differences(
     text = page("meng2023", tmp_path, reference)
     with (reference / "meng2023/mnist/claims/claims.csv").open(encoding="utf-8") as file:
         judged = {(row["claim"], row["part"]): row for row in csv.DictReader(file)}
-    for method in ("sgd", "adam", "adabelief"):
+    for method, title in (("sgd", "SGD"), ("adam", "Adam"), ("adabelief", "AdaBelief")):
         low, high = (
             kept(reference, "cadabelief", method=method, epsilon=e) for e in ("2.0", "8.0")
         )
-        [line] = lines_of(text, f"| `{method}` | {half(low)} | {half(high)} |")
+        [line] = lines_of(text, f"| {title} | {half(low)} | {half(high)} |")
         for epsilon in (2, 8):
             row = judged["beats-sgd-adam-adabelief", f"against {method}, epsilon {epsilon}"]
             ends = (float(row[f"difference{end}"]) for end in ("", "_low", "_high"))

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as library
 from papers.zhou2022.analyses import _assumptions as assumptions
+from papers.zhou2022.analyses import _figure
 from papers.zhou2022.analyses import _needed as needed_by
 from papers.zhou2022.analyses import _printed as printed_losses
 from papers.zhou2022.analyses import privacy_loss as analysis
@@ -277,6 +278,18 @@ def test_figure_holds_the_numbers_of_the_table(tables):
     assert drawn["PLD (tight, rounded up), all releases charged"] == all_["pld"].tolist()
     names = [label.get_text() for label in high.get_yticklabels()]
     assert names[:2] == ["DP-SGD, 25 epochs", "DP-SGD, 50 epochs"]
+
+
+def test_the_figure_says_how_many_losses_match_and_how_far_they_are():
+    lines = [
+        ("dpsgd", 25, assumptions.ONE, 1.0, 2.0, "differs"),
+        ("fsdp", 25, assumptions.ONE, 3.0, 2.0, "differs"),
+        ("fsdp", 25, assumptions.ALL, 3.0, 3.0, "matches"),
+    ]
+    heads = ["method", "epochs", "reading", "published", "classic_rdp", "verdict"]
+    prices = pd.DataFrame(lines, columns=heads).assign(dataset="mnist", header_epsilon=4.42)
+    told = _figure.finding(prices)
+    assert told.startswith("1 of 2 printed losses match") and "0.5 to 1.5 times" in told
 
 
 def test_every_printed_loss_has_a_price_beside_it(tables):

@@ -1,6 +1,7 @@
 """Pages: values by their settings, guards, and mistakes that are told with file and line."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
@@ -147,8 +148,20 @@ def test_pictures_are_linked_or_held(paper: Path) -> None:
     path.parent.mkdir(parents=True)
     Image.new("RGB", (300, 10), "white").save(path)
     held = prose.embedded(path, 'a "b"')
-    assert held.startswith('<img src="data:image/webp;base64,UklGR')
-    assert held.endswith('width="200" alt="a &quot;b&quot;">')
+    assert '<img src="data:image/webp;base64,UklGR' in held
+    assert 'width="200" alt="a &quot;b&quot;">' in held
+
+
+def test_a_report_stands_alone() -> None:
+    text = "see [what\nis meant](../../../docs/privacy.md#a), [a](https://b.org), [c](d.html)"
+    assert prose.alone(text) == "see what\nis meant, [a](https://b.org), [c](d.html)"
+
+
+def test_a_held_picture_can_be_scrolled_by_keys(paper: Path) -> None:
+    path = paper / "wide.png"
+    Image.new("RGB", (300, 10), "white").save(path)
+    [box] = ElementTree.fromstring(f"<p>{prose.embedded(path, 'a')}</p>".replace('"a">', '"a"/>'))
+    assert box.get("tabindex") == "0" and box.get("aria-label") and box[0].tag == "img"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -179,5 +180,8 @@ def test_what_the_repository_keeps_has_a_page_or_provenance(path, root):
     assert "at commit " in (path / "README.md").read_text(encoding="utf-8")
     page = kept_page.before_provenance(path, home, path.parents[1])
     assert kept_words.MARK in page
-    assert page.count("<table>") >= len(list((path / "tables").glob("*.md")))
-    assert page.count("data:image/webp") >= len(list((path / "figures").rglob("*.png")))
+    assert page.count("<details>") == len(list((path / "tables").glob("*.md")))
+    assert page.count("<table>") >= page.count("<details>")
+    pictures = re.findall('data:image/webp[^"]*', page)
+    assert len(pictures) >= len(list((path / "figures").rglob("*.png")))
+    assert len(set(pictures)) == len(pictures)

@@ -13,7 +13,17 @@ import results_folder
 from results_folder import RUNS, SILENT, TOLD
 
 from dpfl import plugins
-from dpfl.report import captions, claims_table, markup, paper, published_table, reader, values
+from dpfl.figures import families
+from dpfl.report import (
+    captions,
+    claims_table,
+    markup,
+    paper,
+    published_table,
+    reader,
+    study_section,
+    values,
+)
 from dpfl.report.judged import Source
 from dpfl.report.layout import LINKS
 from dpfl.tables import columns_shown, rendering
@@ -79,7 +89,7 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
     row = reader.Folder(folder).judged(TOLD).iloc[0]
     low, high = row["difference_low"], row["difference_high"]
     words = Page(html).words
-    told = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points against sgd, ε 8"
+    told = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points against SGD, ε 8"
     assert f"{told}, n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
     assert 'verdict good">replicated<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
@@ -161,6 +171,13 @@ def test_every_cell_is_told_with_its_runs(html: str, folder: Path) -> None:
     assert f"../runs/{run}/summary.json" in text and f"../runs/{run}/metrics.csv" in text
 
 
+def test_pages_name_methods_by_titles_and_tables_by_names(html: str, folder: Path) -> None:
+    assert set(pd.read_csv(folder / "reports" / "cells.csv")["method"]) == {"sgd", "adam"}
+    assert "SGD <small>sgd</small>" in (folder / "reports" / "cells.html").read_text("utf-8")
+    grid = study_section.of_study(f"{TOLD}/main", reader.Folder(folder), folder / "reports")
+    assert "<td>SGD</td>" in grid and "<td>sgd</td>" not in grid
+
+
 def test_what_other_papers_print_at_the_same_budget_stands_beside(html: str, folder: Path) -> None:
     words = Page((folder / "reports" / "explore.html").read_text(encoding="utf-8")).words
     assert f"{TOLD}/main: ε = 8: a row 77.00 % (A text of nobody, table 1); best" in words
@@ -188,14 +205,21 @@ def test_a_missing_table_is_one_line(folder: Path, root: Path, tmp_path: Path) -
     assert done.stderr.startswith("error: ") and "claims.csv" in done.stderr
 
 
+def rows(table: str) -> list[list[str]]:
+    """The cells of a Markdown table, without the line under its head."""
+    head, _, *body = [line.strip("|").split("|") for line in table.splitlines()]
+    return [[text.strip() for text in row] for row in (head, *body)]
+
+
 def test_tables_are_read_back_as_they_were(folder: Path) -> None:
     results = reader.Folder(folder)
     ((heads, lines),) = results.analysis(f"{TOLD}/prices").values()
     written = results.path_of(f"{TOLD}/prices", ending="md").read_text(encoding="utf-8")
     assert rendering.markdown(heads, lines) == written
     for suffix in columns_shown.STUDY:
-        shown = rendering.markdown(*results.grid(f"{TOLD}/main", suffix))
-        assert shown == results.path_of(f"{TOLD}/main", suffix, "md").read_text(encoding="utf-8")
+        heads, lines = results.grid(f"{TOLD}/main", suffix)
+        written = results.path_of(f"{TOLD}/main", suffix, "md").read_text(encoding="utf-8")
+        assert [heads, *lines] == [[families.named(text) for text in row] for row in rows(written)]
     cells = results.cells(f"{TOLD}/main")
     assert cells["certified"].to_list() == [True, True]
 

@@ -7,7 +7,7 @@ from dpfl.files import write_json
 from dpfl.papers import folder
 from dpfl.planning import config as configuration
 from dpfl.planning import plan
-from dpfl.report import narrative
+from dpfl.report import privacy_words
 
 CHANGES = {"methods": ["sgd", "adam"], "epsilons": [8], "seeds": [0, 1], "tuned_by": "reference"}
 VALUES = {"sgd": 0.22, "adam": 0.007}
@@ -40,7 +40,7 @@ def test_kept_values_enter_the_plan_as_they_are(config):
     assert not found.tunings and all(run["tuning"] is None for run in found.runs.values())
     study = found.studies["meng2023/cadabelief"]
     assert [cell["variant"] for cell in study["cells"]] == [{}, {}]
-    assert "results/reference keeps" in narrative.selection(study)
+    assert "results/reference keeps" in privacy_words.selection(study)
 
 
 def test_a_run_is_named_by_its_values(config):

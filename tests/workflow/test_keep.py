@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from links import dead_links
 from worktree import Tree
 
 KEPT = "results/reference/meng2023/demo"
@@ -175,9 +176,16 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     assert done.returncode == 1 and "cadabelief.csv: not as it was kept" in done.stderr
 
 
+def test_a_dead_link_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#x"></a><a href="b.html#y"></a><img src="c">')
+    (tmp_path / "b.html").write_text('<p id="x"><a href="https://c.org"></a><a href="a.html"></a>')
+    assert {link for _, link in dead_links(tmp_path)} == {"b.html#y", "c"}
+
+
 def test_the_report_of_what_the_repository_keeps(root, tmp_path):
     done = driver(Tree(root), "report_reference", "--output", tmp_path)
     assert done.returncode == 0, done.stderr
+    assert list(dead_links(tmp_path)) == []
     index = (tmp_path / "index.html").read_text()
     for folder in (path.parent for path in root.glob("results/reference/*/*/tables")):
         page = f"{folder.name}/reports/{folder.parent.name}.html"

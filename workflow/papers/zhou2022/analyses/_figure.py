@@ -11,6 +11,8 @@ from papers.zhou2022.analyses._printed import NAMES
 
 from dpfl.figures import style
 
+CELL = ["dataset", "header_epsilon", "method", "epochs"]
+"""What tells the printed losses apart; each has one or two readings."""
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 MARKS = {
     ("published", ONE): ("printed", "#000000", "D", 5),
@@ -41,7 +43,19 @@ def draw(prices: pd.DataFrame) -> Figure:
     _lines(axes[0, 0], lines)
     style.finish(axes, axes.size, f"ε at δ = {style.delta_text(prices['delta'].iloc[0])}", "")
     style.legend_below(figure, axes[0, 0], columns=3)
+    style.title(figure, finding(prices))
     return figure
+
+
+def finding(prices: pd.DataFrame) -> str:
+    """Tell how many printed losses match in some reading, and how far they are as one release."""
+    matched = prices["verdict"].eq("matches").groupby([prices[key] for key in CELL]).any()
+    own = prices[prices["reading"] == ONE]
+    times = own["published"] / own["classic_rdp"]
+    return (
+        f"{matched.sum()} of {len(matched)} printed losses match classic RDP; as one release, "
+        f"they are {times.min():.2g} to {times.max():.2g} times what it finds"
+    )
 
 
 def _panel(ax: Axes, own: pd.DataFrame, lines: list[tuple[str, int]]) -> None:

@@ -1,6 +1,6 @@
 """What readers see of the tables of the analysis `composition`."""
 
-from dpfl.tables.columns_shown import Column, plain, rounded
+from dpfl.tables.columns_shown import Column, count, plain, rounded
 
 COST = "{:.4f}"
 
@@ -27,7 +27,7 @@ ROUNDS = {
     "note": plain("note"),
 }
 RULE = {
-    "T": plain("rounds"),
+    "T": count("rounds"),
     "ε": rounded("epsilon", "{:.4g}"),
     "ε per round": rounded("epsilon_round", "{:.4g}"),
     "δ per round": _small("delta_round"),

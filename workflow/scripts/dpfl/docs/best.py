@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfl.docs import markdown
+from dpfl.figures import families
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import forms, values
@@ -82,7 +83,7 @@ def _row(place: tuple[str, float], cell: Cell, pages: str) -> list[str]:
     return [
         place[0],
         f"{place[1]:g}",
-        markdown.code(cell["method"]),
+        families.title(cell["method"]),
         markdown.code(cell["variant"]),
         forms.accuracy(cell) + cell_words.at_edge(cell),
         rounded_up(cell["eps_certified"]),

@@ -8,7 +8,7 @@ from dpfl.docs import best, board, found, judged, markdown
 from dpfl.docs.judged import Folder
 from dpfl.papers import citation, folder
 from dpfl.provenance import kept
-from dpfl.report import kept_words, paper
+from dpfl.report import kept_words, paper, prose
 from dpfl.report.paper import Paper
 
 NOTE = (
@@ -49,7 +49,7 @@ def of_paper(home: Path, reference: Path, place: Path) -> str:
         *(text for each in held for text in _judged(each)),
         "## What was found",
         NOTE.format(key=own.key),
-        found.page(home, reference, place).replace("../../../docs/", "../"),
+        found.page(home, reference, place).replace(prose.DOCS, "../"),
         "## Do it again",
         *_again(held, own, place),
         "## What the paper leaves open",

@@ -5,6 +5,7 @@ kinds of colour-blind readers, and stand out from white; a test measures both. B
 printed numbers. A method of no family gets a look by its number in its paper (`looks`).
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -144,3 +145,13 @@ def title(method: str) -> str:
     """Return what a method is called for readers; its own name where it has no family."""
     name = of(method)
     return FAMILIES[name].members[method] if name else method
+
+
+def named(text: str) -> str:
+    """Return a text for readers, with titles where names of methods stand in it as whole words."""
+    return _NAMES.sub(lambda found: title(found[0]), text)
+
+
+_MEMBERS = "|".join(re.escape(name) for one in FAMILIES.values() for name in one.members)
+_NAMES = re.compile(rf"(?<![\w=-])({_MEMBERS})(?![\w-])")
+"""A name that is the value of a setting, such as `mechanism=dpsgd`, is none of a method."""

@@ -8,17 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import plugins
-from dpfl.planning import calibration_settings, reference, stages
+from dpfl.planning import calibration_settings, reference, run_settings, stages
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
-from dpfl.planning.methods import (
-    components,
-    epsilon_of,
-    named,
-    remark,
-    unit_of,
-    variants,
-)
+from dpfl.planning.methods import components, epsilon_of, remark, unit_of, variants
 from dpfl.planning.naming import digest
 from dpfl.tuning import Values
 
@@ -155,7 +148,7 @@ def _run(
     With a slot it waits for the values that a stage of tuning names.
     """
     chosen = slot.marks() if slot else {}
-    settings = _settings(config, study, method, variant | chosen, epsilon, seed)
+    settings = run_settings.of(config, study, method, variant | chosen, epsilon, seed)
     # A bound on partitions, no part of what they or the runs are.
     min_examples = settings["federation"].pop("min_examples")
     partition = _partition(settings, min_examples, plan)
@@ -167,37 +160,6 @@ def _run(
     name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
     plan.runs.setdefault(name, {"settings": settings, "paper": config["paper"], **needs})
     return name
-
-
-def _settings(
-    config: dict, study: dict, method: str, variant: dict, epsilon: float | str, seed: int
-) -> dict:
-    """Resolve a run's settings: the method's components, with the variant's values in place."""
-    parts = components(config, method, variant)
-    federation = parts["federation"]
-    if epsilon == "inf":
-        parts["mechanism"] = {"estimator": "nonprivate"}
-    partition = {
-        **named("partition", config["partitions"][federation.pop("partition")]),
-        "clients": federation.pop("clients"),
-        "validation_fraction": study.get("validation_fraction", 0.0),
-    }
-    if study.get("public_examples"):  # it is part of the key that pairs runs of one seed
-        partition["public_examples"] = study["public_examples"]
-    return {
-        "dataset": study["dataset"],
-        "model": variant.get("model", config["models"][study["dataset"]]),
-        "partition": partition,
-        **parts,
-        "unit": unit_of(config, method, variant),
-        "epsilon": epsilon,
-        "delta": config["delta"],
-        "accountant": config["accountant"],
-        "seed": seed,
-        "noise": config["noise"],
-        "device": config["device"],
-        "evaluation_examples": config["evaluation_examples"],
-    }
 
 
 def _partition(settings: dict, min_examples: int, plan: Plan) -> str:

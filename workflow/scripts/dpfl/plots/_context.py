@@ -1,6 +1,6 @@
 """What a study is, in the note below its figures."""
 
-from dpfl.figures import style
+from dpfl.figures import datasets, style
 from dpfl.tables import results
 
 UNITS = {"client": ", whole clients protected", "example": ""}
@@ -11,4 +11,4 @@ def about(study: dict) -> str:
     shown = " A demonstration: nothing is judged by it." * results.demonstrates(study)
     unit = UNITS[results.unit_of(study)]
     delta = style.delta_text(study["delta"])
-    return f"{study['title']}. {study['dataset']}, δ = {delta}{unit}.{shown}"
+    return f"{study['title']}. {datasets.of(study)}, δ = {delta}{unit}.{shown}"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import files
-from dpfl.figures import families, findings, style
+from dpfl.figures import datasets, families, findings, style
 from dpfl.plots import _facets
 from dpfl.report import forms
 from dpfl.tables import cell_words, pairing, results
@@ -141,4 +141,4 @@ def shows(study: dict, rows: pd.DataFrame) -> str:
             + (f"{row['difference']:+.2f}{span}, " if row["n"] else "no pair trained, ")
             + f"n = {row['n']:g}, {row['verdict']}"
         )
-    return f"Paired differences in points of accuracy on {study['dataset']}. {'; '.join(told)}"
+    return f"Paired differences in points of accuracy on {datasets.of(study)}. {'; '.join(told)}"

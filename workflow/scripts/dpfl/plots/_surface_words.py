@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dpfl.figures import style
+from dpfl.figures import datasets, style
 from dpfl.plots import _context
 
 MARKS = {"■": "rounds that the budget paid for, of those planned", "×": "runs that failed"}
@@ -43,4 +43,4 @@ def shows(study: dict, cells: pd.DataFrame, keys: list[str]) -> str:
         for _, cell in cells.iterrows()
     ]
     axes = " and ".join(key.replace("_", " ") for key in keys)
-    return f"Mean test accuracy in percent on {study['dataset']} over {axes}. {'; '.join(told)}"
+    return f"Mean test accuracy in percent on {datasets.of(study)} over {axes}. {'; '.join(told)}"

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.figures import drawn, ends, families, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, ends, families, findings, keys, looks, style
 from dpfl.plots import _cells, _context, _failures, _frame
 from dpfl.tables import results
 
@@ -139,6 +139,6 @@ def _shows(study: dict, cells: pd.DataFrame) -> str:
         told = [f"{c['series']} {_cells.told(c)}" for _, c in ranked.iterrows()]
         parts.append(f"{style.epsilon_text(epsilon)}: {', '.join(told)}")
     return (
-        f"Test accuracy in percent against ε on {study['dataset']}, a line per method. "
+        f"Test accuracy in percent against ε on {datasets.of(study)}, a line per method. "
         + "; ".join(parts)
     )

@@ -15,7 +15,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from dpfl.figures import drawn, keys, looks, style
+from dpfl.figures import datasets, drawn, keys, looks, style
 from dpfl.plots import _context
 from dpfl.tables import results
 
@@ -103,7 +103,7 @@ def _shows(study: dict, cells: pd.DataFrame, silent: list[str]) -> str:
     ]
     none = f"; no bound: {', '.join(silent)}" if silent else ""
     return (
-        f"Audited lower bound of ε against the claimed ε on {study['dataset']}, the largest over "
+        f"Audited lower bound of ε against the claimed ε on {datasets.of(study)}, the largest over "
         f"seeds. {'; '.join(told)}{none}"
     )
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import drawn, families, looks, style
+from dpfl.figures import datasets, drawn, families, looks, style
 from dpfl.plots import _context
 from dpfl.tables import results
 
@@ -144,5 +144,5 @@ def _shows(study: dict, data: pd.DataFrame) -> str:
         )
     return (
         "Bounds of the learning rate and quantiles of the rate per coordinate against the step, on "
-        f"{study['dataset']}; below, the share that is clipped. {'; '.join(told)}"
+        f"{datasets.of(study)}; below, the share that is clipped. {'; '.join(told)}"
     )

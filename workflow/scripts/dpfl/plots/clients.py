@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from dpfl.figures import drawn, ends, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, ends, findings, keys, looks, style
 from dpfl.plots import _cells, _context, _failures
 from dpfl.tables import results
 
@@ -133,4 +133,4 @@ def _shows(study: dict, cells: pd.DataFrame) -> str:
     for (series, epsilon), own in cells.groupby(["series", "epsilon"], sort=False):
         told = [f"{c['clients']:g} clients {_cells.told(c)}" for _, c in own.iterrows()]
         parts.append(f"{series}, {style.epsilon_text(epsilon)}: {', '.join(told)}")
-    return f"Test accuracy in percent against clients on {study['dataset']}. " + "; ".join(parts)
+    return f"Test accuracy in percent against clients on {datasets.of(study)}. " + "; ".join(parts)

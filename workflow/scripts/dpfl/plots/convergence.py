@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from dpfl.figures import drawn, ends, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, ends, findings, keys, looks, style
 from dpfl.plots import _context, _failures
 from dpfl.tables import outcomes, results
 
@@ -103,7 +103,7 @@ def _shows(study: dict, means: pd.DataFrame) -> str:
         told = [f"{row['series']} {row['mean']:.1f}" for _, row in own.iterrows()]
         parts.append(f"{style.epsilon_text(epsilon)}: {', '.join(told)}")
     return (
-        f"Test accuracy in percent against the round on {study['dataset']}, a line per method. "
+        f"Test accuracy in percent against the round on {datasets.of(study)}, a line per method. "
         f"After the last round, {'; '.join(parts)}"
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from dpfl.figures import drawn, families, looks, style
+from dpfl.figures import datasets, drawn, families, looks, style
 from dpfl.plots import _context
 from dpfl.tables import attacks, rendering
 
@@ -75,7 +75,7 @@ def _shows(study: dict, table: pd.DataFrame) -> str:
     ]
     return (
         "True against false positive rate of membership inference attacks on "
-        f"{study['dataset']}. Area under the curve: {'; '.join(told)}"
+        f"{datasets.of(study)}. Area under the curve: {'; '.join(told)}"
     )
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import drawn, keys, looks, style
+from dpfl.figures import datasets, drawn, keys, looks, style
 from dpfl.plots import _context
 from dpfl.tables import ranges, results
 
@@ -181,8 +181,8 @@ def _shows(study: dict, summary: pd.DataFrame) -> str:
             f"{row['best_rate']:g}, good {good}"
         )
     return (
-        f"Validation accuracy in percent against the learning rate on {study['dataset']}, a panel "
-        f"per optimizer. {'; '.join(told)}"
+        f"Validation accuracy in percent against the learning rate on {datasets.of(study)}, a "
+        f"panel per optimizer. {'; '.join(told)}"
     )
 
 

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dpfl.figures import drawn, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, findings, keys, looks, style
 from dpfl.plots import _against, _context, _failures
 from dpfl.tables import outcomes, results
 
@@ -93,5 +93,5 @@ def _shows(study: dict, gaps: pd.DataFrame, base: str | None) -> str:
     what = f"Points of accuracy against {base}" if base else "Test accuracy in percent"
     return (
         f"Noise multiplier and ε spent by round, and accuracy after the last, on "
-        f"{study['dataset']}. {what}: {'; '.join(told)}"
+        f"{datasets.of(study)}. {what}: {'; '.join(told)}"
     )

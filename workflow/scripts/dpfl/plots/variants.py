@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpfl.figures import drawn, families, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, families, findings, keys, looks, style
 from dpfl.plots import _cells, _context, _facets, _failures, _frame
 from dpfl.tables import results
 
@@ -172,4 +172,4 @@ def _shows(study: dict, cells: pd.DataFrame) -> str:
     for epsilon, own in cells.groupby("epsilon"):
         told = [f"{c['series']} {_cells.told(c)}" for _, c in own.iterrows()]
         parts.append(f"{style.epsilon_text(epsilon)}: {'; '.join(told)}")
-    return f"Test accuracy in percent on {study['dataset']}, by variant. " + ". ".join(parts)
+    return f"Test accuracy in percent on {datasets.of(study)}, by variant. " + ". ".join(parts)

@@ -9,6 +9,7 @@ import pandas as pd
 from itables.javascript import generate_init_offline_itables_html
 from markupsafe import Markup, escape
 
+from dpfl.figures import families
 from dpfl.report import cells_of, markup
 from dpfl.report.forms import counted
 from dpfl.report.pictures import link
@@ -56,11 +57,13 @@ def _line(row: dict[str, Any], folder: Folder) -> list[Any]:
     certified, audited = row["eps_certified"], row["eps_audited"]
     ends = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
     private = math.isfinite(row["epsilon"])
-    texts = [str(escape(row[key])) for key in ("paper", "study", "dataset", "method", "variant")]
+    paper, study, dataset, variant = (
+        str(escape(row[key])) for key in ("paper", "study", "dataset", "variant")
+    )
     return [
-        *texts,
-        row["epsilon"],
-        round(row["accuracy"], 2) if known(row["accuracy"]) else None,
+        *(paper, study, dataset, _method(row["method"]), variant),
+        f"{row['epsilon']:g}",
+        f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
         ends,
         int(row["n"]),
         int(row["trained"]),
@@ -70,6 +73,13 @@ def _line(row: dict[str, Any], folder: Folder) -> list[Any]:
         str(escape(row["rate"])),
         _runs(row["runs"], folder),
     ]
+
+
+def _method(name: str) -> str:
+    """Return what a method is called, with its name beside: here are those of all papers."""
+    called = families.named(name)
+    beside = f" <small>{escape(name)}</small>" if called != name else ""
+    return f"{escape(called)}{beside}"
 
 
 def _runs(runs: list[str], folder: Folder) -> str:

@@ -176,7 +176,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         scale=source.scale,
         anchor=source.place(row["claim"]),
         where=claim["where"],
-        about=row["about"],
+        about=deciding.spelled(row["about"]),
         printed=span([whole, *own], "printed"),
         ours=ours(row) or span(own, "ours"),
         difference=difference(row),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from dpfl.figures import families
 from dpfl.tables.numerals import known
 
 
@@ -14,7 +15,7 @@ def of(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
 
 
 def words(whole: Mapping, parts: Sequence[Mapping]) -> str:
-    """Return which part that is, such as `against sgd, ε 8, worst of 6`; nothing without any."""
+    """Return which part that is, such as `against SGD, ε 8, worst of 6`; nothing without any."""
     if not known(whole["difference"]) or known(whole["printed"]):
         return ""
     part, count = of(whole, parts), len(_compared(parts))
@@ -23,8 +24,8 @@ def words(whole: Mapping, parts: Sequence[Mapping]) -> str:
 
 
 def spelled(name: str) -> str:
-    """Return the name of a part with the sign of epsilon."""
-    return name.replace("epsilon ", "ε ")
+    """Return the name of a part for readers: titles of methods, the sign of epsilon."""
+    return families.named(name.replace("epsilon ", "ε "))
 
 
 def _compared(parts: Sequence[Mapping]) -> list[Mapping]:

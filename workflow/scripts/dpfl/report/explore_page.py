@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from dpfl.figures.families import FAMILIES
+from dpfl.figures.families import FAMILIES, named
 from dpfl.figures.families import of as family_of
 from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, markup, page, values
@@ -88,7 +88,7 @@ def _private(cells: pd.DataFrame, folder: Folder) -> pd.DataFrame:
         & np.array(compared, bool)
     )
     families = [_title(method) for method in cells["method"]]
-    return cells.assign(family=families)[kept]
+    return cells.assign(family=families, method=cells["method"].map(named))[kept]
 
 
 def _title(method: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfl.figures import families
 from dpfl.tables import cell_words, numerals
 
 
@@ -89,5 +90,11 @@ FILTERS = {
         *(listed, counted, points, setting, fixed, signed, short, span, slashed),
         *(apart, numerals.rounded_down, numerals.rounded_up),
     )
-} | {"brief": brief, "accuracy": accuracy, "compared": compared, "audited": cell_words.audited}
+} | {
+    "brief": brief,
+    "accuracy": accuracy,
+    "compared": compared,
+    "audited": cell_words.audited,
+    "title": families.title,
+}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""

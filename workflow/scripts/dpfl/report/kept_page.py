@@ -7,6 +7,7 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
+from dpfl.figures import families
 from dpfl.papers import folder as papers
 from dpfl.report import board, kept_words, layout, markup, paper, prose
 from dpfl.report.paper import Paper
@@ -59,14 +60,16 @@ def _first_pages(kept: Iterable[tuple[Path, dict[str, Any] | None]]) -> dict[str
 
 
 def before_provenance(folder: Path, home: Path, reference: Path) -> str:
-    """Return the page of an old folder: its mark, the paper's own page, its tables and figures.
+    """Return the page of an old folder: what it is, the paper's own page, its tables and figures.
 
-    The tables are shown in the words in which they were written: their columns have other names
-    than today's.
+    The tables are as they were written, but for the names of methods: their columns have other
+    names than today's. Of figures those that the paper's page does not show.
     """
     own = home / folder.parent.name
+    sources = (own, folder / "tables", reference)
     told = (own / papers.PAGE).exists()
-    found = prose.of_paper(own, folder / "tables", reference, prose.embedded) if told else ""
+    text = prose.alone(prose.of_paper(*sources, prose.embedded)) if told else ""
+    shown = prose.figures(*sources) if told else set()
     return layout.render(
         OLD,
         own.name,
@@ -74,12 +77,13 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
         title=f"{own.name}, scale {folder.name}",
         paper=paper.read(own),
         scale=folder.name,
-        mark=kept_words.MARK,
-        found=_html(found),
+        mark=kept_words.SO,
+        found=_html(text),
         tables=[(path.stem, _html(_read(path))) for path in _files(folder, "tables", "md")],
         figures=[
             Markup(prose.embedded(path, f"{path.parent.name}: {path.stem}"))
             for path in _files(folder, "figures", "png")
+            if path.resolve() not in shown
         ],
     )
 
@@ -90,7 +94,7 @@ def _html(text: str) -> Markup:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return families.named(path.read_text(encoding="utf-8"))
 
 
 def _files(folder: Path, part: str, form: str) -> list[Path]:

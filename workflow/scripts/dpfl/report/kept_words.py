@@ -7,6 +7,12 @@ from dpfl.report.forms import counted
 
 MARK = "Kept before provenance was recorded."
 """Of a folder that names no commit, no runs and no machine that a program could read."""
+SO = (
+    f"{MARK} No record beside these results names the commit, the runs and the machines that they "
+    "come from. Columns and figures use the words of their time, and no command of today makes "
+    "them again."
+)
+"""What the page of such a folder says first."""
 
 
 def of(about: dict[str, Any] | None) -> list[str]:

@@ -12,6 +12,7 @@ from dpfl.papers import folder as papers
 from dpfl.report import (
     board,
     claims_table,
+    deciding,
     first_figure,
     forest,
     judged,
@@ -216,7 +217,7 @@ def _sources(page: Page) -> tuple[Path, Path, Path]:
 
 def _text(page: Page, pictured: prose.Picture) -> str:
     """Return the paper's own page as Markdown."""
-    return prose.of_paper(*_sources(page), pictured)
+    return prose.alone(prose.of_paper(*_sources(page), pictured))
 
 
 def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
@@ -233,7 +234,8 @@ def _parts(claim: dict, judged: pd.DataFrame) -> Markup:
     rows = claims_table.parts(judged, claim["id"])
     if not rows:
         return Markup("")
-    sentences = [judge.words(pd.Series(row)) for row in rows]
+    spelled = [row | {"about": deciding.spelled(row["about"])} for row in rows]
+    sentences = [judge.words(pd.Series(row)) for row in spelled]
     told = markup.part("told", claim, paper.saying(claim), list(dict.fromkeys(sentences)))
     name = claim.get("short") or paper.saying(claim)
     title = f"{name}: {rows[0]['verdict']}, {counted(len(rows), 'row')}"

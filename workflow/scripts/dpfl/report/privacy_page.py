@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from dpfl.report import cells_of, markup, narrative
+from dpfl.figures import families
+from dpfl.report import cells_of, markup, privacy_words
 from dpfl.report.reader import Folder
 
 THREE = (
@@ -22,7 +23,7 @@ def body(folder: Folder, papers: Iterable[str]) -> Markup:
     """Return the whole page; each of its sentences stands nowhere else."""
     papers = list(papers)
     names = [name for key in papers for name in folder.outline(key)["studies"]]
-    told = narrative.notes(folder.cells(name) for name in names)
+    told = privacy_words.notes(folder.cells(name) for name in names)
     return markup.joined(
         markup.part("heading", "Three epsilons"),
         markup.listing(list(THREE)),
@@ -40,7 +41,7 @@ def matrix(reasons: dict[str, list[str]]) -> Markup:
     conditions = list(dict.fromkeys(reason for own in reasons.values() for reason in own))
     heads = ["method", *(f"({number})" for number in range(1, len(conditions) + 1))]
     lines = [
-        [method, *(VIOLATED if one in own else KEPT for one in conditions)]
+        [families.named(method), *(VIOLATED if one in own else KEPT for one in conditions)]
         for method, own in reasons.items()
     ]
     said = [f"({number}) {one}" for number, one in enumerate(conditions, 1)]

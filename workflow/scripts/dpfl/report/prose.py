@@ -7,6 +7,7 @@ quotes a kept result, `run` this run's tables, `printed` what the paper printed,
 
 import html
 import math
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -23,6 +24,8 @@ from dpfl.report.values import Printed, Values
 from dpfl.suggestions import nearest
 from dpfl.tables import verdicts
 
+DOCS = "../../../docs/"
+"""Where the documentation lies from a page.md, in links to it."""
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
 LEVEL = f"{100 * verdicts.LEVEL:g} %"
@@ -51,6 +54,11 @@ def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = 
             "printed": Printed(paper / "published.csv"),
         },
     )
+
+
+def alone(text: str) -> str:
+    """Return a page for a report, which stands alone: of links to the documentation their words."""
+    return re.sub(rf"\[([^][]*)\]\({re.escape(DOCS)}[^)]*\)", r"\1", text)
 
 
 def in_short(text: str) -> str:
@@ -115,7 +123,8 @@ def linked(path: Path, alt: str) -> str:
 def embedded(path: Path, alt: str) -> str:
     """Return a picture as HTML that holds it, for pages that are one file."""
     words = html.escape(alt, quote=True)
-    return f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
+    shown = f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
+    return f'<span class="scroll" tabindex="0" role="group" aria-label="figure">{shown}</span>'
 
 
 def _scale(paper: Path, scale: str) -> Path:

@@ -23,8 +23,9 @@ def body(
     own = [found for found in map(folder.kept, read) if found]
     this = [] if own else [markup.part("heading", "This run"), _of_run(folder, read, about)]
     others = [(p, kept.about(p)) for p in kept.folders(reference)] if reference else []
-    told = [_of_kept(p.parent.name, p.name, found) for p, found in others]
-    told += [_of_kept(found["paper"], found["scale"], found) for found in own]
+    places = [(p.parent.name, p.name, found) for p, found in others]
+    places += [(found["paper"], found["scale"], found) for found in own]
+    told = [_of_kept(_called(key, read), scale, found) for key, scale, found in places]
     config = folder.path / "config.json"
     return markup.joined(
         *this,
@@ -56,6 +57,11 @@ def data(studies: Iterable[dict], folder: Folder) -> list[list[str]]:
     found = [own for own in map(folder.summary, runs) if own and "inputs" in own]
     pairs = {(own["settings"]["dataset"], own["inputs"]["data"]) for own in found}
     return [list(pair) for pair in sorted(pairs)]
+
+
+def _called(key: str, read: Mapping[str, Paper]) -> str:
+    """Return the name of a paper as on the board; its key where it is not one of this report."""
+    return read[key].short if key in read else key
 
 
 def _of_kept(paper: str, scale: str, about: dict[str, Any] | None) -> Markup:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dpfl.claims import PRIVACY
+from dpfl.figures import families
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
 from dpfl.tables.numerals import known
@@ -63,7 +64,7 @@ def _line(row: dict, coordinates: list[str]) -> list[str]:
         f"{row['row']}{read_as}",
         _at(row, coordinates),
         _short(row["printed"]),
-        str(row["method"]),
+        families.named(str(row["method"])),
         str(row["compared"]) if known(row.get("compared")) else "",
         claims_table.ours(found) or claims_table.seeds(found),
         f"{row['difference']:+.2f}" if known(row["difference"]) else "",

@@ -6,6 +6,9 @@ from dpfl.report.forms import counted, listed, setting
 from dpfl.tables.cell_words import NOT_CERTIFIED
 from dpfl.tables.numerals import known
 
+RATES = {"lr": "learning rates", "final_lr": "final learning rates"}
+"""What a grid is over, in words; other settings by their own name."""
+
 
 def each(ranges: pd.DataFrame) -> list[str]:
     """Tell the good range of each optimizer, and what happens at its other rates."""
@@ -44,8 +47,9 @@ def inert(ranges: pd.DataFrame) -> list[str]:
         if {"lr", "final_lr"} <= set(by_key["width_decades"].dropna().index):
             own, final = by_key.loc["lr"], by_key.loc["final_lr"]
             lines.append(
-                f"{algorithm}, {setting(epsilon)}: {own['width_decades']:.1f} decades over lr, "
-                f"{final['width_decades']:.1f} over final_lr; {_flattered(own, final)}."
+                f"{algorithm}, {setting(epsilon)}: {own['width_decades']:.1f} decades over "
+                f"{RATES['lr']}, {final['width_decades']:.1f} over {RATES['final_lr']}; "
+                f"{_flattered(own, final)}."
             )
     return lines
 
@@ -56,22 +60,23 @@ def fairness(ranges: pd.DataFrame) -> str:
     if same and len(ranges):
         rates, trials = int(ranges["rates"].iloc[0]), int(ranges["trials"].iloc[0])
         return f"Every line has the same effort: {counted(rates, 'rate')}, {trials} trials."
-    parts = [f"{_series(row)} {row['trials']:g}" for _, row in ranges.iterrows()]
+    parts = [f"{_series(row)}: {row['trials']:g}" for _, row in ranges.iterrows()]
     return f"The number of trials is not the same for all: {', '.join(parts)}."
 
 
 def _flattered(own: pd.Series, final: pd.Series) -> str:
     """Say whether an optimizer looks more robust over its own rate than over its final one."""
     if own["width_decades"] <= final["width_decades"]:
-        return "over lr it looks no more robust than over final_lr"
+        return "over its own rates it looks no more robust than over its final ones"
     if final["edge"]:
-        return "the range over final_lr touches the end of the grid and may be wider"
-    return "over lr alone it would look more robust than it is"
+        return "the range over final rates touches the end of the grid and may be wider"
+    return "over its own rates alone it would look more robust than it is"
 
 
 def _series(row: pd.Series) -> str:
     unproven = NOT_CERTIFIED * (not row["certified"])
-    return f"{row['label']}{unproven} over {row['rate_key']}"
+    over = RATES.get(row["rate_key"], row["rate_key"])
+    return f"{row['label']}{unproven} over {over} ({setting(row['epsilon'])})"
 
 
 def _width(row: pd.Series) -> str:

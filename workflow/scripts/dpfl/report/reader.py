@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl import analyses, files
+from dpfl.figures import families
 from dpfl.report import values
 from dpfl.tables import columns_shown, rendering, results
 
@@ -22,6 +23,8 @@ NUMBERS = {
 """The columns of the tables that hold numbers; all others hold text, "001" included."""
 TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
 """The columns that hold True or False."""
+NAMES = ("method", "label", "better", "worse", "algorithm")
+"""The columns that hold names of methods, or texts with such names."""
 
 
 def table(path: Path | str) -> pd.DataFrame:
@@ -30,6 +33,11 @@ def table(path: Path | str) -> pd.DataFrame:
     numbers = {c: [float(text or "nan") for text in raw[c]] for c in raw.columns if c in NUMBERS}
     truths = {c: raw[c] == "True" for c in raw.columns if c in TRUTHS}
     return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()}, **truths)
+
+
+def named(found: pd.DataFrame) -> pd.DataFrame:
+    """Return a table for readers: titles of methods in the place of their names."""
+    return found.assign(**{c: found[c].map(families.named) for c in NAMES if c in found})
 
 
 def shown_width(png: Path, most: int = 960) -> int:
@@ -78,25 +86,25 @@ class Folder:
 
     def cells(self, name: str) -> pd.DataFrame:
         """Return the table of a study's cells, but for those without a result."""
-        found = table(self.path_of(name))
+        found = named(table(self.path_of(name)))
         return found[found["n"] > 0].reset_index(drop=True)
 
     def comparisons(self, name: str) -> pd.DataFrame:
         """Return the table of a study's paired comparisons with its baseline."""
-        return table(self.path_of(name, "comparisons"))
+        return named(table(self.path_of(name, "comparisons")))
 
     def ranges(self, name: str) -> pd.DataFrame:
         """Return the table of a study's learning-rate ranges."""
-        return table(self.path_of(name, "ranges"))
+        return named(table(self.path_of(name, "ranges")))
 
     def tuned(self, name: str) -> pd.DataFrame:
         """Return the table of the values chosen for a study's cells."""
-        return table(self.path_of(name, "tuned"))
+        return named(table(self.path_of(name, "tuned")))
 
     def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
         """Return heads and lines of a table of a study, made for reading."""
         unit = results.unit_of(self.study(name))
-        found = table(self.path_of(name, suffix)) if suffix else self.cells(name)
+        found = named(table(self.path_of(name, suffix))) if suffix else self.cells(name)
         return rendering.readable(found, columns_shown.STUDY[suffix], unit)
 
     def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:

@@ -11,6 +11,7 @@ from dpfl.report import (
     budget_words,
     markup,
     narrative,
+    privacy_words,
     published_table,
     rate_words,
     tuning_words,
@@ -61,8 +62,8 @@ def of_analyses(
 def privacy(folder: Folder, names: list[str]) -> list[str]:
     """Tell the epsilons of all studies together, and whether they pay for chosen values."""
     cells = pd.concat([folder.cells(name) for name in names], ignore_index=True)
-    said = [narrative.selection(folder.study(name)) for name in names]
-    return [*narrative.privacy(cells), *dict.fromkeys(said)]
+    said = [privacy_words.selection(folder.study(name)) for name in names]
+    return [*privacy_words.privacy(cells), *dict.fromkeys(said)]
 
 
 def of_study(name: str, folder: Folder, home: Path, above: Collection[Path] = ()) -> Markup:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dpfl.figures import families
 from dpfl.report.forms import counted
 from dpfl.tables import results
 
@@ -10,7 +11,8 @@ from dpfl.tables import results
 def of_cell(mark: dict[str, Any]) -> str:
     """Say which runs of a cell are missing, why, and where to read on."""
     seeds = ", ".join(map(str, mark["seeds"]))
-    return f"{results.named(mark)}, seed {seeds}: {mark['message']} (`{mark['log']}`)"
+    cell = families.named(results.named(mark))
+    return f"{cell}, seed {seeds}: {mark['message']} (`{mark['log']}`)"
 
 
 def of_study(marks: list[dict[str, Any]]) -> list[str]:

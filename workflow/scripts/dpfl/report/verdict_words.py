@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from dpfl import plugins
+from dpfl.figures import datasets
 from dpfl.judging import sentences
 from dpfl.report.forms import listed, points
 from dpfl.tables import cell_words, comparisons, numerals, outcomes, results, verdicts
@@ -18,7 +19,7 @@ MEANING = {
     "inconclusive": "the interval holds zero and reaches further than half the margin, {half}",
     "mixed": "every budget is decided, and not all alike",
     "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
-    "demonstration": "{dataset} only demonstrates the machinery, so nothing is judged",
+    "demonstration": "the data set, {dataset}, only demonstrates the workflow: nothing is judged",
 }
 """What a verdict on a change against a baseline means, a question with two sides."""
 
@@ -63,7 +64,7 @@ def unproven(compared: pd.DataFrame) -> str:
 def demonstration(study: dict) -> str:
     """Say that the numbers of a study judge nothing."""
     return (
-        f"A demonstration on {study['dataset']}: the numbers show the machinery at work, "
+        f"A demonstration on {datasets.of(study)}: the numbers show the machinery at work, "
         "no published claim is judged on them."
     )
 
@@ -79,7 +80,7 @@ def comparison(row: pd.Series, study: dict) -> str:
         interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
     p = f", {numerals.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
     half = points(study["margin"] / 2)
-    meaning = MEANING[row["verdict"]].format(half=half, dataset=study["dataset"])
+    meaning = MEANING[row["verdict"]].format(half=half, dataset=datasets.of(study))
     said = sentences.failed(row, sentences.PAIRS)
     return (
         f"{against}, {_at(row)}: {row['difference']:+.2f} points{interval} (n = {row['n']:g}{p}): "

@@ -35,6 +35,11 @@ def plain(name: str) -> Column:
     return lambda row: str(row[name]) if known(row[name]) else ""
 
 
+def count(name: str) -> Column:
+    """Make a column of whole numbers."""
+    return rounded(name, "{:g}")
+
+
 def p_value(name: str) -> Column:
     """Make a column of p-values."""
     return lambda row: p_text(row[name]) if known(row[name]) else ""
@@ -52,7 +57,7 @@ CELLS: dict[str, Column] = {
     "ε": rounded("epsilon"),
     "test accuracy, %": mean_and_interval,
     "trained": of_results(trained),
-    "diverged": of_results(lambda row: str(row["diverged"] or "")),
+    "diverged": of_results(lambda row: f"{row['diverged']:g}" if row["diverged"] else ""),
     "ε claimed": of_results(claimed),
     "ε certified": of_results(certified),
     "certified by": of_results(lambda row: row["accountant"] * known(row["eps_certified"])),
@@ -80,7 +85,7 @@ COMPARISONS: dict[str, Column] = {
     "difference, points": difference,
     "p": p_value("p"),
     "p (Holm)": p_value("p_holm"),
-    "failed": lambda row: str(row["failed"] or ""),
+    "failed": lambda row: f"{row['failed']:g}" if row["failed"] else "",
     "tuning": plain("tuning"),
     "verdict": plain("verdict"),
     "not certified": lambda row: "; ".join(not_certified(row)),
@@ -92,15 +97,15 @@ RANGES: dict[str, Column] = {
     "ε": rounded("epsilon"),
     "best rate": rounded("best_rate"),
     "validation accuracy, %": rounded("best_validation_accuracy", "{:.1f}"),
-    "rates": plain("rates"),
-    "diverging": plain("diverging"),
-    "unstable": plain("unstable"),
-    "crawling": plain("crawling"),
+    "rates": count("rates"),
+    "diverging": count("diverging"),
+    "unstable": count("unstable"),
+    "crawling": count("crawling"),
     "good range": lambda row: (
         f"{row['good_low']:g} – {row['good_high']:g}" if known(row["good_low"]) else "none"
     ),
     "width, decades": width,
-    "trials": plain("trials"),
+    "trials": count("trials"),
 }
 
 TUNED: dict[str, Column] = {
@@ -109,7 +114,7 @@ TUNED: dict[str, Column] = {
     "ε": rounded("epsilon"),
     "chosen": lambda row: row["values"] + at_edge(row),
     "by": plain("rule"),
-    "runs": rounded("runs", "{:g}"),
+    "runs": count("runs"),
     "validation accuracy, %": rounded("validation_accuracy", "{:.1f}"),
     "next value, times": rounded("factor"),
     "accuracy over neighbours, points": rounded("spread", "{:.1f}"),

@@ -1,0 +1,69 @@
+"""Claims judged on runs whose accuracies are known."""
+
+import judged
+import numpy as np
+import pandas as pd
+
+from dpfl.judging import judge as judging
+
+HEAD = {"id": "some", "where": "table 1", "quote": "words", "study": "main"}
+
+
+def judge(evidence, **claim):
+    return judging.judge(HEAD | claim, evidence)
+
+
+def verdict(evidence, **claim):
+    return judge(evidence, **claim)["verdict"].iloc[0]
+
+
+def two(better, worse, seeds=5, sd=0.3, epsilons=(2.0, 4.0), rng=None, **how):
+    """Return evidence on `a` and `b` of some true accuracies, at equal epsilons."""
+    rng = rng or np.random.default_rng(1)
+    sides = {
+        (method, epsilon, ()): judged.normal(rng, mean, seeds, sd)
+        for epsilon in epsilons
+        for method, mean in (("a", better), ("b", worse))
+    }
+    return judged.of(sides, **how)
+
+
+ORDERING = {"kind": "ordering", "better": "a", "worse": ["b"]}
+
+
+def ranks(rng, means, epsilons=(2.0,), seeds=5, sd=0.3):
+    return judged.of(
+        {
+            ("a", epsilon, (("rank", rank),)): judged.normal(rng, mean, seeds, sd)
+            for epsilon in epsilons
+            for rank, mean in means.items()
+        }
+    )
+
+
+RISES = {"kind": "trend", "method": "a", "over": "rank", "direction": "rises"}
+
+
+BEST = {"kind": "trend", "method": "a", "over": "rank", "direction": "best-at", "value": 50}
+
+
+def printed(rows):
+    """Return printed numbers beside the runs of `two`: (row, method, epsilon, value)."""
+    return pd.DataFrame(
+        {
+            "table": "table 1",
+            "row": name,
+            "metric": "accuracy_pct",
+            "reading": "",
+            "epsilon": epsilon,
+            "printed": value,
+            "study": "main" if method else np.nan,
+            "method": method or np.nan,
+            "runs": " ".join(f"{method}-{epsilon:g}-{seed}" for seed in range(8)) * bool(method),
+        }
+        for name, method, epsilon, value in rows
+    )
+
+
+def named(claim):
+    return f"{claim['kind']}-{claim.get('over', '')}"

@@ -1,0 +1,90 @@
+"""The figure of audits: bounds of epsilon in the column of each claim."""
+
+import math
+from pathlib import Path
+
+import pytest
+import synthetic
+from matplotlib.axes import Axes
+from plotted import INF, below, lines
+from synthetic import cell, study
+
+from dpfl.figures import looks
+from dpfl.plots import (
+    audit,
+)
+
+AUDITED = {
+    "sgd": lambda e, s: {"audit": synthetic.audit((0.8 + 0.03 * s) * e, 0.98 * e)},
+    "fsdp": lambda e, s: {
+        "eps_certified": None,
+        "audit": synthetic.audit([4.4, 4.86, 0.01][s], 4.86),
+    },
+    "silent": lambda e, s: {},
+}
+
+
+def audited(tmp_path: Path, **outcomes) -> Axes:
+    cells = [cell(m, e, 3) for m in AUDITED for e in (2.0, 4.0, 8.0)] + [cell("sgd", INF, 1)]
+    given = AUDITED | outcomes
+
+    def outcome(own: dict, seed: int) -> dict:
+        return {} if own["epsilon"] == "inf" else given[own["method"]](own["epsilon"], seed)
+
+    synthetic.write(tmp_path, cells, outcome)
+    return audit.draw(study(cells), tmp_path).figure.axes[0]
+
+
+def test_audit_marks_the_largest_bound_of_each_claim_in_its_column(tmp_path: Path) -> None:
+    ax = audited(tmp_path)
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    sgd, fsdp = (lines(ax)[name] for name in ("SGD", "fsdp (refuted)"))
+    assert sgd.get_ydata() == pytest.approx([0.86 * e for e in (2, 4, 8)])
+    assert fsdp.get_ydata() == pytest.approx([4.86] * 3)
+    for line in (sgd, fsdp):  # nearer to its own claim than to any other
+        assert [min((2, 4, 8), key=lambda e: abs(math.log(x / e))) for x in line.get_xdata()] == [
+            *(2, 4, 8)
+        ]
+    assert all(sgd.get_xdata() < fsdp.get_xdata())
+    assert fsdp.get_markerfacecolor() == "white" != sgd.get_markerfacecolor()
+    assert (
+        sgd.get_color() == looks.of_study(study([cell(m, 2.0, 1) for m in AUDITED]))["sgd"].colour
+    )
+    assert "No bound: silent" in below(ax.figure)
+
+
+def test_audit_shows_seeds_ceilings_and_what_is_refuted(tmp_path: Path) -> None:
+    ax = audited(tmp_path)
+    found = lines(ax)
+    least = ax.get_ylim()[0]
+    seeds = found["_seeds of fsdp (refuted)"].get_ydata()
+    assert len(seeds) == 9 and set(seeds[:2]) == {4.4, 4.86} and seeds[2] >= least > 0.01
+    assert found["_ceiling of SGD"].get_ydata() == pytest.approx([0.98 * e for e in (2, 4, 8)])
+    shaded = [path for c in ax.collections for path in c.get_paths() if len(path.vertices) > 3]
+    at = found["fsdp (refuted)"].get_xydata()
+    inside = [any(path.contains_point(mark) for path in shaded) for mark in at]
+    assert inside == [True, True, False]  # 4.86 is above the claims 2 and 4
+    assert not any(path.contains_point(at) for path in shaded for at in found["SGD"].get_xydata())
+    assert "refuted" in " ".join(text.get_text() for text in ax.texts)
+
+
+def test_audit_crosses_out_what_fails_a_check(tmp_path: Path) -> None:
+    broken = synthetic.audit(None, status="broken", broken=["counts"])
+    ax = audited(tmp_path, silent=lambda e, s: {"audit": broken} if e == 2.0 else {})
+    cross = lines(ax)["a check failed"]
+    assert len(cross.get_xdata()) == 1
+    assert min((2, 4, 8), key=lambda e: abs(math.log(cross.get_xdata()[0] / e))) == 2
+    assert "silent (refuted)" in lines(ax)
+
+
+def test_audit_without_an_audited_run_says_so(tmp_path: Path) -> None:
+    empty = dict.fromkeys(AUDITED, AUDITED["silent"])
+    ax = audited(tmp_path, **empty)
+    assert "no run was audited" in ax.texts[0].get_text()
+
+
+def test_audit_of_one_claim_has_a_column(tmp_path: Path) -> None:
+    cells = [cell("sgd", 4.0, 2)]
+    synthetic.write(tmp_path, cells, lambda c, s: {"audit": synthetic.audit(3.9)})
+    low, high = audit.draw(study(cells), tmp_path).figure.axes[0].get_xlim()
+    assert low < 4 < high

@@ -1,0 +1,102 @@
+"""Comparisons with a baseline: every other value, judged together."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from synthetic import cell
+from tabled import INF, METHODS, accuracy, budget_study, compare, row, spending
+
+from dpfl.errors import UserError
+from dpfl.tables import (
+    comparisons,
+    study_table,
+)
+
+
+def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path)
+    assert len(comparisons.whole(compared)) == 2 * 3 * 2
+    assert len(compared) == 4 * 2 * 3 * 2
+    assert set(compared["worse"]) == {"sgd, budget=uniform", "adam, budget=uniform"}
+    assert set(compared["variant"]) == {"clip_norm=0.5", "clip_norm=1.0"}
+    assert set(compared["kind"]) == {"baseline"}
+
+    def means(budget: str) -> np.ndarray:
+        own = [cell("adam", e, 6, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
+        return 100 * np.mean([[spending(c, s) for c in own] for s in range(6)], axis=1)
+
+    own = row(compared, better="adam, budget=decay", variant="clip_norm=1.0", part="pooled")
+    expected = stats.ttest_rel(means("decay"), means("uniform"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("decay") - means("uniform")))
+    assert (own["epsilons"], own["n"]) == ("2 8", 6)
+    assert list(compared.columns) == comparisons.COLUMNS
+
+
+def test_a_method_can_be_the_baseline(tmp_path: Path) -> None:
+    _, _, compared, table = compare(tmp_path)
+    assert set(compared["better"]) == set(METHODS) - {"sgd"}
+    assert (set(compared["worse"]), set(compared["kind"])) == ({"sgd"}, {"baseline"})
+
+    def means(method: str) -> np.ndarray:
+        own = [cell(method, e, 5) for e in (2.0, 8.0)]
+        return 100 * np.mean([[accuracy(c, s) for c in own] for s in range(5)], axis=1)
+
+    own = row(compared, better="adam", part="pooled")
+    expected = stats.ttest_rel(means("adam"), means("sgd"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("adam") - means("sgd")))
+    assert own["verdict"] == "gains"
+    assert row(table, method="adam", epsilon=2.0)["verdict"] == "against sgd: gains"
+    assert row(table, method="sgd", epsilon=2.0)["verdict"] == "baseline"
+
+
+def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path)
+    own = comparisons.whole(compared).sort_values("p")
+    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
+def test_a_change_gains_loses_or_makes_no_difference(tmp_path: Path) -> None:
+    _, _, compared, table = budget_study(tmp_path)
+    words = {"decay": "gains", "growth": "loses", "adaptive": "no difference"}
+    for budget, word in words.items():
+        own = compared[compared["better"].str.endswith(f"={budget}")]
+        assert set(own["verdict"]) == {word}
+        shown = row(table, method="sgd", variant=f"budget={budget}, clip_norm=0.5", epsilon=2.0)
+        assert (shown["published"], shown["verdict"]) == ("", f"against budget=uniform: {word}")
+    base = row(table, method="sgd", variant="budget=uniform, clip_norm=0.5", epsilon=2.0)
+    free = row(table, method="sgd", variant="budget=decay, clip_norm=0.5", epsilon=INF)
+    assert (base["verdict"], free["verdict"]) == ("baseline", "")
+
+
+def test_a_baseline_with_few_seeds_or_on_digits_is_not_judged(tmp_path: Path) -> None:
+    _, _, compared, _ = budget_study(tmp_path / "few", seeds=2)
+    assert set(compared["verdict"]) == {"too few seeds"}
+    _, _, compared, table = budget_study(tmp_path / "digits", dataset="digits")
+    assert set(compared["verdict"]) == set(table["verdict"]) == {"demonstration"}
+
+
+def test_a_study_without_a_baseline_compares_nothing(tmp_path: Path) -> None:
+    made, runs, _, _ = budget_study(tmp_path, seeds=1)
+    missing = {key: value for key, value in made.items() if key != "baseline"}
+    for asked in (made | {"baseline": {}}, missing):
+        compared = comparisons.comparisons(asked, runs)
+        assert len(compared) == 0
+        assert set(study_table.cells(asked, runs, compared)["verdict"]) == {""}
+
+
+def test_a_baseline_that_is_not_run_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"budget=uniforn, expected one of uniform, decay, growth"):
+        budget_study(tmp_path, seeds=1, baseline={"budget": "uniforn"})
+
+
+def test_a_baseline_may_be_a_number(tmp_path: Path) -> None:
+    _, _, compared, table = budget_study(tmp_path, baseline={"clip_norm": 1})
+    assert set(compared["worse"]) == {"sgd, clip_norm=1.0", "adam, clip_norm=1.0"}
+    assert len(comparisons.whole(compared)) == 2 * 4 and (compared["n"] == 6).all()
+    own = table[table["verdict"] == "baseline"]
+    assert set(own["variant"].str[-3:]) == {"1.0"}

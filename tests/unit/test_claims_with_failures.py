@@ -1,0 +1,174 @@
+"""Claims on few seeds, runs that failed, and changes that must not matter."""
+
+import judged
+import numpy as np
+import pytest
+from claims_of_runs import ORDERING, judge, named, printed, verdict
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpfl.errors import UserError
+from dpfl.judging import judge as judging
+
+SEEDED = [
+    ORDERING,
+    {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"},
+    {"kind": "gap", "better": "a", "worse": "b", "points": 1.0},
+    {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40},
+    {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"},
+    {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"},
+]
+
+
+def three(seeds, level=lambda method, epsilon, seed: 90.0 + seed):
+    return judged.of(
+        {
+            (m, e, ()): [level(m, e, seed) for seed in range(seeds)]
+            for m in "abc"
+            for e in (2.0, 4.0)
+        },
+        curves=lambda m, e, s: [(0.2 if m == "a" else 0.1) * t for t in range(5)],
+    )
+
+
+@pytest.mark.parametrize("claim", SEEDED, ids=named)
+@pytest.mark.parametrize("seeds", [1, 2, 4])
+def test_few_seeds_decide_nothing(claim, seeds):
+    assert verdict(three(seeds), **claim) == "too few seeds"
+
+
+@pytest.mark.parametrize("claim", SEEDED, ids=named)
+def test_a_missing_epsilon_is_not_run(claim):
+    found = three(5, lambda m, e, seed: 90.0 + seed + (m == "a") + e)
+    assert verdict(found, **claim, epsilons=[2, 16]) in {"not run", "too few seeds"}
+
+
+@pytest.mark.parametrize("claim", SEEDED[:3], ids=named)
+def test_equal_runs_of_every_seed_are_told(claim):
+    """Without any spread an interval is a point: nothing is divided by it."""
+    table = judge(three(5), **claim)
+    assert table["verdict"].iloc[0] in {"not replicated", "does not win", "matches"}
+    assert (table["difference_low"] == table["difference_high"]).iloc[1:].all()
+
+
+def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
+    def level(method, epsilon, seed):
+        return 10.0 if (method, epsilon, seed) == ("a", 2.0, 0) else 90.0 + seed + (method == "a")
+
+    for seeds, expected in ((5, "too few seeds"), (6, "replicated")):
+        table = judge(three(seeds, level), **ORDERING)
+        assert table["failed"].iloc[0] == 1
+        assert (table["n"].iloc[0], table["verdict"].iloc[0]) == (seeds - 1, expected)
+        assert table["difference"].iloc[0] == pytest.approx(1)
+        told = judging.words(table.iloc[0])
+        assert "1 run failed: compared are the pairs in which both trained." in told
+
+
+@pytest.mark.parametrize("claim", [SEEDED[2] | {"epsilons": [2]}, SEEDED[4]], ids=named)
+def test_gains_and_trends_are_of_runs_that_trained(claim):
+    """A sixth seed that fails changes nothing but the number of failures."""
+
+    def level(method, epsilon, seed):
+        lost = (method, epsilon, seed) == ("a", 2.0, 5)
+        return 10.0 if lost else 90.0 + 0.1 * seed + 2 * (method == "a") + epsilon
+
+    before, after = (judge(three(n, level), **claim).iloc[0] for n in (5, 6))
+    keys = ["n", "verdict", "difference", "difference_low", "difference_high"]
+    assert before[keys].tolist() == after[keys].tolist()
+    assert (before["failed"], after["failed"]) == (0, 1)
+
+
+def test_a_printed_number_stands_beside_the_runs_that_trained():
+    values = [96.0, 96.1, 96.2, 95.9, 95.8, 11.35]
+    found = judged.of({("a", 2.0, ()): values}, printed=printed([("A", "a", 2.0, 96.3)]))
+    claim = {"kind": "number", "table": "table 1", "row": "A", "method": "a"}
+    whole = judge(found, **claim).iloc[0]
+    assert (whole["n"], whole["failed"], whole["verdict"]) == (5, 1, "matches")
+    expected = stats.ttest_1samp(values[:5], 0).confidence_interval(0.95)
+    assert (whole["ours_low"], whole["ours_high"]) == pytest.approx((expected.low, expected.high))
+    assert "1 run failed: compared are the runs that trained." in judging.words(whole)
+
+
+def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0, "epsilons": [2]}
+    for lost, seeds in (("a", 6), ("b", 5)):
+        evidence = three(6, lambda m, e, s, lost=lost: 10.0 if (m, s) == (lost, 0) else 40.0)
+        assert judge(evidence, **claim)["n"].iloc[0] == seeds
+
+
+def test_an_accuracy_that_is_no_number_is_an_error():
+    found = three(5, lambda m, e, seed: np.nan if (m, seed) == ("a", 0) else 90.0 + seed)
+    found.runs["trained"] = True
+    with pytest.raises(UserError, match="no finite accuracy"):
+        verdict(found, **ORDERING)
+
+
+def test_a_curve_that_is_no_number_is_at_chance_and_never_there():
+    found = judged.of(
+        {(m, 2.0, ()): np.full(5, 90.0) for m in "ab"},
+        curves=lambda m, e, s: [0.1 * t if m == "b" else np.nan for t in range(8)],
+    )
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
+    assert verdict(found, **claim) == "reversed"
+    flat = {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"}
+    assert verdict(found, **flat) == "not replicated"
+
+
+accuracies = st.lists(st.integers(8600, 9000), min_size=10, max_size=10)
+"""In hundredths of a percent, so near that no run fails."""
+
+
+@settings(max_examples=40, deadline=None)
+@given(accuracies, st.integers(-1000, 900))
+def test_a_constant_added_to_both_changes_no_verdict(values, constant):
+    def of(shift):
+        points = (np.array(values) + shift) / 100
+        return judged.of({("a", 2.0, ()): points[:5], ("b", 2.0, ()): points[5:]})
+
+    for claim in SEEDED[:1] + SEEDED[2:3]:
+        before, after = (judge(of(shift), **claim) for shift in (0, constant))
+        assert before["verdict"].tolist() == after["verdict"].tolist()
+
+
+MIRRORED = {"replicated": "reversed", "replicated, small": "reversed"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(accuracies)
+def test_sides_that_change_places_mirror_the_rows(values):
+    points = np.array(values) / 100
+    found = judged.of({("a", 2.0, ()): points[:5], ("b", 2.0, ()): points[5:]})
+    one = judge(found, **ORDERING).iloc[0]
+    other = judge(found, **ORDERING | {"better": "b", "worse": ["a"]}).iloc[0]
+    ends = ["difference", "difference_low", "difference_high"]
+    mirrored = -other[[ends[0], ends[2], ends[1]]].to_numpy(dtype=float)
+    assert one[ends].to_numpy(dtype=float) == pytest.approx(mirrored)
+    assert one["p"] == pytest.approx(other["p"])
+    for here, there in ((one, other), (other, one)):
+        if here["verdict"] in MIRRORED:
+            assert there["verdict"] == MIRRORED[here["verdict"]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-200, 300), min_size=20, max_size=20))
+def test_a_part_excludes_zero_exactly_if_its_own_p_does(gaps):
+    """Two opponents at two epsilons; the whole's p is the largest, its sides apart."""
+    table = np.array(gaps).reshape(2, 2, 5) / 100
+    sides = {("a", e, ()): np.full(5, 90.0) for e in (2.0, 4.0)}
+    for at, name in enumerate("bc"):
+        sides |= {(name, e, ()): 90 - table[at, i] for i, e in enumerate((2.0, 4.0))}
+    found = judge(judged.of(sides), **ORDERING | {"worse": ["b", "c"]})
+    for _, row in found[np.isfinite(found["epsilon"])].iterrows():
+        if abs(row["p_holm"] - 0.05) > 1e-9:
+            excludes = row["difference_low"] > 0 or row["difference_high"] < 0
+            assert excludes == (row["p_holm"] < 0.05)
+    assert (found["p_holm"] >= found["p"] - 1e-12).iloc[1:].all()
+
+
+def test_gaps_that_cancel_over_epsilon_are_no_gap():
+    gaps = {1.0: 0.3, 2.0: -0.1, 4.0: -0.2}
+    base = np.array([96, 96.2, 95.9, 96.4, 96.1])
+    sides = {(m, e, ()): base + (m == "a") * gap for e, gap in gaps.items() for m in "ab"}
+    pooled = judge(judged.of(sides), **ORDERING).set_index("part").loc["against b, pooled"]
+    assert (pooled["difference"], pooled["p"], pooled["verdict"]) == (0, 1, "not replicated")

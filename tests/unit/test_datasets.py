@@ -1,0 +1,30 @@
+"""Names of data sets for readers: every data set has one of its own."""
+
+import pytest
+
+from dpfl import plugins
+from dpfl.figures import datasets
+
+
+@pytest.mark.parametrize(
+    "name, title",
+    [
+        ("mnist", "MNIST"),
+        ("mnist-scatter", "MNIST, scattering features"),
+        ("cifar10-patches", "CIFAR-10, features of patches"),
+    ],
+)
+def test_a_data_set_is_called_for_readers(name, title):
+    assert datasets.title(name) == title
+
+
+@pytest.mark.parametrize("name", ["digits", "digits-scatter"])
+def test_a_data_set_without_a_name_is_called_by_its_own(name, monkeypatch):
+    monkeypatch.delitem(datasets.NAMES, "digits")
+    assert datasets.title(name) == name
+
+
+def test_no_two_data_sets_are_called_alike_or_by_their_keys():
+    names = plugins.names("data")
+    titles = {datasets.title(name) for name in names}
+    assert len(titles) == len(names) and not titles & set(names)

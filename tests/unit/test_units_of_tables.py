@@ -1,0 +1,102 @@
+"""Epsilons of whole clients and of examples, and who certifies them."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import synthetic
+from synthetic import cell, study
+from tabled import INF
+
+from dpfl.errors import UserError
+from dpfl.report import reader
+from dpfl.tables import (
+    cell_words,
+    columns_shown,
+    comparisons,
+    rendering,
+    results,
+    study_table,
+)
+
+
+def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(
+    tmp_path: Path,
+) -> None:
+    cells = [cell("sgd", 2.0, 2, budget=b) for b in ("uniform", "label")]
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {
+            "eps_certified": None,
+            "epsilon_spent": 31.4159 if "label" in c["runs"][0] else 1.99,
+        },
+    )
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    shown = [cell_words.claimed(own) for _, own in table.iterrows()]
+    assert shown == ["2", "2 (all steps are charged 31.4)"]
+
+
+def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the cells and comparisons of a study that protects whole clients."""
+    cells = [
+        cell("sgd", e, 2, clients=n) | {"unit": "client"} for n in (20, 400) for e in (2.0, INF)
+    ]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    made = study(cells, baseline={"clients": 20})
+    runs = results.frame(made, tmp_path)
+    compared = comparisons.comparisons(made, runs)
+    return study_table.cells(made, runs, compared), compared
+
+
+def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
+    table, compared = client_cells(tmp_path / "runs")
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "compared", compared, columns_shown.COMPARISONS, "client")
+    heads = (tmp_path / "main.md").read_text().splitlines()[0]
+    assert [h.strip() for h in heads.strip("|").split("|") if "ε" in h] == [
+        *("ε (client)", "ε claimed (client)", "ε certified (client)", "ε audited (client)")
+    ]
+    tex = (tmp_path / "main.tex").read_text()
+    assert r"$\varepsilon$ certified (client)" in tex
+    assert "| ε (client) |" in (tmp_path / "compared.md").read_text()
+    assert rendering.grid(table)[0] == ["method", "ε = 2 (client)", "non-private"]
+
+
+def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
+    cells = [cell("sgd", 8.0, 2, budget=b) for b in ("uniform", "adaptive")]
+    filtered = {"accountant": "rdp-filter", "eps_certified": 7.8}
+    synthetic.write(
+        tmp_path, cells, lambda c, s: filtered if c["variant"]["budget"] == "adaptive" else {}
+    )
+    made = study(cells)
+    runs = results.frame(made, tmp_path)
+    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    lines = (tmp_path / "main.md").read_text().splitlines()
+    shown = [[text.strip() for text in line.split("|")] for line in lines]
+    at = shown[0].index("ε certified")
+    assert [line[at : at + 2] for line in (shown[0], *shown[2:])] == [
+        ["ε certified", "certified by"],
+        ["7.992", "pld"],
+        ["7.8", "rdp-filter"],
+    ]
+
+
+def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
+    table, compared = client_cells(tmp_path / "runs")
+    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    back = reader.table(tmp_path / "main.csv")
+    assert set(back.columns) - {"clients"} == set(study_table.COLUMNS)
+    assert set(back["unit"]) == {"client"}
+    assert list(compared.columns) == comparisons.COLUMNS
+
+
+def test_two_units_never_share_a_table(tmp_path: Path) -> None:
+    table, _ = client_cells(tmp_path / "runs")
+    mixed = pd.concat([table, table.assign(unit="example")])
+    for shown in (lambda: rendering.grid(mixed), lambda: rendering.write(tmp_path, mixed, {})):
+        with pytest.raises(UserError, match="units client and example"):
+            shown()

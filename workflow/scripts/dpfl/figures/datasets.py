@@ -1,0 +1,33 @@
+"""Names of data sets for readers; a data set without one is called by its own."""
+
+from typing import Any
+
+from dpfl.tables.published import base
+
+NAMES = {
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+    "cifar10": "CIFAR-10",
+    "digits": "handwritten digits",
+    "breast-cancer": "breast cancer",
+}
+FEATURES = {
+    "scatter": "scattering features",
+    "scatter-whitened": "whitened scattering features",
+    "patches": "features of patches",
+}
+"""What is computed from the pictures of a data set, by the end of the name of such features."""
+
+
+def title(dataset: str) -> str:
+    """Return what a data set is called, such as `MNIST, scattering features`."""
+    if dataset in NAMES:
+        return NAMES[dataset]
+    of = base(dataset)
+    kind = dataset.removeprefix(f"{of}-")
+    return f"{NAMES[of]}, {FEATURES[kind]}" if of in NAMES and kind in FEATURES else dataset
+
+
+def of(study: dict[str, Any]) -> str:
+    """Return what the data set of a study is called."""
+    return title(study["dataset"])
