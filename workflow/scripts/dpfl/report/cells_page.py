@@ -69,13 +69,12 @@ def _table(shown: pd.DataFrame) -> Markup:
 def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
     """Return a cell by the heads of its columns, as HTML where it is text."""
     certified, audited = row["eps_certified"], row["eps_audited"]
-    ends = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
     private = math.isfinite(row["epsilon"])
     return {
         "method": str(escape(row["method"])),
         "variant": str(escape(row["variant"])),
         "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        "95 % interval": ends,
+        "95 % interval": cells_of.ends(row),
         "ε claimed": row["epsilon"],
         "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
         "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",
