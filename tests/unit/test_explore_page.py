@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import results_folder
+import yaml
 from results_folder import ABOUT, TOLD
 
 from dpfl.report import explore_chart, explore_page, page
@@ -71,6 +72,19 @@ def test_printed_numbers_stand_beside_features_of_their_data_set(folder: Folder)
     chart = drawn(folder)
     assert {row["dataset"] for row in layer(chart, "point")} == {"mnist-scatter"}
     assert layer(chart, "diamond")
+
+
+def test_what_another_paper_prints_is_grey_and_names_it(folder: Folder) -> None:
+    about = folder.path.parent / "papers" / TOLD / "paper.yaml"
+    told = yaml.safe_load(about.read_text()) | {"printed": {"table 1": {"by": "Poe (2021)"}}}
+    about.write_text(yaml.safe_dump(told))
+    chart = drawn(folder)
+    sources = {(row["paper"], row["source"], row["rerun"]) for row in layer(chart, "diamond")}
+    assert (SHORT, "Poe (2021)", True) in sources
+    assert ("A text of nobody", "A text of nobody", False) in sources
+    (diamonds,) = [own for own in chart["layer"] if own["mark"].get("shape") == "diamond"]
+    fill = diamonds["encoding"]["fill"]
+    assert fill["condition"]["test"] == "datum.rerun" and fill["value"] == "black"
 
 
 def test_the_data_set_with_most_cells_is_chosen_first() -> None:

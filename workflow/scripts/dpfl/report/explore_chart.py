@@ -16,7 +16,13 @@ MENUS = {"data": "data set", "paper": "paper"}
 NUMBERS = {"epsilon:Q": "ε claimed", "accuracy:Q": "accuracy, %"}
 CELL = {"method:N": "method", "variant:N": "variant", "paper:N": "paper", "study:N": "study"}
 CELL |= {"dataset:N": "data", **NUMBERS, "interval:N": "95 % interval", "n:Q": "n"}
-PRINTED = {"paper:N": "paper", "table:N": "table", "row:N": "row", "data:N": "data set", **NUMBERS}
+PRINTED = {
+    "source:N": "printed in",
+    "table:N": "table",
+    "row:N": "row",
+    "data:N": "data set",
+    **NUMBERS,
+}
 """What is told of a cell and of a printed number: columns with their names."""
 HEIGHT, NARROW = 420, 600
 """Pixels: of the chart; of a width below which the legend has one column."""
@@ -78,9 +84,10 @@ def _bars(found: pd.DataFrame, x: altair.X) -> altair.Chart:
 
 def _diamonds(printed: pd.DataFrame, x: altair.X) -> altair.Chart:
     marks = altair.Chart(printed).mark_point(
-        shape="diamond", size=130, filled=True, color="black", stroke="white", opacity=1
+        shape="diamond", size=130, filled=True, stroke="white", opacity=1
     )
-    return marks.encode(x=x, y=_percent("accuracy"), tooltip=_told(PRINTED))
+    grey = altair.condition("datum.rerun", altair.value("#8f8f8f"), altair.value("black"))
+    return marks.encode(x=x, y=_percent("accuracy"), fill=grey, tooltip=_told(PRINTED))
 
 
 def _epsilon(found: Iterable[float]) -> altair.X:

@@ -7,18 +7,21 @@ import pandas as pd
 from markupsafe import Markup
 
 from dpfl.figures import families
+from dpfl.papers import measures
 from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, explore_chart, markup, page, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.tables.published import base
 
-COLUMNS = ["paper", "table", "row", "data", "epsilon", "accuracy"]
-"""Of printed numbers; `data` is the data set, that of which features are for features."""
+COLUMNS = ["paper", "table", "row", "data", "epsilon", "accuracy", "source", "rerun"]
+"""Of printed numbers; `data` is the data set, that of which features are for features; `source` is
+the paper that prints the number, and `rerun` says if that is another one than the method's own."""
 TOLD = (
     "Hover over a mark for its method and cell. Bars are 95 % intervals; hollow marks have no "
     "proof of their ε; black diamonds are what papers print."
 )
+RERUN = " Grey ones are what another paper prints, which ran the method again."
 
 
 def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
@@ -26,13 +29,14 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
     found = _private(cells_of.of_papers(folder, read).drop(columns="runs"), folder)
     if not len(found):
         return markup.listing(["No run of this scale is private."])
-    printed = _printed(values.read(folder.path / "tables" / "published.csv"), {*found["data"]})
-    short = {"paper": {key: of.short for key, of in read.items()}}
-    chart = explore_chart.draw(found.replace(short), printed.replace(short))
+    named = found.assign(paper=[read[key].short for key in found["paper"]])
+    published = values.read(folder.path / "tables" / "published.csv")
+    printed = _printed(published, {*found["data"]}, read)
+    chart = explore_chart.draw(named, printed)
     drawn = chart.to_html(inline=True, fullhtml=False, embed_options={"actions": False})
     beside = page.beside(folder, read)
     parts = [
-        markup.part("paragraph", TOLD),
+        markup.part("paragraph", TOLD + RERUN * bool(printed["rerun"].any())),
         markup.part("scroll", "Accuracy against epsilon, interactive", Markup(drawn)),
     ]
     if beside:
@@ -58,10 +62,15 @@ def _private(cells: pd.DataFrame, folder: Folder) -> pd.DataFrame:
     )
 
 
-def _printed(published: pd.DataFrame, shown: Set[str]) -> pd.DataFrame:
+def _printed(published: pd.DataFrame, shown: Set[str], read: Mapping[str, Paper]) -> pd.DataFrame:
     """Return the accuracies printed at a finite epsilon for the data sets that are shown."""
     if not {"dataset", "epsilon"} <= {*published}:
         return pd.DataFrame(columns=COLUMNS)
     own = published[(published["metric"] == ACCURACY) & np.isfinite(published["epsilon"])]
     own = own.rename(columns={"printed": "accuracy", "dataset": "data"})
-    return own.loc[own["data"].isin(shown), COLUMNS].drop_duplicates()
+    own = own[own["data"].isin(shown)]
+    by = [measures.by(read[p].about, t) for p, t in zip(own["paper"], own["table"], strict=True)]
+    short = [read[key].short for key in own["paper"]]
+    source = [other or paper for other, paper in zip(by, short, strict=True)]
+    told = own.assign(paper=short, source=source, rerun=[*map(bool, by)])
+    return told[COLUMNS].drop_duplicates()
