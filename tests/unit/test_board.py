@@ -51,6 +51,15 @@ def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> Non
     assert forest.of(own, [], 2.0) == Bar(1.0, 0.5, 1.5, 0.0, (-2.0, 2.0))
 
 
+def test_what_another_paper_prints_is_told_apart() -> None:
+    own = row(kind="number", ours=97.0, printed=96.0, difference=1.0)
+    shown, rerun = forest.of(own, [], 2.0), forest.of(own, [], 2.0, "Poe (2021)")
+    assert "Poe" not in forest.words(shown)
+    assert "printed in Poe (2021), of a rerun, at +0.00" in forest.words(rerun)
+    looks = [re.findall('class="(diamond[^"]*)"', forest.draw(b, 5.0, "")) for b in (shown, rerun)]
+    assert looks == [["diamond"], ["diamond rerun"]]
+
+
 def test_a_gain_is_drawn_as_it_is_beside_the_printed_gain() -> None:
     own = row(kind="gap", ours=0.4, ours_low=0.1, ours_high=0.7, printed=1.9, difference=-1.5)
     assert forest.of(own, [], 1.0) == Bar(

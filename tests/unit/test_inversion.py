@@ -100,7 +100,9 @@ def test_the_figure_shows_originals_over_what_was_found(tables):
     figure = inversion.draw(tables)
     (below,) = figure.legends
     assert "An attack, not a proof" in below.get_title().get_text()
-    assert "plain gradient" in figure.get_suptitle()
+    title = " ".join(figure.get_suptitle().split())
+    near, far = title.split("; not on ")
+    assert "plain gradient (100 dB)" in near and "ε = 1 (" in far.replace("\u00a0", " ")
     panels = figure.axes
     assert len(panels) == 3
     for panel in panels:

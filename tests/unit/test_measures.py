@@ -47,6 +47,11 @@ def clear():
         ({"table 1": {"accuracy": "training"}}, "", "training accuracy, epochs not printed"),
         ({"table 1": {"accuracy": "test", "epochs": 1}}, "", "test accuracy after 1 epoch"),
         ({"table 1": {"accuracy": "test", "epochs": 1}}, "50", "test accuracy after 50 epochs"),
+        (
+            {"table 1": {"accuracy": "test", "by": "Poe (2021)"}},
+            "2",
+            "test accuracy after 2 epochs, of a rerun by Poe (2021)",
+        ),
     ],
 )
 def test_what_is_compared_with_what(paper, printed, epochs, words):
@@ -73,6 +78,18 @@ def test_epochs_are_those_of_the_cell(root):
     assert number["compared"] == (
         "test accuracy after 10 epochs beside printed training accuracy, epochs not printed"
     )
+
+
+def test_numbers_that_another_paper_printed_name_it(root):
+    default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    config = compose(default | {"scale": "cifar10"})["tramer2021"]
+    beside = Beside("tramer2021", "patches-cifar10", config)
+    found = {epsilon: beside.cell("standardised", {}, epsilon) for epsilon in (2.0, 3.0)}
+    by = {epsilon: [(n["table"], n["by"]) for n in numbers] for epsilon, numbers in found.items()}
+    assert by == {
+        2.0: [("rerun by Bao and Bindschaedler", "Bao and Bindschaedler (2024)")],
+        3.0: [("main results", "")],
+    }
 
 
 def test_cells_name_what_has_chosen_their_values(root):

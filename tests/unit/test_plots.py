@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import synthetic
+from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from plotted import GRID, INF, compare, inside, lines, marks, segments, value
+from plotted import GRID, INF, below, compare, inside, lines, marks, segments, value
 from scipy import stats
 from synthetic import cell, study
 
@@ -95,7 +96,7 @@ def test_two_seeds_are_two_dots_without_a_bar(tmp_path: Path) -> None:
 
 def test_what_the_paper_prints_is_a_black_diamond(tmp_path: Path) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    cells[0]["published"] = [{"value": 96.5}, {"value": 96.5}]
+    cells[0]["published"] = [{"row": "SGD", "value": 96.5}, {"row": "SGD", "value": 96.5}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
     ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
     (printed,) = [line for line in ax.lines if line.get_label() == "_printed"]
@@ -104,6 +105,38 @@ def test_what_the_paper_prints_is_a_black_diamond(tmp_path: Path) -> None:
     assert printed.get_xdata() == pytest.approx(lines(ax)["SGD"].get_xdata())
     assert ax.get_ylim()[1] > 96.5
     assert "printed in the paper" in legend_of(ax.figure)
+    assert "stands beside" not in below(ax.figure)
+
+
+@pytest.mark.parametrize("plot", [accuracy, variants])
+def test_what_another_paper_prints_of_a_rerun_is_told_apart(tmp_path: Path, plot) -> None:
+    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
+    cells[0]["published"] = [{"row": "SGD", "value": 96.5, "by": ""}]
+    cells[1]["published"] = [{"row": "Adam", "value": 85.0, "by": "Poe (2021)"}]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
+    drawn = plot.draw(study(cells), tmp_path)
+    ax = drawn.figure.axes[0]
+    shown = [line for line in ax.lines if line.get_label() == "_printed"]
+    places = {line.get_color(): [*line.get_xdata(), *line.get_ydata()] for line in shown}
+    assert len(places) == 2 and 96.5 in places.pop("black")
+    (colour, place), *_ = places.items()
+    red, green, blue = to_rgb(colour)
+    assert red == green == blue > 0 and 85.0 in place
+    low, _ = sorted(ax.get_ylim() if plot is accuracy else ax.get_xlim())
+    assert low < 85
+    legend = legend_of(ax.figure)
+    assert "printed in the paper" in legend and any("Poe (2021)" in text for text in legend)
+    assert drawn.data[["printed", "rerun"]].to_numpy().tolist() == [["96.5", ""], ["", "85"]]
+
+
+@pytest.mark.parametrize("plot", [accuracy, variants])
+def test_a_printed_number_beside_two_methods_says_which(tmp_path: Path, plot) -> None:
+    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
+    for own in cells:
+        own["published"] = [{"row": "their method", "value": 96.5}]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
+    said = " ".join(below(plot.draw(study(cells), tmp_path).figure).split())
+    assert "printed of their method stands beside each of SGD and Adam" in said
 
 
 @pytest.mark.parametrize("plot", [accuracy, variants])

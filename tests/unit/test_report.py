@@ -279,6 +279,22 @@ def test_what_is_judged_stands_first_and_several_numbers_show_their_span() -> No
     ]
 
 
+def test_a_printed_number_names_the_other_paper_that_it_comes_from() -> None:
+    claim = {"quote": "q", "where": "table 1", "kind": "number"}
+    claims = [claim | {"id": "own", "table": "main"}, claim | {"id": "other", "table": "rerun"}]
+    about = {"title": "T", "claims": claims, "printed": {"rerun": {"by": "Poe (2021)"}}}
+    texts = {"paper": "p", "part": "overall", "about": "", "privacy": "", "kind": "number"}
+    texts |= {"study": "", "runs": "", "verdict": "differs"}
+    numbers = {"printed": 90.0, "ours": 92.0, "difference": 2.0}
+    rows = pd.DataFrame([row_of(**texts, **numbers, claim=own["id"]) for own in claims])
+    source = Source("p", "demo", False, rows, Path("none"))
+    shown = claims_table.lines([source], {"p": paper.Paper("p", about)})
+    assert [(line.printed, line.bar.by) for line in shown] == [
+        ("90", ""),
+        ("90 in Poe (2021), of a rerun", "Poe (2021)"),
+    ]
+
+
 def test_words_in_backticks_are_code_and_the_rest_is_escaped() -> None:
     assert markup.code("a < `b & c`") == "a &lt; <code>b &amp; c</code>"
     assert markup.table(["h"], []) == markup.listing([]) == ""

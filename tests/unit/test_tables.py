@@ -118,14 +118,17 @@ def test_published_numbers_get_a_cell_verdict_each(tmp_path: Path) -> None:
     printed = [
         {"table": "table5", "row": "fsdp", "reading": "", "value": 96.0},
         {"table": "table5", "row": "fsdp-m", "reading": "only", "value": 93.0},
+        {"table": "rerun", "row": "fsdp", "reading": "", "value": 92.0, "by": "Poe (2021)"},
     ]
     cells = [cell("sgd", 2.0, 5) | {"published": printed}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.96 + 0.0001 * s})
     made = study(cells)
     runs = results.frame(made, tmp_path)
     own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
-    assert own["published"] == "96, +0.02; 93 (fsdp-m, only), +3.02"
-    assert own["verdict"] == "matches; differs (fsdp-m, only)"
+    assert own["published"] == (
+        "96, +0.02; 93 (fsdp-m, only), +3.02; 92 (of a rerun by Poe (2021)), +4.02"
+    )
+    assert own["verdict"] == ("matches; differs (fsdp-m, only); differs (of a rerun by Poe (2021))")
 
 
 def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:

@@ -38,12 +38,20 @@ def draw(cases: pd.DataFrame, drawn: pd.DataFrame) -> Figure:
 
 
 def finding(cases: pd.DataFrame) -> str:
-    """Tell how alike the best pictures are that come from each kind of release."""
+    """Tell which releases give away more than is had without any, by the best attack on each."""
     attacked = cases[cases["psnr_mean"].notna() & cases["batch_size"].notna()]
     released_as = attacked.apply(released, axis=1)
     best = attacked["psnr_mean"].groupby(released_as, sort=False).max()
-    told = ", ".join(f"{name} {psnr:.0f} dB" for name, psnr in best.items())
-    return f"Likeness of what the best attack finds in one update (mean PSNR): {told}"
+    without = cases.loc[cases["batch_size"].isna(), "psnr_mean"].max()
+    more, less = _listed(best[best > without]), _listed(best[best <= without])
+    return (
+        f"Nearer to the pictures than a mean picture ({without:.0f} dB) comes the best attack on "
+        f"{more}; not on {less}"
+    )
+
+
+def _listed(best: pd.Series) -> str:
+    return ", ".join(f"{name} ({psnr:.0f} dB)" for name, psnr in best.items()) or "none"
 
 
 def _panel(ax: Axes, own: pd.DataFrame) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 
-from dpfl.figures.looks import PRINTED, Look
+from dpfl.figures.looks import PRINTED, RERUN, Look
 
 GREY = Look("0.35", "o")
 DOT = {"marker": ".", "markersize": 5, "linestyle": "none", "alpha": 0.75, "markeredgewidth": 0}
@@ -24,9 +24,11 @@ def proof(certified: Iterable[bool], line: bool = True) -> list[Artist]:
     ]
 
 
-def printed(there: bool) -> list[Artist]:
-    """Say what a black diamond is."""
-    return [Line2D([], [], label="printed in the paper", **PRINTED)] if there else []
+def printed(there: bool, reran: Iterable[str] = ()) -> list[Artist]:
+    """Say what a black diamond is, and what a grey one: `reran` are the papers that print those."""
+    black = [Line2D([], [], label="printed in the paper", **PRINTED)] if there else []
+    grey = [Line2D([], [], label=f"printed in {paper}, of a rerun", **RERUN) for paper in reran]
+    return black + grey
 
 
 def seeds(counts: Iterable[int]) -> list[Artist]:

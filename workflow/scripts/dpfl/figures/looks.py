@@ -15,6 +15,8 @@ COLOURS = tuple(family.colour for family in FAMILIES.values())
 MARKERS = tuple(family.marker for family in FAMILIES.values())
 PRINTED = {"color": "black", "marker": "D", "linestyle": "none", "markersize": 5.5, "zorder": 6}
 """A number that the paper prints."""
+RERUN = PRINTED | {"color": "0.68"}
+"""A number that another paper prints, of the same method run again."""
 NO_PROOF = (0, (4, 2))
 SHADES, EDGES, SIZES = (0.0, 0.3, 0.55), ("white", "black"), (1.0, 0.75, 1.3)
 DARK = 0.3
@@ -52,9 +54,10 @@ class Look:
         """Return the keyword arguments of markers without a line."""
         return self.line(proven) | {"linestyle": "none"}
 
-    def printed(self) -> dict[str, object]:
-        """Return how a number is drawn that the paper prints beside this line."""
-        return PRINTED | {"markeredgecolor": self.colour, "markeredgewidth": 1.2}
+    def printed(self, rerun: bool = False) -> dict[str, object]:
+        """Return how a number is drawn that the paper, or another one, prints beside this line."""
+        diamond = RERUN if rerun else PRINTED
+        return diamond | {"markeredgecolor": self.colour, "markeredgewidth": 1.2}
 
 
 def of_method(method: str) -> Look | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.papers import measures, published
+from dpfl.papers import folder, measures, published
 from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
 from dpfl.suggestions import nearest
 
@@ -28,7 +28,11 @@ class Beside:
         self._study = config["studies"][name]
 
     def cell(self, method: str, variant: dict, epsilon: float | str) -> list[dict[str, Any]]:
-        """Return the accuracies printed for a cell, in percent, each with its table and reading."""
+        """Return the accuracies printed for a cell, in percent, each with its table and reading.
+
+        `by` is the other paper that a number comes from, "" for one of the paper itself.
+        """
+        about = folder.load(self._paper).about
         return [
             {
                 "table": row.table,
@@ -36,6 +40,7 @@ class Beside:
                 "reading": reference.get("reading", ""),
                 "value": row.value,
                 "line": row.line,
+                "by": measures.by(about, row.table),
                 "compared": measures.compared(self._paper, row, self._length(method, variant)),
             }
             for reference in self._references

@@ -1,21 +1,24 @@
 """The cells of a study as figures show them: mean and interval of what trained, seeds, printed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpfl.figures import families
+from dpfl.report import forms
 from dpfl.tables import cell_words, outcomes
 
-LISTS = ("seeds", "printed")
+LISTS = ("seeds", "printed", "rerun")
 """Columns that hold several numbers."""
 
 
 def of(study: dict, runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return a row per cell: some columns of its runs, and what they reached, in percent.
 
-    `mean`, `low`, `high` and `seeds` are those of the runs that trained, `mean` is nan without any.
+    `mean`, `low`, `high` and `seeds` are those of the runs that trained, `mean` is nan without any;
+    `printed` is what the paper prints of the cell, `rerun` what other papers do.
     `runs` are those of `results.frame`; cells without a run have no row.
     """
     groups = runs.groupby("cell", sort=False)
@@ -25,7 +28,7 @@ def of(study: dict, runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
     found, index = outcomes.of(own), int(own["cell"].iloc[0])
-    printed = [number["value"] for number in study["cells"][index].get("published", [])]
+    numbers = study["cells"][index].get("published", [])
     measured = found.accuracy
     return {
         "cell": index,
@@ -36,8 +39,13 @@ def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
         "high": np.nan if measured.high is None else measured.high,
         "certified": bool(own["certified"].all()),
         "seeds": tuple(outcomes.of_trained(own)["accuracy"]),
-        "printed": tuple(dict.fromkeys(printed)),
+        "printed": _values(number for number in numbers if not number.get("by")),
+        "rerun": _values(number for number in numbers if number.get("by")),
     }
+
+
+def _values(numbers: Iterable[dict]) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(number["value"] for number in numbers))
 
 
 def written(cells: pd.DataFrame) -> pd.DataFrame:
@@ -51,8 +59,38 @@ def written(cells: pd.DataFrame) -> pd.DataFrame:
 
 def means_and_printed(cells: pd.DataFrame) -> pd.Series:
     """Return all means and printed numbers, which the axis of a figure must show."""
-    printed = [value for values in cells["printed"] for value in values]
+    printed = [value for name in ("printed", "rerun") for own in cells[name] for value in own]
     return pd.Series([*cells["mean"].dropna(), *printed], dtype=float)
+
+
+def diamonds(cell: pd.Series) -> Iterator[tuple[float, bool]]:
+    """Yield the numbers that are printed of a cell, each with whether another paper reran it."""
+    for name in ("printed", "rerun"):
+        yield from ((value, name == "rerun") for value in cell[name])
+
+
+def reran(study: dict, cells: pd.DataFrame) -> list[str]:
+    """Return the other papers that printed numbers of a study's cells come from."""
+    found = [number.get("by") for _, number in _numbers(study, cells)]
+    return [*dict.fromkeys(filter(None, found))]
+
+
+def shared(study: dict, cells: pd.DataFrame) -> str:
+    """Say beside which methods a printed row stands; nothing of a row beside one method."""
+    beside: dict[str, dict[str, None]] = {}
+    for method, number in _numbers(study, cells):
+        beside.setdefault(number["row"], {})[families.title(method)] = None
+    return "".join(
+        f" What is printed of {row} stands beside each of {forms.listed(methods)}."
+        for row, methods in beside.items()
+        if len(methods) > 1
+    )
+
+
+def _numbers(study: dict, cells: pd.DataFrame) -> Iterator[tuple[str, dict]]:
+    """Yield every printed number of some cells, with the method of its cell."""
+    for own in (study["cells"][index] for index in cells["cell"]):
+        yield from ((own["method"], number) for number in own.get("published", []))
 
 
 def told(cell: pd.Series) -> str:

@@ -93,9 +93,10 @@ def _title(study: dict, cell: int) -> str:
 
 
 def _printed(study: dict, sides: tuple[int, int]) -> float:
-    """Return the difference of the printed numbers, nan if a side has none, or has several."""
+    """Return the difference of what the paper prints, nan if a side has none, or has several."""
     cells = [study["cells"][cell].get("published", []) for cell in sides]
-    values = [{number["value"] for number in numbers} for numbers in cells]
+    own = [[number for number in numbers if not number.get("by")] for numbers in cells]
+    values = [{number["value"] for number in numbers} for numbers in own]
     return values[0].pop() - values[1].pop() if [*map(len, values)] == [1, 1] else np.nan
 
 

@@ -87,8 +87,8 @@ def _beside(ax: Axes, cell: pd.Series, look: looks.Look, floor: float) -> None:
     if len(seeds) > 1:
         dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
         ax.plot([x + cell["aside"]] * len(seeds), seeds, **dots)
-    for value in cell["printed"]:
-        ax.plot([x], [value], label="_printed", **look.printed())
+    for value, rerun in _cells.diamonds(cell):
+        ax.plot([x], [value], label="_printed", **look.printed(rerun))
     _failures.at_foot(ax, x, cell, look)
     if cell["mean"] < floor:
         place = {"xycoords": ("data", "axes fraction"), "ha": "center", "color": look.colour}
@@ -124,10 +124,11 @@ def _explain(figure: Figure, study: dict, cells: pd.DataFrame) -> None:
     handles = [
         *keys.proof(private["certified"]),
         *keys.seeds(cells["n"]),
-        *keys.printed(cells["printed"].map(bool).any()),
+        *keys.printed(cells["printed"].map(bool).any(), _cells.reran(study, cells)),
     ]
     bars = "" if cells["low"].isna().all() else "; bars: 95 % intervals"
     text = f"{_context.about(study)} Marks: means over seeds{bars}{_failures.note(cells)}."
+    text += _cells.shared(study, cells)
     style.note(figure, text, handles)
 
 

@@ -113,8 +113,8 @@ def _mark(
     if len(cell["seeds"]) > 1:
         dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
         ax.plot(cell["seeds"], [y + aside] * len(cell["seeds"]), **dots)
-    for value in cell["printed"]:
-        ax.plot([value], [y], label="_printed", **look.printed())
+    for value, rerun in _cells.diamonds(cell):
+        ax.plot([value], [y], label="_printed", **look.printed(rerun))
     if cell["mean"] < floor:
         return _beyond(ax, cell, y, look)
     if cell["trained"]:
@@ -159,11 +159,12 @@ def _explain(figure: Figure, study: dict, cells: pd.DataFrame, known: dict) -> N
         *(named if len(named) > 1 else []),
         *keys.proof(private["certified"], line=False),
         *keys.seeds(cells["n"]),
-        *keys.printed(cells["printed"].map(bool).any()),
+        *keys.printed(cells["printed"].map(bool).any(), _cells.reran(study, cells)),
     ]
     bars = "" if cells["low"].isna().all() else "; bars: 95 % intervals"
     beside = f" In all of it: {fixed}." if (fixed := _facets.fixed(study)) else ""
     text = f"{_context.about(study)}{beside} Marks: means over seeds{bars}{_failures.note(cells)}."
+    text += _cells.shared(study, cells)
     style.note(figure, text, handles)
 
 

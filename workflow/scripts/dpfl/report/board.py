@@ -70,6 +70,7 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
         "opened": opened["id"],
         "lead": _lead(opened, shown),
         "reach": most,
+        "reran": any(line.bar.by for line in lines if line.bar),
         "filters": {
             "paper": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
             "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in lines})},

@@ -1,7 +1,7 @@
 """Every cell of the studies of some papers, as one table: settings, result, epsilons, runs."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -24,6 +24,11 @@ def of_papers(folder: Folder, papers: Iterable[str]) -> pd.DataFrame:
         for row in _rows(folder, key, name)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def ends(row: Mapping[str, Any]) -> str:
+    """Return the interval of a cell as readers see it, nothing where seeds are too few for one."""
+    return f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
 
 
 def reasons(folder: Folder, papers: Iterable[str]) -> dict[str, list[str]]:

@@ -1,7 +1,8 @@
 """The page of every cell: sortable and filterable without a network, each with its runs."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import itables
@@ -10,92 +11,128 @@ from itables.javascript import generate_init_offline_itables_html
 from markupsafe import Markup, escape
 
 from dpfl.figures import families
-from dpfl.report import cells_of, markup
+from dpfl.provenance import runs as kept_runs
+from dpfl.report import board, cells_of, markup
 from dpfl.report.forms import counted
+from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
-from dpfl.tables.numerals import known, rounded_down, rounded_up
+from dpfl.tables.numerals import known, number, rounded_down, rounded_up
 
-HEADS = ("paper", "study", "data", "method", "variant", "ε", "accuracy, %", "95 % interval", "n")
-HEADS += ("trained", "ε certified", "ε audited", "unit", "rate", "runs")
+ALWAYS = ("accuracy, %", "ε claimed", "ε certified", "ε audited", "n")
+"""The heads of columns that stand there even if all their values are the same."""
 FILES = {"settings": "summary.json", "curve": "metrics.csv"}
 CSV = "cells.csv"
+LENGTHS = (25, 100, 1000)
+"""Rows of a page; a table that fits in the first has no field to type into."""
 
 
-def body(folder: Folder, papers: Iterable[str]) -> Markup:
+def body(folder: Folder, papers: Mapping[str, Paper]) -> Markup:
     """Return the table of all cells; links are relative to results/reports."""
     found = cells_of.of_papers(folder, papers)
     if not len(found):
         return markup.listing(["This scale runs no study."])
-    shown = pd.DataFrame([_line(row, folder) for row in found.to_dict("records")], columns=HEADS)
-    table = itables.to_html_datatable(
-        shown,
-        caption=f"{len(shown)} cells: click a head to sort, type to filter",
-        connected=False,
-        allow_html=True,
-        showIndex=False,
-        pageLength=25,
-        lengthMenu=[25, 100, 1000],
-        maxBytes=0,
-        classes="display compact",
-        style="width:100%",
-    )
-    bundle = generate_init_offline_itables_html(itables.options.dt_bundle)
-    shown_as_csv = markup.part("more", CSV, "All cells as CSV")
+    lines = [_line(row, folder, papers[row["paper"]]) for row in found.to_dict("records")]
+    shown, same = _parted(pd.DataFrame(lines))
     return markup.joined(
-        Markup(bundle), shown_as_csv, markup.part("scroll", "Every cell", Markup(table))
+        Markup(generate_init_offline_itables_html(itables.options.dt_bundle)),
+        markup.part("more", CSV, "All cells as CSV"),
+        Markup("<p>In every cell: {}.</p>").format(same) if same else "",
+        markup.part("scroll", "Every cell", _table(shown)),
     )
 
 
-def csv(folder: Folder, papers: Iterable[str]) -> str:
+def csv(folder: Folder, papers: Mapping[str, Paper]) -> str:
     """Return all cells as CSV, the names of their runs parted by blanks."""
     found = cells_of.of_papers(folder, papers)
     return found.assign(runs=found["runs"].map(" ".join)).to_csv(index=False, lineterminator="\n")
 
 
-def _line(row: dict[str, Any], folder: Folder) -> list[Any]:
+def _table(shown: pd.DataFrame) -> Markup:
+    filtered = ", type to filter" * (len(shown) > LENGTHS[0])
+    with pd.option_context("display.float_format", lambda value: number(value, "{:g}")):
+        table = itables.to_html_datatable(
+            shown,
+            caption=f"{counted(len(shown), 'cell')}: click a head to sort{filtered}",
+            connected=False,
+            display_logo_when_loading=False,
+            allow_html=True,
+            showIndex=False,
+            pageLength=LENGTHS[0],
+            lengthMenu=list(LENGTHS),
+            maxBytes=0,
+            classes="display compact",
+            style="width:100%",
+        )
+    return Markup(table)
+
+
+def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
+    """Return a cell by the heads of its columns, as HTML where it is text."""
     certified, audited = row["eps_certified"], row["eps_audited"]
-    ends = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
     private = math.isfinite(row["epsilon"])
-    paper, study, dataset, variant = (
-        str(escape(row[key])) for key in ("paper", "study", "dataset", "variant")
-    )
-    return [
-        *(paper, study, dataset, _method(row["method"]), variant),
-        f"{row['epsilon']:g}",
-        f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        ends,
-        int(row["n"]),
-        int(row["trained"]),
-        (rounded_up(certified) if known(certified) else "no proof") if private else "",
-        f"≥ {rounded_down(audited)}" if known(audited) else "",
-        row["unit"] if private else "",
-        str(escape(row["rate"])),
-        _runs(row["runs"], folder),
-    ]
+    return {
+        "method": _method(row["method"]),
+        "variant": str(escape(row["variant"])),
+        "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
+        "95 % interval": cells_of.ends(row),
+        "ε claimed": row["epsilon"],
+        "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
+        "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",
+        "n": int(row["n"]),
+        "trained": int(row["trained"]),
+        "rate": str(escape(row["rate"])),
+        "data": str(escape(row["dataset"])),
+        "study": str(escape(row["study"])),
+        "paper": str(escape(paper.short)),
+        "unit": row["unit"] * private,
+        "runs": _runs(row["runs"], folder, paper.key),
+    }
 
 
 def _method(name: str) -> str:
     """Return what a method is called, with its name beside: here are those of all papers."""
-    called = families.named(name)
+    called = families.title(name)
     beside = f" <small>{escape(name)}</small>" if called != name else ""
     return f"{escape(called)}{beside}"
 
 
-def _runs(runs: list[str], folder: Folder) -> str:
-    """Return the runs of a cell, folded."""
-    shown = "".join(_run(run, number, folder) for number, run in enumerate(runs, 1))
-    return f"<details><summary>{counted(len(runs), 'run')}</summary>{shown}</details>"
+def _parted(lines: pd.DataFrame) -> tuple[pd.DataFrame, Markup]:
+    """Part columns that tell cells apart from those that hold one value, which is told in words."""
+    one = [head for head in lines if head not in ALWAYS and lines[head].nunique() == 1]
+    told = [Markup("{} {}").format(head, Markup(lines[head][0])) for head in one if lines[head][0]]
+    return lines.drop(columns=one), Markup("; ").join(told)
 
 
-def _run(run: str, number: int, folder: Folder) -> str:
-    """Return links to the files of a run that lie here; its number alone where none does."""
-    home, reports = folder.path / "runs" / run, folder.path / "reports"
-    places = {name: home / file for name, file in FILES.items()}
+def _runs(runs: list[str], folder: Folder, paper: str) -> str:
+    """Return the runs of a cell, folded; of those that do not lie here, where they are listed."""
+    found = {run: places for run in runs if (places := _files(run, folder))}
+    shown = "".join(f"<li>{', '.join(places)}</li>" for places in found.values())
+    here = f"<details><summary>{counted(len(found), 'run')}</summary><ol>{shown}</ol></details>"
+    away = len(runs) - len(found)
+    listed = f'<a href="{_list(folder, paper)}">{counted(away, "run")}, listed</a>'
+    return here * bool(found) + listed * bool(away)
+
+
+def _files(run: str, folder: Folder) -> list[str]:
+    """Return links to the files of a run that lie here."""
+    places = {name: folder.path / "runs" / run / file for name, file in FILES.items()}
     places["log"] = folder.path / "logs" / "train" / f"{run}.log"
-    links = [
-        f'<a href="{link(path, reports)}">{name}</a>'
+    return [
+        f'<a href="{_address(path, folder)}">{name}</a>'
         for name, path in places.items()
         if path.exists()
     ]
-    return f"<br>{number}: {', '.join(links)}" if links else f" {number}"
+
+
+def _list(folder: Folder, paper: str) -> str:
+    """Return the table that lists the runs of a paper: the kept one, or the cells of this page."""
+    about = folder.kept(paper)
+    if not about:
+        return CSV
+    place = folder.path / board.REFERENCE / paper / about["scale"] / kept_runs.FILE
+    return _address(place, folder) if place.exists() else CSV
+
+
+def _address(path: Path, folder: Folder) -> str:
+    return link(path, folder.path / "reports")

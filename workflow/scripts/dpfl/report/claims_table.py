@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from dpfl.papers import measures
 from dpfl.papers.badges import FAILS, HOLDS
 from dpfl.report import chips, deciding, forest, kind, paper
 from dpfl.report.judged import Source
@@ -166,6 +167,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
     whole, *own = parts(source.claims, row["claim"])
     part = deciding.of(whole, own)
+    by = measures.by(of.about, claim.get("table", ""))
     return Line(
         paper=of.short,
         link=of.link,
@@ -177,12 +179,12 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         anchor=source.place(row["claim"]),
         where=claim["where"],
         about=deciding.spelled(row["about"]),
-        printed=span([whole, *own], "printed"),
+        printed=_from(span([whole, *own], "printed"), by),
         ours=ours(row) or span(own, "ours"),
         difference=difference(row),
         part=deciding.words(whole, own),
         n="" if known(row["ours"]) else seeds(row),
-        bar=forest.of(row, own, source.margin(row["study"])),
+        bar=forest.of(row, own, source.margin(row["study"]), by),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
         chips=chips.of(part),
@@ -190,6 +192,11 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         remarks=remarks(row),
         runs=row["runs"] if known(row["runs"]) else "",
     )
+
+
+def _from(printed: str, by: str) -> str:
+    """Return printed numbers with the other paper that they come from."""
+    return f"{printed} in {by}, of a rerun" if printed and by else printed
 
 
 def _ordered(claims: pd.DataFrame, of: Paper) -> Iterator[dict]:

@@ -1,5 +1,7 @@
 """A claim's difference as a small picture: dot, interval, band that decides, printed diamond.
 
+The diamond is grey where another paper prints the number, of the same method run again.
+
 All bars of a page share one scale, in points; what lies beyond it is an arrow at the edge.
 """
 
@@ -23,7 +25,8 @@ class Bar:
 
     `printed` is where the printed number stands, None without one; `band` goes from where to where
     the verdict draws its line, None where each part has a line of its own; `parts` are the
-    differences of the parts of a claim that has none as a whole.
+    differences of the parts of a claim that has none as a whole; `by` is the other paper that the
+    printed number comes from, empty for the paper itself.
     """
 
     middle: float | None
@@ -32,6 +35,7 @@ class Bar:
     printed: float | None
     band: tuple[float, float] | None
     parts: tuple[float, ...] = ()
+    by: str = ""
 
     @property
     def places(self) -> list[float]:
@@ -40,8 +44,13 @@ class Bar:
         return [place for place in (*ends, *self.parts) if place is not None]
 
 
-def of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float) -> Bar | None:
-    """Return the bar of a judged claim; None if its difference is not in points, or unknown."""
+def of(
+    row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float, by: str = ""
+) -> Bar | None:
+    """Return the bar of a judged claim; None if its difference is not in points, or unknown.
+
+    `by` is the other paper that its printed number comes from.
+    """
     drawn = kind.drawn(row["kind"]) if known(row["kind"]) else None
     if drawn is None:
         return None
@@ -50,7 +59,7 @@ def of(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float
     if middle is None and not dots:
         return None
     band = kind.band(row["kind"], row["printed"], margin)
-    return Bar(middle, low, high, _printed(row, middle), band, dots)
+    return Bar(middle, low, high, _printed(row, middle), band, dots, by)
 
 
 def reach(bars: Iterable[Bar | None]) -> float:
@@ -71,6 +80,7 @@ def draw(bar: Bar | None, most: float, said: str) -> Markup:
         "dots": [x(place) for place in ([bar.middle] if bar.middle is not None else bar.parts)],
         "arrows": [_arrow(place, most) for place in (bar.middle, *bar.parts) if _out(place, most)],
         "diamond": x(bar.printed) if bar.printed is not None else None,
+        "rerun": bool(bar.by),
     }
     return markup.part("forest", shown, WIDTH, HEIGHT, said)
 
@@ -83,7 +93,8 @@ def words(bar: Bar | None) -> str:
         low, high = min(bar.parts), max(bar.parts)
         return f"{len(bar.parts)} differences from {low:+.2f} to {high:+.2f} points"
     ends = f", interval {bar.low:+.2f} to {bar.high:+.2f}" if bar.low is not None else ""
-    printed = f"; printed at {bar.printed:+.2f}" if bar.printed is not None else ""
+    source = f" in {bar.by}, of a rerun," if bar.by else ""
+    printed = f"; printed{source} at {bar.printed:+.2f}" if bar.printed is not None else ""
     band = "; band from {:+g} to {:+g}".format(*bar.band) if bar.band else ""
     return f"{bar.middle:+.2f} points{ends}{printed}{band}"
 

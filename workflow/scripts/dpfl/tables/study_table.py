@@ -149,10 +149,18 @@ def _numbers(cell: dict, measured: verdicts.Interval, margin: float) -> tuple[li
     printed, judged = [], []
     for number in cell.get("published", []):
         value = number["value"]
-        read = f" ({number['row']}, {number['reading']})" if number["reading"] else ""
+        read = _read(number)
         printed.append(f"{value:g}{read}, {measured.mean - value:+.2f}")
         judged.append(verdicts.cell_verdict(measured, value, margin) + read)
     return printed, judged
+
+
+def _read(number: dict) -> str:
+    """Say how a printed number is read and which other paper prints it, if either is to be said."""
+    reading = f"{number['row']}, {number['reading']}" if number["reading"] else ""
+    rerun = f"of a rerun by {number['by']}" if number.get("by") else ""
+    said = "; ".join(filter(None, (reading, rerun)))
+    return f" ({said})" if said else ""
 
 
 def _baseline_verdicts(study: results.Study, cell: dict, compared: pd.DataFrame) -> list[str]:

@@ -1,0 +1,100 @@
+"""The page of every cell: its columns, and where the runs of a cell are found."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import results_folder
+from results_folder import ABOUT, SILENT, TOLD
+
+from dpfl.report import cells_page, page
+from dpfl.report.reader import Folder
+
+SHORT = "Doe and Poe (2020)"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a results folder and of its papers, made once."""
+    root = tmp_path_factory.mktemp("root")
+    results_folder.write(root)
+    return root
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Folder:
+    """A results folder whose runs lie in it."""
+    shutil.copytree(written, tmp_path / "root")
+    return Folder(tmp_path / "root" / results_folder.RESULTS)
+
+
+def told(folder: Folder) -> str:
+    return str(cells_page.body(folder, page.papers(ABOUT, folder.path.parent / "papers")))
+
+
+def rows(text: str) -> list[dict]:
+    """Return the cells that a page shows, by the heads of its columns."""
+    heads = re.findall("<th>(.*?)</th>", passed(text, "table_html"))
+    return [dict(zip(heads, row, strict=True)) for row in json.loads(passed(text, "data_json"))]
+
+
+def passed(text: str, name: str) -> str:
+    """Return a text that the page hands to the script of its table."""
+    return json.loads(re.search(rf'"{name}": ("(?:[^"\\]|\\.)*")', text)[1])
+
+
+def test_a_column_of_one_value_is_told_in_words(folder: Folder) -> None:
+    text = told(folder)
+    heads = list(rows(text)[0])
+    assert {"paper", "data", "unit"}.isdisjoint(heads)
+    assert f"data mnist; paper {SHORT}; unit example." in text
+
+
+def test_accuracy_and_epsilons_stay_even_where_all_are_the_same(folder: Folder) -> None:
+    outline = folder.path / "papers" / f"{TOLD}.json"
+    outline.write_text(json.dumps(json.loads(outline.read_text()) | {"studies": [f"{TOLD}/main"]}))
+    heads = list(rows(told(folder))[0])
+    assert "study" not in heads and "variant" not in heads
+    at = heads.index("method") + 1
+    assert heads[at] == "accuracy, %"
+    assert {"ε claimed", "ε certified", "ε audited", "n"} <= {*heads}
+
+
+def test_accuracy_stands_after_method_and_variant(folder: Folder) -> None:
+    assert list(rows(told(folder))[0])[:3] == ["method", "variant", "accuracy, %"]
+
+
+def test_epsilons_are_written_short_and_sorted_as_numbers(folder: Folder) -> None:
+    assert {tuple(row["ε claimed"]) for row in rows(told(folder))} == {("8", 8.0), ("4", 4.0)}
+
+
+def test_runs_that_lie_here_are_told_one_by_one(folder: Folder) -> None:
+    shown = [row["runs"] for row in rows(told(folder))]
+    assert [text.count("<li>") for text in shown] == [5, 5, 1, 1, 1]
+    assert all("summary.json" in text and "listed" not in text for text in shown)
+
+
+def test_runs_that_do_not_lie_here_are_counted_and_their_list_is_named(folder: Folder) -> None:
+    first = folder.study(f"{TOLD}/main")["cells"][0]["runs"][0]
+    for run in (folder.path / "runs").iterdir():
+        if run.name != first:
+            shutil.rmtree(run)
+    shown = [row["runs"] for row in rows(told(folder))]
+    assert shown[1] == '<a href="cells.csv">5 runs, listed</a>'
+    assert shown[0].count("<li>") == 1 and shown[0].endswith(">4 runs, listed</a>")
+
+
+def test_of_kept_results_the_kept_list_of_runs_is_named(folder: Folder) -> None:
+    shutil.rmtree(folder.path / "runs")
+    (folder.path / "provenance").mkdir()
+    for key in (TOLD, SILENT):
+        about = folder.path / "provenance" / f"{key}.json"
+        about.write_text(json.dumps({"paper": key, "scale": "small"}))
+    kept = folder.path / "reference" / TOLD / "small" / "runs.csv.gz"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    shown = rows(told(folder))[0]["runs"]
+    address = re.search('href="([^"]*)"', shown)[1]
+    assert (folder.path / "reports" / address).resolve() == kept.resolve()
