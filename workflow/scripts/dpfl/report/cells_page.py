@@ -93,7 +93,7 @@ def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
 def _method(name: str) -> str:
     """Return what a method is called, with its name beside: here are those of all papers."""
     called = families.title(name)
-    beside = f" <small>{escape(name)}</small>" if called != name else ""
+    beside = f" <small>{escape(name)}</small>" if called.lower() != name else ""
     return f"{escape(called)}{beside}"
 
 
