@@ -168,7 +168,16 @@ def test_a_claims_parts_are_told_once_each(folder: Path) -> None:
     text = paper_page.parts(page_of(folder))
     assert text.count("Adam against SGD, ε 8") == 1
     assert "<blockquote" in text and "Original words" in text
-    assert text.count("<details") == 3
+    assert text.count("<details") == 3 + 1  # the fourth holds what was not run
+
+
+def test_claims_that_were_not_run_stand_last_behind_one_line(folder: Path) -> None:
+    page = page_of(folder)
+    above, behind = paper_page.claims(page).split("<details>")
+    assert 'id="claim-later"' in behind and 'id="claim-later"' not in above
+    assert 'id="claim-better"' in above and "1 claim not run at this scale" in behind
+    before, rest = paper_page.parts(page).split("1 claim not run at this scale, as printed")
+    assert "replicated, 2 rows" in before and "not run, 1 row" in rest and "not run" not in before
 
 
 def test_a_page_says_in_short_first_and_only_there(told: str) -> None:

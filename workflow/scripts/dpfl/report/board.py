@@ -116,11 +116,11 @@ def _tab(
         "papers": sorted(papers, key=lambda one: (not one["cited"], not one["verdicts"])),
         "old": bool(old),
         "lines": [line for line in lines if line.verdict not in FOLDED],
-        "folded": list(_folded(lines)),
+        "folded": list(folded(lines)),
     }
 
 
-def _folded(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
+def folded(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
     """Yield the rows of each folded verdict, with the words that they stand under."""
     lines = list(lines)
     for verdict, words in FOLDED.items():

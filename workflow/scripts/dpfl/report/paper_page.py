@@ -103,10 +103,17 @@ def claims(page: Page) -> Markup:
 
 
 def parts(page: Page) -> Markup:
-    """Return every judged claim as printed, with all its parts in sentences."""
-    judged = page.judged
-    own = [claim for claim in page.of.claims.values() if "status" not in claim]
-    return markup.joined(*(_parts(claim, judged) for claim in own))
+    """Return every judged claim as printed, with all its parts; those not run behind one line."""
+    rows = {
+        name: own
+        for name, claim in page.of.claims.items()
+        if "status" not in claim and (own := claims_table.parts(page.judged, name))
+    }
+    told = {name: _parts(page.of.claims[name], own) for name, own in rows.items()}
+    left = [name for name in told if rows[name][0]["verdict"] == claims_table.NOT_RUN]
+    title = f"{counted(len(left), 'claim')} not run at this scale, as printed"
+    rest = markup.part("folded", title, markup.joined(*(told[name] for name in left)))
+    return markup.joined(*(told[name] for name in told if name not in left), rest if left else "")
 
 
 def found(page: Page) -> str:
@@ -224,16 +231,18 @@ def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Mark
     own = [line.verdict for line in claims_table.each(lines)]
     told = f"{counted(len(own), 'claim')}: {claims_table.tally(own)}."
     caption = f"{source.title}. Bars from −{most:g} to +{most:g} points."
-    notes = board.notes(lines)
-    table = markup.part("board", lines, board.bars(lines, most), caption, notes, own=True)
-    shown = [f"note {number}: {text}" for text, number in notes.items()]
-    return markup.joined(table, markup.listing([told, *shown]))
+    notes, bars = board.notes(lines), board.bars(lines, most)
+    shown = [line for line in lines if line.verdict not in board.FOLDED]
+    table = markup.part("board", shown, bars, caption, notes, own=True) if shown else ""
+    rest = [
+        markup.part("folded", title, markup.part("board", few, bars, title, notes, own=True))
+        for title, few in board.folded(lines)
+    ]
+    numbered = [f"note {number}: {text}" for text, number in notes.items()]
+    return markup.joined(table, *rest, markup.listing([told, *numbered]))
 
 
-def _parts(claim: dict, judged: pd.DataFrame) -> Markup:
-    rows = claims_table.parts(judged, claim["id"])
-    if not rows:
-        return Markup("")
+def _parts(claim: dict, rows: list[dict]) -> Markup:
     spelled = [row | {"about": deciding.spelled(row["about"])} for row in rows]
     sentences = [judge.words(pd.Series(row)) for row in spelled]
     told = markup.part("told", claim, paper.saying(claim), list(dict.fromkeys(sentences)))
