@@ -3,6 +3,7 @@
 import base64
 import io
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -36,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = results_folder.write(tmp_path_factory.mktemp("root"))
     (made.parent / "papers" / TOLD / papers.PAGE).write_text(
         '**In short.** Adam `wins`.\n\nAdam has {{ run.mean("main", method="adam") | fixed }} %.\n'
+        "\n| one | two |\n|---|---|\n| 1 | 2 |\n"
     )
     return made
 
@@ -134,6 +136,11 @@ def test_links_of_the_page_lead_somewhere(told: str, folder: Path) -> None:
     assert {"index.html", f"../tables/{TOLD}/main.csv"} <= links
     assert f"../figures/{TOLD}/main/accuracy.pdf" in links
     assert [link for link in links if not (folder / "reports" / link).exists()] == []
+
+
+def test_every_head_of_a_table_says_what_it_heads(told: str) -> None:
+    heads = re.findall(r"<th[ >][^>]*", told)
+    assert '<th scope="col">one' in told and all(" scope=" in head for head in heads)
 
 
 def test_text_is_escaped(told: str) -> None:

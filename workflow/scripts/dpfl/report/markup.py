@@ -52,8 +52,9 @@ def table(
 
 
 def boxed(html: str) -> Markup:
-    """Return HTML whose tables scroll inside their own boxes."""
-    return Markup(html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>"))
+    """Return HTML whose tables scroll inside their own boxes; heads are those of columns."""
+    tables = html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>")
+    return Markup(tables.replace("<th>", '<th scope="col">'))
 
 
 def filled(column: str, lines: Iterable[Any]) -> bool:
