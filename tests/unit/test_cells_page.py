@@ -98,3 +98,11 @@ def test_of_kept_results_the_kept_list_of_runs_is_named(folder: Folder) -> None:
     shown = rows(told(folder))[0]["runs"]
     address = re.search('href="([^"]*)"', shown)[1]
     assert (folder.path / "reports" / address).resolve() == kept.resolve()
+
+
+def test_a_title_has_the_methods_name_beside_it_where_they_differ(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpfl.figures.families.title", {"sgd": "SGD", "adam": "the other"}.get)
+    shown = {row["method"] for row in rows(told(folder))}
+    assert shown == {"SGD", "the other <small>adam</small>"}
