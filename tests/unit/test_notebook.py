@@ -228,9 +228,10 @@ def test_rules_stand_once_on_the_page_of_statistics(folder: Path, told: str) -> 
     home = folder.parent / "papers"
     read = {TOLD: paper.read(home / TOLD)}
     text = statistics_page.body(reader.Folder(folder), read)
-    rule = "matches         the interval lies within the band"
+    rule = '<td>matches</td><td class="long">the interval lies within the band</td>'
     assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
     assert verdict_words.of_kinds(["number"]).keys() == {"number"}
+    assert "<td>too few seeds</td>" in text and "    matches" not in text
     assert "The margin is 1 point" in text and text.count(rule) == 1
     assert rule not in told and "statistics.html" in Page(told).links
 

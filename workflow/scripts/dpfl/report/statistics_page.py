@@ -1,6 +1,7 @@
 """The page on statistics: how each kind of claim is judged, and the rules that all share."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
@@ -23,5 +24,19 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
         markup.part("heading", "How two sides were tuned"),
         markup.table(["word", "meaning"], [[key, text] for key, text in fairness.SAID.items()]),
         markup.part("heading", "Kinds of claims"),
-        *(markup.part("rule", kind, text) for kind, text in verdict_words.of_kinds(kinds).items()),
+        *(_rule(kind, text) for kind, text in verdict_words.of_kinds(kinds).items()),
     )
+
+
+def _rule(kind: str, text: str) -> Markup:
+    """Return the first lines of a kind's file: paragraphs, and verdicts as a table."""
+    return markup.joined(markup.part("heading", kind, 3), *_parts(text))
+
+
+def _parts(text: str) -> Iterator[Markup]:
+    for part in text.split("\n\n"):
+        if part.startswith(" "):
+            lines = [re.split("  +", line.strip(), maxsplit=1) for line in part.splitlines()]
+            yield markup.table(["verdict", "when"], lines, long=("when",))
+        else:
+            yield markup.part("paragraph", part.replace("+-", "±"))
