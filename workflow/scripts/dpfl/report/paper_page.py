@@ -6,18 +6,16 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from dpfl.judging import judge
 from dpfl.papers import citation
 from dpfl.papers import folder as papers
 from dpfl.report import (
     board,
     claims_table,
-    deciding,
     first_figure,
-    forest,
     judged,
     markup,
     paper,
+    paper_claims,
     paper_words,
     prose,
     published_table,
@@ -96,24 +94,12 @@ def hero(page: Page) -> Markup:
 
 def claims(page: Page) -> Markup:
     """Return every judged claim in full, kept and of this run, all bars on one scale."""
-    tables = [(s, claims_table.lines([s], {page.of.key: page.of})) for s in page.sources]
-    most = forest.reach(line.bar for _, lines in tables for line in lines)
-    shown = [_claims(source, lines, most) for source, lines in tables if lines]
-    return markup.joined(*shown) or markup.listing(["No claim of this paper is judged."])
+    return paper_claims.in_full(page.sources, page.of)
 
 
 def parts(page: Page) -> Markup:
-    """Return every judged claim as printed, with all its parts; those not run behind one line."""
-    rows = {
-        name: own
-        for name, claim in page.of.claims.items()
-        if "status" not in claim and (own := claims_table.parts(page.judged, name))
-    }
-    told = {name: _parts(page.of.claims[name], own) for name, own in rows.items()}
-    left = [name for name in told if rows[name][0]["verdict"] == claims_table.NOT_RUN]
-    title = f"{counted(len(left), 'claim')} not run at this scale, as printed"
-    rest = markup.part("folded", title, markup.joined(*(told[name] for name in left)))
-    return markup.joined(*(told[name] for name in told if name not in left), rest if left else "")
+    """Return every judged claim as printed, with all its parts."""
+    return paper_claims.parts(page.judged, page.of)
 
 
 def found(page: Page) -> str:
@@ -225,27 +211,3 @@ def _sources(page: Page) -> tuple[Path, Path, Path]:
 def _text(page: Page, pictured: prose.Picture) -> str:
     """Return the paper's own page as Markdown."""
     return prose.alone(prose.of_paper(*_sources(page), pictured))
-
-
-def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
-    own = [line.verdict for line in claims_table.each(lines)]
-    told = f"{counted(len(own), 'claim')}: {claims_table.tally(own)}."
-    caption = f"{source.title}. Bars from −{most:g} to +{most:g} points."
-    notes, bars = board.notes(lines), board.bars(lines, most)
-    shown = [line for line in lines if line.verdict not in board.FOLDED]
-    table = markup.part("board", shown, bars, caption, notes, own=True) if shown else ""
-    rest = [
-        markup.part("folded", title, markup.part("board", few, bars, title, notes, own=True))
-        for title, few in board.folded(lines)
-    ]
-    numbered = [f"note {number}: {text}" for text, number in notes.items()]
-    return markup.joined(table, *rest, markup.listing([told, *numbered]))
-
-
-def _parts(claim: dict, rows: list[dict]) -> Markup:
-    spelled = [row | {"about": deciding.spelled(row["about"])} for row in rows]
-    sentences = [judge.words(pd.Series(row)) for row in spelled]
-    told = markup.part("told", claim, paper.saying(claim), list(dict.fromkeys(sentences)))
-    name = claim.get("short") or paper.saying(claim)
-    title = f"{name}: {rows[0]['verdict']}, {counted(len(rows), 'row')}"
-    return markup.part("folded", title, told)
