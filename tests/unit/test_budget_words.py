@@ -8,7 +8,7 @@ import pytest
 from synthetic import cell, study
 from told_tables import cells_of, compared_of
 
-from dpfl.report import budget_words, privacy_words, verdict_words
+from dpfl.report import budget_words, privacy_words, reader, verdict_words
 
 INF = math.inf
 STRATEGIES = ("uniform", "decay", "adaptive")
@@ -49,6 +49,10 @@ def test_the_headline_of_a_baseline_method_names_it() -> None:
     assert budget_words.headline(budgets(), compared) == [
         "Is another method more accurate than fsdp-certified at equal privacy budget? "
         "dpsgd and dpsgd-quantile: no difference."
+    ]
+    assert budget_words.headline(budgets(), reader.named(compared)) == [
+        "Is another method more accurate than certified FSDP at equal privacy budget? "
+        "DP-SGD and DP-SGD with quantile clipping: no difference."
     ]
 
 

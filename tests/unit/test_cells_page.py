@@ -49,7 +49,7 @@ def test_a_column_of_one_value_is_told_in_words(folder: Folder) -> None:
     text = told(folder)
     heads = list(rows(text)[0])
     assert {"paper", "data", "unit"}.isdisjoint(heads)
-    assert f"data mnist; paper {SHORT}; unit example." in text
+    assert f"data MNIST; paper {SHORT}; unit example." in text
 
 
 def test_accuracy_and_epsilons_stay_even_where_all_are_the_same(folder: Folder) -> None:
@@ -60,6 +60,16 @@ def test_accuracy_and_epsilons_stay_even_where_all_are_the_same(folder: Folder) 
     at = heads.index("method") + 1
     assert heads[at] == "accuracy, %"
     assert {"ε claimed", "ε certified", "ε audited", "n"} <= {*heads}
+
+
+def test_a_single_cell_has_its_method_and_its_runs(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = cells_page.cells_of.of_papers(folder, [TOLD]).head(1)
+    monkeypatch.setattr(cells_page.cells_of, "of_papers", lambda *_: found)
+    ((row,), text) = rows(told(folder)), told(folder)
+    assert row["method"] == "SGD" and row["runs"].count("<li>") == 5
+    assert "In every cell:" in text and "runs <" not in text.split("In every cell:")[1][:200]
 
 
 def test_accuracy_stands_after_method_and_variant(folder: Folder) -> None:

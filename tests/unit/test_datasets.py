@@ -10,8 +10,8 @@ from dpfl.figures import datasets
     "name, title",
     [
         ("mnist", "MNIST"),
-        ("mnist-scatter", "MNIST, scattering features"),
-        ("cifar10-patches", "CIFAR-10, features of patches"),
+        ("mnist-scatter", "scattering features of MNIST"),
+        ("cifar10-patches", "patch features of CIFAR-10"),
     ],
 )
 def test_a_data_set_is_called_for_readers(name, title):

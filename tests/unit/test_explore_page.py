@@ -63,14 +63,14 @@ def test_printed_numbers_are_those_of_data_sets_with_cells(folder: Folder) -> No
     other = table.iloc[[0]].assign(dataset="cifar10", printed=12.5)
     pd.concat([table, other]).to_csv(path, index=False)
     shown = layer(drawn(folder), "diamond")
-    assert {row["data"] for row in shown} == {"mnist"}
+    assert {row["data"] for row in shown} == {"MNIST"}
     assert 12.5 not in {row["accuracy"] for row in shown}
 
 
 def test_printed_numbers_stand_beside_features_of_their_data_set(folder: Folder) -> None:
     relabelled(folder.path / "tables" / f"{TOLD}/main.csv", ",mnist,", ",mnist-scatter,")
     chart = drawn(folder)
-    assert {row["dataset"] for row in layer(chart, "point")} == {"mnist-scatter"}
+    assert {row["dataset"] for row in layer(chart, "point")} == {"scattering features of MNIST"}
     assert layer(chart, "diamond")
 
 

@@ -144,9 +144,16 @@ def test_a_method_of_no_family_is_called_by_its_own_name():
         ("cadabelief against sgd, ε 8", "CAdabelief against SGD, ε 8"),
         ("against dp-fedavg-median", "against DP-FedAvg with median clipping"),
         ("sgd, budget=decay (not certified)", "SGD, budget=decay (not certified)"),
-        ("alongside, mechanism=dpsgd", "parts put together, mechanism=dpsgd"),
+        ("fsdp-central, mechanism=dpsgd", "central FSDP, mechanism=dpsgd"),
+        ("strong", "strong DP-SGD"),
+        ("a strong method alongside others", "a strong method alongside others"),
         ("my-sgd against sgd-mine, nonsgd and SGD", "my-sgd against sgd-mine, nonsgd and SGD"),
     ],
 )
 def test_a_text_names_methods_by_their_titles(text, told):
     assert families.named(text) == told
+
+
+@pytest.mark.parametrize("method", [m for one in families.FAMILIES.values() for m in one.members])
+def test_a_title_is_not_given_twice(method):
+    assert families.named(families.title(method)) == families.title(method)

@@ -1,6 +1,7 @@
 """The analysis `inversion`: its rows, its figure, and mistakes in its settings."""
 
 import copy
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from dpfl import analyses, data, plugins
-from dpfl.analyses import inversion
+from dpfl.analyses import _inversion_figure, inversion
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.planning import config as configuration
@@ -201,3 +202,21 @@ def test_settings_are_checked_without_loading_what_computes(root):
         check=True,
     )
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    "plain, private, told",
+    [
+        (20, 5, "comes the best attack on plain gradient (20 dB); not on ε = 2 (5 dB)"),
+        (20, 15, "comes the best attack on plain gradient (20 dB), ε = 2 (15 dB)"),
+        (9, 5, "No attack comes nearer to the pictures than a mean picture (10 dB): "),
+    ],
+)
+def test_the_title_names_what_gives_the_pictures_away_and_what_does_not(plain, private, told):
+    blind = {"update": "", "epsilon": float("nan"), "batch_size": float("nan"), "psnr_mean": 10}
+    seen = [
+        {"update": "plain", "epsilon": math.inf, "batch_size": 1, "psnr_mean": plain},
+        {"update": "private", "epsilon": 2.0, "batch_size": 1, "psnr_mean": private},
+    ]
+    found = _inversion_figure.finding(pd.DataFrame([blind, *seen]))
+    assert told in found and "none" not in found and not found.endswith("not on ")

@@ -96,7 +96,10 @@ def test_two_seeds_are_two_dots_without_a_bar(tmp_path: Path) -> None:
 
 def test_what_the_paper_prints_is_a_black_diamond(tmp_path: Path) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    cells[0]["published"] = [{"row": "SGD", "value": 96.5}, {"row": "SGD", "value": 96.5}]
+    cells[0]["published"] = [
+        {"row": "SGD", "line": 2, "value": 96.5},
+        {"row": "SGD", "line": 3, "value": 96.5},
+    ]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
     ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
     (printed,) = [line for line in ax.lines if line.get_label() == "_printed"]
@@ -111,8 +114,8 @@ def test_what_the_paper_prints_is_a_black_diamond(tmp_path: Path) -> None:
 @pytest.mark.parametrize("plot", [accuracy, variants])
 def test_what_another_paper_prints_of_a_rerun_is_told_apart(tmp_path: Path, plot) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    cells[0]["published"] = [{"row": "SGD", "value": 96.5, "by": ""}]
-    cells[1]["published"] = [{"row": "Adam", "value": 85.0, "by": "Poe (2021)"}]
+    cells[0]["published"] = [{"row": "SGD", "line": 2, "value": 96.5, "by": ""}]
+    cells[1]["published"] = [{"row": "Adam", "line": 3, "value": 85.0, "by": "Poe (2021)"}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
     drawn = plot.draw(study(cells), tmp_path)
     ax = drawn.figure.axes[0]
@@ -133,10 +136,13 @@ def test_what_another_paper_prints_of_a_rerun_is_told_apart(tmp_path: Path, plot
 def test_a_printed_number_beside_two_methods_says_which(tmp_path: Path, plot) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
     for own in cells:
-        own["published"] = [{"row": "their method", "value": 96.5}]
+        own["published"] = [{"row": "their method", "line": 2, "value": 96.5}]
+    for line, own in enumerate(cells, 3):
+        own["published"] += [{"row": "another", "line": line, "value": 96.0}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
     said = " ".join(below(plot.draw(study(cells), tmp_path).figure).split())
     assert "printed of their method stands beside each of SGD and Adam" in said
+    assert said.count("stands beside") == 1  # a row of two numbers stands beside one method each
 
 
 @pytest.mark.parametrize("plot", [accuracy, variants])

@@ -44,14 +44,15 @@ def finding(cases: pd.DataFrame) -> str:
     best = attacked["psnr_mean"].groupby(released_as, sort=False).max()
     without = cases.loc[cases["batch_size"].isna(), "psnr_mean"].max()
     more, less = _listed(best[best > without]), _listed(best[best <= without])
-    return (
-        f"Nearer to the pictures than a mean picture ({without:.0f} dB) comes the best attack on "
-        f"{more}; not on {less}"
-    )
+    mean = f"a mean picture ({without:.0f} dB)"
+    if not more:
+        return f"No attack comes nearer to the pictures than {mean}: {less}"
+    found = f"Nearer to the pictures than {mean} comes the best attack on {more}"
+    return f"{found}; not on {less}" if less else found
 
 
 def _listed(best: pd.Series) -> str:
-    return ", ".join(f"{name} ({psnr:.0f} dB)" for name, psnr in best.items()) or "none"
+    return ", ".join(f"{name} ({psnr:.0f} dB)" for name, psnr in best.items())
 
 
 def _panel(ax: Axes, own: pd.DataFrame) -> None:

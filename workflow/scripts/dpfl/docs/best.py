@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfl.docs import markdown
-from dpfl.figures import families
+from dpfl.figures import datasets, families
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import forms, values
@@ -81,7 +81,7 @@ def _row(place: tuple[str, float], cell: Cell, pages: str) -> list[str]:
     paper = cell["paper"]
     title = folder.load(paper).content["studies"][cell["file"]]["title"]
     return [
-        place[0],
+        datasets.title(place[0]),
         f"{place[1]:g}",
         families.title(cell["method"]),
         markdown.code(cell["variant"]),

@@ -51,7 +51,7 @@ def of_paper(home: Path, reference: Path, place: Path) -> str:
         NOTE.format(key=own.key),
         found.page(home, reference, place).replace(prose.DOCS, "../"),
         "## Do it again",
-        *_again(held, own, place),
+        *_again(held, home, place),
         "## What the paper leaves open",
         markdown.table(OPEN, [_choice(choice) for choice in own.choices]),
     ]
@@ -98,27 +98,35 @@ def _judged(held: Folder) -> Iterator[str]:
         yield claim.parts
 
 
-def _again(folders: list[Folder], own: Paper, place: Path) -> Iterator[str]:
+def _again(folders: list[Folder], home: Path, place: Path) -> Iterator[str]:
     for path in (each.path for each in folders):
         link = Path(os.path.relpath(path, place)).as_posix()
         yield f"At the scale `{path.name}`:"
-        yield from _made(path, own, link)
+        yield from _made(path, home, link)
         yield f"[Where these results come from]({link}/README.md). Tables: {_tables(path, link)}."
     if not folders:
-        yield f"No results of this paper are kept. Its scales: {_scales(own.key)}."
+        yield f"No results of this paper are kept. Its scales: {_scales(home.name)}."
     yield "What a scale costs: [presets](../presets.md)."
 
 
-def _made(path: Path, own: Paper, link: str) -> Iterator[str]:
+def _made(path: Path, home: Path, link: str) -> Iterator[str]:
     """Yield how a kept folder was made, and of an older one what comes nearest today."""
     about = kept.about(path)
     if about is None:
         yield SINCE.format(link=link)
         yield NEAREST
-        yield f"    make replicate PAPER={own.key} SCALE={path.name} DATA_DIR=/path/to/datasets"
+        yield "\n".join(_nearest(path, home))
         return
     yield f"    {about['command']}"
     yield from kept_words.of(about)
+
+
+def _nearest(path: Path, home: Path) -> Iterator[str]:
+    """Yield the commands of the scales, by name those of a folder, that run a study it holds."""
+    held = {file.stem for file in (path / "tables").glob("*.csv")}
+    for name, scale in folder.read(home / folder.STUDIES)["scales"].items():
+        if f"{name}-".startswith(f"{path.name}-") and held & {*scale["select"]}:
+            yield f"    make replicate PAPER={home.name} SCALE={name} DATA_DIR=/path/to/datasets"
 
 
 def _scales(key: str) -> str:

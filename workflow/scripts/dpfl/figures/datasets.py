@@ -14,18 +14,18 @@ NAMES = {
 FEATURES = {
     "scatter": "scattering features",
     "scatter-whitened": "whitened scattering features",
-    "patches": "features of patches",
+    "patches": "patch features",
 }
 """What is computed from the pictures of a data set, by the end of the name of such features."""
 
 
 def title(dataset: str) -> str:
-    """Return what a data set is called, such as `MNIST, scattering features`."""
+    """Return what a data set is called, such as `scattering features of MNIST`."""
     if dataset in NAMES:
         return NAMES[dataset]
     of = base(dataset)
     kind = dataset.removeprefix(f"{of}-")
-    return f"{NAMES[of]}, {FEATURES[kind]}" if of in NAMES and kind in FEATURES else dataset
+    return f"{FEATURES[kind]} of {NAMES[of]}" if of in NAMES and kind in FEATURES else dataset
 
 
 def of(study: dict[str, Any]) -> str:

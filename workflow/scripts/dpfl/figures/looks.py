@@ -15,7 +15,7 @@ COLOURS = tuple(family.colour for family in FAMILIES.values())
 MARKERS = tuple(family.marker for family in FAMILIES.values())
 PRINTED = {"color": "black", "marker": "D", "linestyle": "none", "markersize": 5.5, "zorder": 6}
 """A number that the paper prints."""
-RERUN = PRINTED | {"color": "0.68"}
+RERUN = PRINTED | {"color": "#767676", "markersize": 5}
 """A number that another paper prints, of the same method run again."""
 NO_PROOF = (0, (4, 2))
 SHADES, EDGES, SIZES = (0.0, 0.3, 0.55), ("white", "black"), (1.0, 0.75, 1.3)

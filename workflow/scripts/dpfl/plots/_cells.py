@@ -76,14 +76,14 @@ def reran(study: dict, cells: pd.DataFrame) -> list[str]:
 
 
 def shared(study: dict, cells: pd.DataFrame) -> str:
-    """Say beside which methods a printed row stands; nothing of a row beside one method."""
-    beside: dict[str, dict[str, None]] = {}
+    """Say beside which methods a printed number stands; nothing of one beside one method."""
+    beside: dict[tuple[int, str], dict[str, None]] = {}
     for method, number in _numbers(study, cells):
-        beside.setdefault(number["row"], {})[families.title(method)] = None
+        beside.setdefault((number["line"], number["row"]), {})[families.title(method)] = None
+    several = {(row, tuple(own)): None for (_, row), own in beside.items() if len(own) > 1}
     return "".join(
         f" What is printed of {row} stands beside each of {forms.listed(methods)}."
-        for row, methods in beside.items()
-        if len(methods) > 1
+        for row, methods in several
     )
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from dpfl.figures import datasets, drawn, keys, looks, style
+from dpfl.figures import datasets, drawn, keys, looks, rate_names, style
 from dpfl.plots import _context
 from dpfl.tables import ranges, results
 
@@ -27,7 +27,6 @@ PANEL_WIDTH, NARROWEST = 2.9, 6.4  # inches; the second holds most of a line of 
 HEIGHT, ALONE = 2.6, 3.4
 """Inches of a panel; the second where there is one row, whose label, title and note need room."""
 TITLE_WIDTH = 34
-RATES = {"lr": "learning rate", "final_lr": "final rate"}
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -118,7 +117,12 @@ def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
     names, first = rates["rate_key"].unique(), _first_key(rates)
     grey = keys.GREY
     lines = [
-        Line2D([], [], label=f"over the {_rate(name)}", **_look(grey, name != first, proven=True))
+        Line2D(
+            [],
+            [],
+            label=f"over the {rate_names.title(name)}",
+            **_look(grey, name != first, proven=True),
+        )
         for name in names[: len(names) * (len(names) > 1)]
     ]
     crosses = (rates["state"] == "diverges").any()
@@ -153,14 +157,9 @@ def _finding(summary: pd.DataFrame) -> str:
 def _named(summary: pd.DataFrame) -> pd.DataFrame:
     """Add what each range is called: its line, its rate where there are several, its budget."""
     several = summary["rate_key"].nunique() > 1
-    over = [f" over the {_rate(key)}" * several for key in summary["rate_key"]]
+    over = [f" over the {rate_names.title(key)}" * several for key in summary["rate_key"]]
     where = summary["label"] + over + " " + summary["epsilon"].map(style.at)
     return summary.assign(where=where)
-
-
-def _rate(key: str) -> str:
-    """Return what a rate is called."""
-    return RATES.get(key, key.replace("_", " "))
 
 
 def _range(row: pd.Series) -> str:

@@ -69,14 +69,25 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
         "tabs": shown,
         "opened": opened["id"],
         "lead": _lead(opened, shown),
-        "reach": most,
-        "reran": any(line.bar.by for line in lines if line.bar),
+        "bars": explained(lines, most),
         "filters": {
             "paper": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
             "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in lines})},
             "certified": {value: value for value in ("yes", "no") if len(certified) > 1},
         },
     }
+
+
+def explained(lines: Iterable[Line], most: float) -> str:
+    """Say what the bars of some lines show, on a scale from -most to +most points."""
+    reran = any(line.bar.by for line in lines if line.bar)
+    return (
+        "Bars: ours minus printed, or one method minus the other, from "
+        f"−{most:g} to +{most:g} points; the line is the interval, the diamond what the paper "
+        f"printed, {'grey what another paper printed of a rerun, ' * reran}the band where the "
+        "verdict turns: half the margin to either side of 0 between methods, the whole margin "
+        "about what was printed."
+    )
 
 
 def _lead(tab: Mapping[str, Any], shown: list[dict[str, Any]]) -> str:

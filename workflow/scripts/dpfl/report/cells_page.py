@@ -10,16 +10,16 @@ import pandas as pd
 from itables.javascript import generate_init_offline_itables_html
 from markupsafe import Markup, escape
 
-from dpfl.figures import families
+from dpfl.figures import datasets, families
 from dpfl.provenance import runs as kept_runs
 from dpfl.report import board, cells_of, markup
-from dpfl.report.forms import counted
+from dpfl.report.forms import LEVEL, counted
 from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
 from dpfl.tables.numerals import known, number, rounded_down, rounded_up
 
-ALWAYS = ("accuracy, %", "ε claimed", "ε certified", "ε audited", "n")
+ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "n", "runs")
 """The heads of columns that stand there even if all their values are the same."""
 FILES = {"settings": "summary.json", "curve": "metrics.csv"}
 CSV = "cells.csv"
@@ -75,14 +75,14 @@ def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
         "method": _method(row["method"]),
         "variant": str(escape(row["variant"])),
         "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        "95 % interval": cells_of.ends(row),
+        f"{LEVEL} interval": cells_of.ends(row),
         "ε claimed": row["epsilon"],
         "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
         "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",
         "n": int(row["n"]),
         "trained": int(row["trained"]),
         "rate": str(escape(row["rate"])),
-        "data": str(escape(row["dataset"])),
+        "data": str(escape(datasets.title(row["dataset"]))),
         "study": str(escape(row["study"])),
         "paper": str(escape(paper.short)),
         "unit": row["unit"] * private,

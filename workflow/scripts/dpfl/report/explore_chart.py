@@ -7,6 +7,8 @@ import pandas as pd
 
 from dpfl.figures import families
 from dpfl.figures.families import FAMILIES
+from dpfl.figures.looks import RERUN
+from dpfl.report.forms import LEVEL
 from dpfl.report.symbols import SHAPES
 
 ALL = "all"
@@ -15,7 +17,7 @@ OTHER = "others"
 MENUS = {"data": "data set", "paper": "paper"}
 NUMBERS = {"epsilon:Q": "ε claimed", "accuracy:Q": "accuracy, %"}
 CELL = {"method:N": "method", "variant:N": "variant", "paper:N": "paper", "study:N": "study"}
-CELL |= {"dataset:N": "data", **NUMBERS, "interval:N": "95 % interval", "n:Q": "n"}
+CELL |= {"dataset:N": "data", **NUMBERS, "interval:N": f"{LEVEL} interval", "n:Q": "n"}
 PRINTED = {
     "source:N": "printed in",
     "table:N": "table",
@@ -86,7 +88,7 @@ def _diamonds(printed: pd.DataFrame, x: altair.X) -> altair.Chart:
     marks = altair.Chart(printed).mark_point(
         shape="diamond", size=130, filled=True, stroke="white", opacity=1
     )
-    grey = altair.condition("datum.rerun", altair.value("#8f8f8f"), altair.value("black"))
+    grey = altair.condition("datum.rerun", altair.value(RERUN["color"]), altair.value("black"))
     return marks.encode(x=x, y=_percent("accuracy"), fill=grey, tooltip=_told(PRINTED))
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from dpfl.figures import families
+from dpfl.figures import datasets, families
 from dpfl.papers import measures
 from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, explore_chart, markup, page, values
+from dpfl.report.forms import LEVEL
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.tables.published import base
@@ -18,7 +19,7 @@ COLUMNS = ["paper", "table", "row", "data", "epsilon", "accuracy", "source", "re
 """Of printed numbers; `data` is the data set, that of which features are for features; `source` is
 the paper that prints the number, and `rerun` says if that is another one than the method's own."""
 TOLD = (
-    "Hover over a mark for its method and cell. Bars are 95 % intervals; hollow marks have no "
+    f"Hover over a mark for its method and cell. Bars are {LEVEL} intervals; hollow marks have no "
     "proof of their ε; black diamonds are what papers print."
 )
 RERUN = " Grey ones are what another paper prints, which ran the method again."
@@ -58,7 +59,8 @@ def _private(cells: pd.DataFrame, folder: Folder) -> pd.DataFrame:
         interval=[cells_of.ends(row) for row in own.to_dict("records")],
         family=own["method"].map(explore_chart.family),
         method=own["method"].map(families.title),
-        data=own["dataset"].map(base),
+        data=own["dataset"].map(base).map(datasets.title),
+        dataset=own["dataset"].map(datasets.title),
     )
 
 
@@ -67,7 +69,7 @@ def _printed(published: pd.DataFrame, shown: Set[str], read: Mapping[str, Paper]
     if not {"dataset", "epsilon"} <= {*published}:
         return pd.DataFrame(columns=COLUMNS)
     own = published[(published["metric"] == ACCURACY) & np.isfinite(published["epsilon"])]
-    own = own.rename(columns={"printed": "accuracy", "dataset": "data"})
+    own = own.assign(data=own["dataset"].map(datasets.title), accuracy=own["printed"])
     own = own[own["data"].isin(shown)]
     by = [measures.by(read[p].about, t) for p, t in zip(own["paper"], own["table"], strict=True)]
     short = [read[key].short for key in own["paper"]]

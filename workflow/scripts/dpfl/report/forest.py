@@ -59,7 +59,9 @@ def of(
     if middle is None and not dots:
         return None
     band = kind.band(row["kind"], row["printed"], margin)
-    return Bar(middle, low, high, _printed(row, middle), band, dots, by)
+    printed = _printed(row, middle)
+    source = by if printed is not None else ""
+    return Bar(middle, low, high, printed, band, dots, source)
 
 
 def reach(bars: Iterable[Bar | None]) -> float:

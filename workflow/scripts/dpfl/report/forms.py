@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 from dpfl.figures import families
-from dpfl.tables import cell_words, numerals
+from dpfl.tables import cell_words, numerals, verdicts
+
+LEVEL = f"{100 * verdicts.LEVEL:g} %"
+"""The level of intervals, in words."""
 
 
 def listed(items: Iterable[Any]) -> str:

@@ -24,7 +24,7 @@ def _table(source: Source, lines: list[claims_table.Line], most: float) -> Marku
     """Return the claims of one source; those that answer nothing are folded."""
     own = [line.verdict for line in claims_table.each(lines)]
     told = f"{counted(len(own), 'claim')}: {claims_table.tally(own)}."
-    caption = f"{source.title}. Bars from −{most:g} to +{most:g} points."
+    caption = f"{source.title}. {board.explained(lines, most)}"
     notes, bars = board.notes(lines), board.bars(lines, most)
     shown = [line for line in lines if line.verdict not in board.FOLDED]
     table = markup.part("board", shown, bars, caption, notes, own=True) if shown else ""

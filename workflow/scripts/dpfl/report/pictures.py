@@ -24,6 +24,7 @@ def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[st
     """
     pdf = path.with_suffix(".pdf")
     return {
+        "name": f"figure {path.parent.name}/{path.stem}",
         "alt": words(path) or alt,
         "width": shown_width(path),
         "caption": captions.of(path.stem, package),

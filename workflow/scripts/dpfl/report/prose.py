@@ -22,13 +22,11 @@ from dpfl.report import forms, pictures
 from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
 from dpfl.suggestions import nearest
-from dpfl.tables import verdicts
 
 DOCS = "../../../docs/"
 """Where the documentation lies from a page.md, in links to it."""
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
-LEVEL = f"{100 * verdicts.LEVEL:g} %"
 """That of intervals."""
 Picture = Callable[[Path, str], str]
 MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
@@ -104,7 +102,7 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(forms.FILTERS)
-    made.globals.update(guard=guard, inf=math.inf, level=LEVEL, ln=math.log, zip=zip)
+    made.globals.update(guard=guard, inf=math.inf, level=forms.LEVEL, ln=math.log, zip=zip)
     return made
 
 
@@ -122,9 +120,9 @@ def linked(path: Path, alt: str) -> str:
 
 def embedded(path: Path, alt: str) -> str:
     """Return a picture as HTML that holds it, for pages that are one file."""
-    words = html.escape(alt, quote=True)
+    words, name = html.escape(alt, quote=True), f"figure {path.parent.name}/{path.stem}"
     shown = f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
-    return f'<span class="scroll" tabindex="0" role="group" aria-label="figure">{shown}</span>'
+    return f'<span class="scroll" tabindex="0" role="group" aria-label="{name}">{shown}</span>'
 
 
 def _scale(paper: Path, scale: str) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dpfl import machine
+from dpfl.figures import datasets
 from dpfl.provenance import kept
 from dpfl.report import kept_words, markup, page
 from dpfl.report.paper import Paper
@@ -56,7 +57,7 @@ def data(studies: Iterable[dict], folder: Folder) -> list[list[str]]:
     runs = dict.fromkeys(run for s in studies for cell in s["cells"] for run in cell["runs"])
     found = [own for own in map(folder.summary, runs) if own and "inputs" in own]
     pairs = {(own["settings"]["dataset"], own["inputs"]["data"]) for own in found}
-    return [list(pair) for pair in sorted(pairs)]
+    return [[datasets.title(name), digest] for name, digest in sorted(pairs)]
 
 
 def _called(key: str, read: Mapping[str, Paper]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dpfl.claims import PRIVACY
-from dpfl.figures import families
+from dpfl.figures import datasets, families
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
 from dpfl.tables.numerals import known
@@ -53,7 +53,8 @@ def not_run(published: pd.DataFrame) -> list[list[str]]:
 
 def _at(row: dict, coordinates: list[str]) -> str:
     """Return where a number was printed, in words."""
-    return ", ".join(f"{name} {_short(row[name])}" for name in coordinates if known(row[name]))
+    told = row | {"dataset": datasets.title(str(row.get("dataset")))}
+    return ", ".join(f"{name} {_short(told[name])}" for name in coordinates if known(row[name]))
 
 
 def _line(row: dict, coordinates: list[str]) -> list[str]:

@@ -2,12 +2,10 @@
 
 import pandas as pd
 
+from dpfl.figures import rate_names
 from dpfl.report.forms import counted, listed, setting
 from dpfl.tables.cell_words import NOT_CERTIFIED
 from dpfl.tables.numerals import known
-
-RATES = {"lr": "learning rates", "final_lr": "final learning rates"}
-"""What a grid is over, in words; other settings by their own name."""
 
 
 def each(ranges: pd.DataFrame) -> list[str]:
@@ -48,7 +46,7 @@ def inert(ranges: pd.DataFrame) -> list[str]:
             own, final = by_key.loc["lr"], by_key.loc["final_lr"]
             lines.append(
                 f"{algorithm}, {setting(epsilon)}: {own['width_decades']:.1f} decades over "
-                f"{RATES['lr']}, {final['width_decades']:.1f} over {RATES['final_lr']}; "
+                f"{_over('lr')}, {final['width_decades']:.1f} over {_over('final_lr')}; "
                 f"{_flattered(own, final)}."
             )
     return lines
@@ -75,8 +73,12 @@ def _flattered(own: pd.Series, final: pd.Series) -> str:
 
 def _series(row: pd.Series) -> str:
     unproven = NOT_CERTIFIED * (not row["certified"])
-    over = RATES.get(row["rate_key"], row["rate_key"])
-    return f"{row['label']}{unproven} over {over} ({setting(row['epsilon'])})"
+    return f"{row['label']}{unproven} over {_over(row['rate_key'])} ({setting(row['epsilon'])})"
+
+
+def _over(key: str) -> str:
+    """Return what a grid of a setting is over."""
+    return f"{rate_names.title(key)}s"
 
 
 def _width(row: pd.Series) -> str:

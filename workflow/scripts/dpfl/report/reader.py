@@ -23,8 +23,8 @@ NUMBERS = {
 """The columns of the tables that hold numbers; all others hold text, "001" included."""
 TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
 """The columns that hold True or False."""
-NAMES = ("method", "label", "better", "worse", "algorithm")
-"""The columns that hold names of methods, or texts with such names."""
+NAMES = ("method", "label", "better", "worse", "algorithm", "value", "base")
+"""The columns that hold names of methods, or texts with such names, or numbers."""
 
 
 def table(path: Path | str) -> pd.DataFrame:
@@ -37,7 +37,8 @@ def table(path: Path | str) -> pd.DataFrame:
 
 def named(found: pd.DataFrame) -> pd.DataFrame:
     """Return a table for readers: titles of methods in the place of their names."""
-    return found.assign(**{c: found[c].map(families.named) for c in NAMES if c in found})
+    texts = {c: [str(one) for one in found[c]] for c in NAMES if c in found}
+    return found.assign(**{c: [*map(families.named, own)] for c, own in texts.items()})
 
 
 def shown_width(png: Path, most: int = 960) -> int:
