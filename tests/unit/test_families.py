@@ -157,3 +157,10 @@ def test_a_text_names_methods_by_their_titles(text, told):
 @pytest.mark.parametrize("method", [m for one in families.FAMILIES.values() for m in one.members])
 def test_a_title_is_not_given_twice(method):
     assert families.named(families.title(method)) == families.title(method)
+
+
+def test_values_do_not_share_colour_or_marker() -> None:
+    found = looks.numbered("abcdefghij")
+    for part in ("colour", "marker"):
+        assert len({getattr(look, part) for look in found.values()}) == 10
+    assert list(looks.numbered(["b", "a", "b"])) == ["b", "a"]

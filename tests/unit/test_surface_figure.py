@@ -105,6 +105,20 @@ def test_lines_of_another_surface_price_plans_at_the_noise_of_the_middle(tmp_pat
     assert {text for own in notes(ax).values() for text in own[1:]} == {""}
 
 
+def test_a_surface_of_whole_clients_prices_the_servers_rounds(tmp_path: Path) -> None:
+    summary = {
+        "settings": {
+            "unit": "client",
+            "partition": {"clients": 400},
+            "federation": {"clients_per_round": 20, "rounds": 30},
+        },
+        "noise_multipliers": {"clients": {"server": [1.5] * 30}},
+    }
+    plan = _cost.plan_of(summary)
+    assert (plan.sample_rate, plan.steps, plan.noise_multiplier) == (0.05, 30, 1.5)
+    assert plan.epsilon(1.5, 1e-5) == accounting.epsilon(0.05, 1.5, 30, 1e-5)
+
+
 def test_a_surface_without_privacy_has_no_lines(tmp_path: Path) -> None:
     [ax, _] = surface.draw(clip_and_noise(tmp_path, (INF,)), tmp_path).figure.axes
     assert ax.get_title("left") == "non-private (ε = ∞)"
