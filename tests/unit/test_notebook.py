@@ -21,6 +21,7 @@ from test_report import Page
 from dpfl.papers import folder as papers
 from dpfl.report import (
     display,
+    markup,
     paper,
     paper_page,
     pictures,
@@ -234,6 +235,21 @@ def test_rules_stand_once_on_the_page_of_statistics(folder: Path, told: str) -> 
     assert "<td>too few seeds</td>" in text and "    matches" not in text
     assert "The margin is 1 point" in text and text.count(rule) == 1
     assert rule not in told and "statistics.html" in Page(told).links
+
+
+def test_a_rule_that_is_no_table_stands_as_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"mine": "It holds.\n\n    if x > 0:\n        good    yes\n\nNo more."}
+    monkeypatch.setattr(verdict_words, "of_kinds", lambda kinds: texts)
+    text = statistics_page.body(reader.Folder(folder), {})
+    assert "<p>It holds.</p>" in text and "    if x &gt; 0:\n        good    yes" in text
+
+
+def test_a_column_without_a_text_is_left_out() -> None:
+    text = markup.table(["a", "b", "c"], [["1", "", "3"], ["4", "", ""]])
+    assert [text.count(f">{head}</th>") for head in "abc"] == [1, 0, 1]
+    assert text.count("<td>") == 4
 
 
 def test_pictures_keep_their_words_and_code_is_folded(told: str) -> None:

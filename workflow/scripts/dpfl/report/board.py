@@ -79,8 +79,11 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def explained(lines: Iterable[Line], most: float) -> str:
-    """Say what the bars of some lines show, on a scale from -most to +most points."""
-    reran = any(line.bar.by for line in lines if line.bar)
+    """Say what the bars of some lines show, from -most to +most points; nothing without a bar."""
+    drawn = [line.bar for line in lines if line.bar]
+    if not drawn:
+        return ""
+    reran = any(bar.by for bar in drawn)
     return (
         "Bars: ours minus printed, or one method minus the other, from "
         f"−{most:g} to +{most:g} points; the line is the interval, the diamond what the paper "

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,15 @@ def joined(*parts: str) -> Markup:
 def table(
     heads: list[str], lines: list[list[str]], long: tuple[str, ...] = (), caption: str = ""
 ) -> Markup:
-    """Return a table, nothing without a line; the texts of `long` columns may wrap."""
-    return part("table", heads, lines, long, caption) if lines else Markup("")
+    """Return a table, nothing without a line; the texts of `long` columns may wrap.
+
+    A column without a text in any line is left out.
+    """
+    if not lines:
+        return Markup("")
+    kept = [any(str(text) for text in column) for column in zip(*lines, strict=True)]
+    shown = [[*compress(line, kept)] for line in lines]
+    return part("table", [*compress(heads, kept)], shown, long, caption)
 
 
 def boxed(html: str) -> Markup:

@@ -46,7 +46,12 @@ def not_run(published: pd.DataFrame) -> list[list[str]]:
     own = published[published["verdict"] == NOT_RUN]
     coordinates = [name for name in published.columns if name not in FIXED]
     return [
-        [str(row["table"]), str(row["row"]), _at(row, coordinates), _short(row["printed"])]
+        [
+            str(row["table"]),
+            families.named(str(row["row"])),
+            _at(row, coordinates),
+            _short(row["printed"]),
+        ]
         for row in own.to_dict("records")
     ]
 
@@ -58,11 +63,11 @@ def _at(row: dict, coordinates: list[str]) -> str:
 
 
 def _line(row: dict, coordinates: list[str]) -> list[str]:
-    read_as = f" (read as {row['reading']})" if known(row.get("reading")) else ""
+    read_as = f" (read: {row['reading']})" if known(row.get("reading")) else ""
     found = {"ours_low": row["ci_low"], "ours_high": row["ci_high"]} | row
     return [
         str(row["table"]),
-        f"{row['row']}{read_as}",
+        f"{families.named(str(row['row']))}{read_as}",
         _at(row, coordinates),
         _short(row["printed"]),
         families.named(str(row["method"])),

@@ -35,8 +35,10 @@ def _rule(kind: str, text: str) -> Markup:
 
 def _parts(text: str) -> Iterator[Markup]:
     for part in text.split("\n\n"):
-        if part.startswith(" "):
-            lines = [re.split("  +", line.strip(), maxsplit=1) for line in part.splitlines()]
+        lines = [re.split("  +", line.strip(), maxsplit=1) for line in part.splitlines()]
+        if part.startswith(" ") and {*map(len, lines)} == {2}:
             yield markup.table(["verdict", "when"], lines, long=("when",))
+        elif part.startswith(" "):
+            yield markup.part("source", part)
         else:
             yield markup.part("paragraph", part.replace("+-", "±"))
