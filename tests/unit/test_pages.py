@@ -177,11 +177,11 @@ def test_reconstructions_are_told_from_their_table(results: Path, reference: Pat
 
 def test_strategies_have_their_kept_differences(tmp_path: Path, reference: Path) -> None:
     text = page("composition-text", tmp_path, reference)
-    for name in ("decay", "growth-linear", "adaptive"):
+    for name in ("decay", "growth", "adaptive"):
         row = kept(reference, "budgets_comparisons", better=f"sgd, budget={name}")
         [line] = lines_of(text, f"| `{name}` |")
         assert f"| {float(row['difference']):+.2f} [" in line
-        assert line.endswith(f"| {row['verdict']} |")
+        assert f"| {row['verdict']} |" in line
     fewest = kept(
         reference, "client-level", method="dp-fedavg", variant="clients=1000", epsilon="2.0"
     )
