@@ -144,18 +144,40 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
         "older rules",
     ]
     assert len(lines) == 4
+
+
+def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_judges(reference):
+    _, kept_results = reference
+    for key in ("new2024", "old2020"):
+        for part in ("claims", "tables"):
+            (kept_results / key / "prices" / part).mkdir(parents=True)
+        table = pd.DataFrame([judged("beats", "not run")], columns=COLUMNS)
+        table.to_csv(kept_results / key / "prices" / "claims" / "claims.csv", index=False)
+    lines = rows(board.table(*reference, ""))
+    assert len(lines) == 4
+    assert lines[3][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
+
+
+def test_the_mark_of_older_folders_is_explained(reference):
     assert board.MARK in board.table(*reference, "")
 
 
 def test_below_the_claims_stands_how_many_have_a_verdict(reference):
-    """Two papers with the same claims, of which one has judged all but the demonstration."""
-    home, _ = reference
+    """Two papers with the same claims, of which one has judged all but one, one without answer."""
+    home, kept_results = reference
+    path = kept_results / "new2024" / "mnist" / "claims" / "claims.csv"
+    table = pd.read_csv(path)
+    table.loc[table["claim"] == "number-0", "verdict"] = "too few seeds"
+    table.to_csv(path, index=False)
     claims = paper.read(home / "new2024").claims
     del claims["demo"]["kind"]
     about = {"title": "On new2024", "summary": "x", "claims": list(claims.values())}
     (home / "new2024" / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
     (home / "_template").mkdir()
-    told = f"\n{len(claims) - 1} of {2 * len(claims)} claims entered have a verdict so far; "
+    told = (
+        f"\n{len(claims) - 1} of {2 * len(claims)} claims entered have been run and judged so far, "
+    )
+    told += f"{len(claims) - 2} of them with an answer; "
     assert f"{told}{2 * len(claims) - 1} can be judged, " in board.table(*reference, "")
 
 

@@ -13,8 +13,8 @@ from dpfl.report.paper import Paper
 MANY = 6
 """So many claims of one kind and paper have lines of their own; more of them are counted."""
 SO_FAR = (
-    "{told} of {entered} claims entered have a verdict so far; {kinds} can be judged, the others "
-    "are listed with the reason."
+    "{told} of {entered} claims entered have been run and judged so far, {decided} of them with an "
+    "answer; {kinds} can be judged, the others are listed with the reason."
 )
 MARK = (
     "\\* Kept before verdicts and provenance were recorded: the line tells what the tables say, "
@@ -26,7 +26,10 @@ def table(home: Path, reference: Path, pages: str) -> str:
     """Return the table for a page from which the papers' pages are at the address `pages`."""
     folders = list(judged.folders(home, reference))
     rows = [row for own in folders for row in _judged(own, pages)]
-    silent = [own for own in folders if not own.claims]
+    told = {own.paper.key for own in folders if own.claims}
+    silent = [
+        own for own in folders if not own.claims and (not own.recorded or own.paper.key not in told)
+    ]
     for _, alike in groupby(silent, key=lambda own: own.paper.key):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
@@ -35,11 +38,12 @@ def table(home: Path, reference: Path, pages: str) -> str:
 
 
 def _so_far(papers: list[Paper], folders: list[Folder]) -> str:
-    """Say how many of the claims of all papers have a verdict, and how many could have one."""
+    """Say how many of the claims of all papers are judged, decided, and could be judged."""
     entered = [claim for own in papers for claim in own.claims.values()]
-    told = {(own.paper.key, claim.about["id"]) for own in folders for claim in own.claims}
+    told = {(own.paper.key, c.about["id"]): c.verdict for own in folders for c in own.claims}
+    decided = sum(verdict in claims_table.TONES for verdict in told.values())
     kinds = sum("kind" in claim for claim in entered)
-    return SO_FAR.format(told=len(told), entered=len(entered), kinds=kinds)
+    return SO_FAR.format(told=len(told), entered=len(entered), decided=decided, kinds=kinds)
 
 
 def _judged(own: Folder, pages: str) -> Iterator[list[str]]:

@@ -36,9 +36,8 @@ class Claim:
         whole, *parts = self.rows
         words = self.about.get("short") or paper.saying(self.about)
         part, told = deciding.of(whole, parts), _found(whole, parts)
-        named = claims_table.difference(whole) and not known(whole["printed"])
-        found = f"{deciding.spelled(part['about'])}: {told}" if named else told
         printed = claims_table.span(self.rows, "printed")
+        found = told if printed else f"{deciding.spelled(part['about'])}: {told}"
         return [words, printed, found, self.verdict, claims_table.epsilons(part)]
 
     @property
