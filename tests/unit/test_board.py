@@ -132,7 +132,8 @@ def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> N
 
 def test_one_scale_holds_every_bar_that_it_can() -> None:
     assert forest.reach([Bar(0.1, None, None, None, (-0.5, 0.5))]) == 1.0
-    assert forest.reach([Bar(0.1, -3.0, 1.0, None, (-1.0, 1.0)), None]) == 5.0
+    assert forest.reach([Bar(0.1, -3.0, 1.0, None, (-1.0, 1.0)), None]) == 3.0
+    assert forest.reach([Bar(0.1, -3.1, 1.0, None, (-1.0, 1.0)), None]) == 5.0
     assert forest.reach([Bar(70.0, None, None, None, None)]) == 20.0
     assert forest.reach([]) == 1.0
 

@@ -158,6 +158,19 @@ def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_jud
     assert lines[3][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
 
 
+def test_publications_stand_before_texts_without_a_year():
+    shown = rows(board.table(ROOT / "workflow" / "papers", REFERENCE, ""))
+    judges = [row[0] for row in shown if row[4] not in ("older rules", "none judged")]
+    dated = [bool(re.match(r"\[[^]]*\(\d{4}\)\]", paper)) for paper in judges]
+    assert {*dated} == {True, False} and dated == sorted(dated, reverse=True)
+
+
+def test_a_text_without_a_year_has_its_short_name_or_its_title():
+    about = {"title": "A long title"}
+    assert paper.Paper("x", about).short == "A long title"
+    assert paper.Paper("x", about | {"short": "A name"}).short == "A name"
+
+
 def test_the_mark_of_older_folders_is_explained(reference):
     assert board.MARK in board.table(*reference, "")
 

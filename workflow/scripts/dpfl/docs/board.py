@@ -23,8 +23,11 @@ MARK = (
 
 
 def table(home: Path, reference: Path, pages: str) -> str:
-    """Return the table for a page from which the papers' pages are at the address `pages`."""
-    folders = list(judged.folders(home, reference))
+    """Return the table for a page from which the papers' pages are at the address `pages`.
+
+    Texts without a year stand after publications.
+    """
+    folders = sorted(judged.folders(home, reference), key=lambda own: not own.paper.dated)
     rows = [row for own in folders for row in _judged(own, pages)]
     told = {own.paper.key for own in folders if own.claims}
     silent = [

@@ -77,8 +77,11 @@ def index(home: Path, reference: Path) -> str:
 
 
 def _cited(own: Paper) -> list[str]:
-    """Return the citation, nothing of a text that has none but its title."""
-    return [citation.full(own.about)] if "citation" in own.about else []
+    """Return the citation; of a text that has none its title, nothing where that stands above."""
+    if "citation" in own.about:
+        return [citation.full(own.about)]
+    title = citation.english(own.about)
+    return [title] if title != own.short else []
 
 
 def _counted(own: Paper) -> str:

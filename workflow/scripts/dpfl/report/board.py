@@ -123,11 +123,13 @@ def _tab(
         for before in [{p: page for p, page in old.items() if p.parent.name == key}]
         if own or before
     ]
-    lines = claims_table.lines(sources, read)
+    papers.sort(key=lambda one: (not one["cited"], not one["verdicts"]))
+    places = {one["key"]: place for place, one in enumerate(papers)}
+    lines = claims_table.lines(sorted(sources, key=lambda own: places[own.paper]), read)
     return {
         "id": name,
         "title": TITLES[name],
-        "papers": sorted(papers, key=lambda one: (not one["cited"], not one["verdicts"])),
+        "papers": papers,
         "old": bool(old),
         "lines": [line for line in lines if line.verdict not in FOLDED],
         "folded": list(folded(lines)),

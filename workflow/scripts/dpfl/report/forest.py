@@ -14,7 +14,7 @@ from markupsafe import Markup
 from dpfl.report import kind, markup
 from dpfl.tables.numerals import known
 
-STEPS = (1.0, 2.0, 5.0, 10.0, 20.0)
+STEPS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
 """How far a scale may reach to either side, points."""
 WIDTH, HEIGHT, EDGE = 180, 26, 8
 

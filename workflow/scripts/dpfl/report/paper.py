@@ -23,8 +23,10 @@ class Paper:
 
     @property
     def short(self) -> str:
-        """Return the short citation, or the title of a text without a year."""
-        return citation.short(self.about) if self.dated else citation.english(self.about)
+        """Return the short citation; of a text without a year its short name, or its title."""
+        if self.dated:
+            return citation.short(self.about)
+        return self.about.get("short") or citation.english(self.about)
 
     @property
     def link(self) -> str:
