@@ -3,31 +3,14 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
-import results_folder
 from results_folder import ABOUT, SILENT, TOLD
 
 from dpfl.report import cells_page, page
 from dpfl.report.reader import Folder
 
 SHORT = "Doe and Poe (2020)"
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a results folder and of its papers, made once."""
-    root = tmp_path_factory.mktemp("root")
-    results_folder.write(root)
-    return root
-
-
-@pytest.fixture
-def folder(written: Path, tmp_path: Path) -> Folder:
-    """A results folder whose runs lie in it."""
-    shutil.copytree(written, tmp_path / "root")
-    return Folder(tmp_path / "root" / results_folder.RESULTS)
 
 
 def told(folder: Folder) -> str:

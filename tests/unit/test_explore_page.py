@@ -3,12 +3,10 @@
 import json
 import math
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import results_folder
 import yaml
 from results_folder import ABOUT, TOLD
 
@@ -16,21 +14,6 @@ from dpfl.report import explore_chart, explore_page, page
 from dpfl.report.reader import Folder
 
 SHORT = "Doe and Poe (2020)"
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a results folder and of its papers, made once."""
-    root = tmp_path_factory.mktemp("root")
-    results_folder.write(root)
-    return root
-
-
-@pytest.fixture
-def folder(written: Path, tmp_path: Path) -> Folder:
-    """A results folder that a test may change."""
-    shutil.copytree(written, tmp_path / "root")
-    return Folder(tmp_path / "root" / results_folder.RESULTS)
 
 
 def drawn(folder: Folder) -> dict:

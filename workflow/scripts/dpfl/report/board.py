@@ -69,7 +69,7 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
         "tabs": shown,
         "opened": opened["id"],
         "lead": _lead(opened, shown),
-        "bars": explained(lines, most),
+        "legend": explained(lines, most),
         "filters": {
             "paper": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
             "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in lines})},
