@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 import torch
 from replay import CLIP, Batch, Clients, Examples, drawn
@@ -27,19 +28,18 @@ def build_of(name, rule, own, around=None):
 
 
 def watched():
-    """Return what builds whatever has a proof and lets coordinates be appended, and its unit."""
-    found = {}
+    """Yield what builds whatever lets coordinates be appended, its unit, and if it has a proof."""
     for label, name, own in variants():
         unit = UNITS[plugins.constant("mechanisms", name, "UNIT")]
         for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES"):
             build = functools.partial(build_of, name, rule, own)
             proven = isinstance(of_step(build(), Z, EXPECTED), Release)
-            if proven and not plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
-                found[f"{label}, {rule}"] = (build, unit(Z, EXPECTED))
-    return found
+            if not plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
+                yield f"{label}, {rule}", build, unit(Z, EXPECTED), proven
 
 
-WATCHED = watched()
+ALL = {name: (build, unit) for name, build, unit, _ in watched()}
+WATCHED = {name: ALL[name] for name, _, _, proven in watched() if proven}
 
 
 def attacked(build, unit: Examples | Clients, batch: Batch = BATCH, part=1.0):
@@ -71,3 +71,13 @@ def test_a_batch_without_examples_is_attacked_as_any_other():
     none = Batch(torch.zeros(0, BATCH.inputs.shape[1]).double(), torch.zeros(0, dtype=torch.long))
     for build, unit in list(WATCHED.values())[:1]:
         assert 0.3 * CERTIFICATE < attacked(build, unit, none)["epsilon"] <= CERTIFICATE
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if "relevance" not in name])  # no rule here
+def test_a_network_whose_gradients_are_all_zero_ends_no_step(name):
+    build, unit = ALL[name]
+    canaries = Canaries(CANARIES, CANARIES, ("contract", "canaries"))
+    canaries.draw(np.ones(CANARIES, bool), 3, 30, RATE)
+    mechanism, draws = audited(build, canaries, CLIP), noise.Seeded("contract", "dead")
+    released, _ = unit.take(mechanism, drawn([0.0] * 3, "dead"), draws.normal, 0, 0)
+    assert released.isfinite().all() and np.isfinite(canaries.noise[0]).all()

@@ -78,8 +78,9 @@ class Audited:
             if gaussian:
                 length = SATURATED * clip_norm
             else:
-                length = self._canaries.length * (float(norms.mean()) if len(norms) else clip_norm)
-                shift[0] = length
+                mean = float(norms.mean()) if len(norms) else 0.0
+                # An empty batch, or gradients that are all zero, tell no length.
+                length = shift[0] = self._canaries.length * (mean or clip_norm)
             found = Dirac(gradients, hits, length, self._canaries.columns)
             self._crowd.rows, self._crowd.canaries = len(found.norms()), len(hits)
             return found, found.norms()
