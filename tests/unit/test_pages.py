@@ -146,18 +146,22 @@ def test_cadabelief_has_its_kept_accuracies_and_differences(
     tmp_path: Path, reference: Path
 ) -> None:
     text = page("meng2023", tmp_path, reference)
-    with (reference / "meng2023/mnist/claims/claims.csv").open(encoding="utf-8") as file:
-        judged = {(row["claim"], row["part"]): row for row in csv.DictReader(file)}
+    judged = {}
+    for scale in ("mnist", "mnist-limit"):
+        with (reference / f"meng2023/{scale}/claims/claims.csv").open(encoding="utf-8") as file:
+            judged |= {(row["claim"], row["part"]): row for row in csv.DictReader(file)}
+    claims = ("beats-sgd-adam-adabelief", "beats-them-with-tuned-limit")
     for method, title in (("sgd", "SGD"), ("adam", "Adam"), ("adabelief", "AdaBelief")):
         low, high = (
             kept(reference, "cadabelief", method=method, epsilon=e) for e in ("2.0", "8.0")
         )
-        [line] = lines_of(text, f"| {title} | {half(low)} | {half(high)} |")
-        for epsilon in (2, 8):
-            row = judged["beats-sgd-adam-adabelief", f"against {method}, epsilon {epsilon}"]
-            ends = (float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
-            assert "{:+.2f} [{:+.2f}, {:+.2f}]".format(*ends) in line
-            assert f"| {row['verdict']} |" in line
+        lines = lines_of(text, f"| {title} | {half(low)} | {half(high)} |")
+        for claim, line in zip(claims, lines, strict=True):
+            for epsilon in (2, 8):
+                row = judged[claim, f"against {method}, epsilon {epsilon}"]
+                ends = (float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
+                assert "{:+.2f} [{:+.2f}, {:+.2f}]".format(*ends) in line
+                assert f"| {row['verdict']} |" in line
     own = kept(reference, "cadabelief", method="cadabelief", epsilon="2.0")
     step = 1 / (0.001 * (float(own["r"]) / 0.1 - 1))
     assert f"falls below r at step {step:.0f} and" in text
