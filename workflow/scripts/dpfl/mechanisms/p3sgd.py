@@ -17,6 +17,7 @@ from dpfl import clippings
 from dpfl.bounds import bounded
 from dpfl.flat import joined
 from dpfl.gaussian import noisy_sum
+from dpfl.gradients.layout import channels_last
 from dpfl.privacy.release import Release, joint, remaining
 from dpfl.protocols import ClippingRule
 from dpfl.step import Step
@@ -100,7 +101,8 @@ class CandidateDPSGD:
         parts = gradient.split([p.numel() for p in parameters])
         for p, part in zip(parameters, parts, strict=True):
             p.sub_(part.view_as(p), alpha=self.trial_rate)
-        loss = float(step.loss_fn(step.model(step.public.inputs), step.public.targets).mean())
+        outputs = step.model(channels_last(step.public.inputs))
+        loss = float(step.loss_fn(outputs, step.public.targets).mean())
         for p, value in zip(parameters, before, strict=True):
             p.copy_(value)
         return loss if math.isfinite(loss) else math.inf
