@@ -27,7 +27,7 @@ SETTINGS = {
     "candidates": "list of number > 0",
     "trial_rate": "number > 0",
 }
-COST = 2.0
+COST = 1.3
 NEEDS_PUBLIC = True
 
 
