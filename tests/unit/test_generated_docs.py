@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -156,6 +157,27 @@ def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_jud
     lines = rows(board.table(*reference, ""))
     assert len(lines) == 4
     assert lines[3][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
+
+
+def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(reference):
+    _, kept_results = reference
+    scales = [kept_results / "new2024" / name for name in ("mnist", "mnist-more")]
+    shutil.copytree(*scales)
+    path = scales[1] / "claims" / "claims.csv"
+    table = pd.read_csv(path)
+    table.loc[table["claim"] == "gap", "verdict"] = "matches"
+    table.to_csv(path, index=False)
+    lines = [
+        (row[0].split("md), ")[1], row[1], row[4]) for row in rows(board.table(*reference, ""))
+    ]
+    many = f"{board.MANY + 1} claims of the kind `number`"
+    assert lines[:5] == [
+        ("mnist, mnist-more", "It beats.", "reversed"),
+        ("mnist", "It gap.", "differs"),
+        ("mnist, mnist-more", many, f"{board.MANY + 1} differs"),
+        ("mnist-more", "It gap.", "matches"),
+        ("mnist\\*", "What old2020 says.", "older rules"),
+    ]
 
 
 def test_publications_stand_before_texts_without_a_year():

@@ -10,7 +10,7 @@ from dpfl.papers import folder
 from dpfl.report import claims_table, paper
 from dpfl.report.paper import Paper
 
-MANY = 6
+MANY = 3
 """So many claims of one kind and paper have lines of their own; more of them are counted."""
 SO_FAR = (
     "{told} of {entered} claims entered have been run and judged so far, {decided} of them with an "
@@ -28,12 +28,12 @@ def table(home: Path, reference: Path, pages: str) -> str:
     Texts without a year stand after publications.
     """
     folders = sorted(judged.folders(home, reference), key=lambda own: not own.paper.dated)
-    rows = [row for own in folders for row in _judged(own, pages)]
+    rows = [row for _, own in groupby(folders, key=_key) for row in _judged(list(own), pages)]
     told = {own.paper.key for own in folders if own.claims}
     silent = [
         own for own in folders if not own.claims and (not own.recorded or own.paper.key not in told)
     ]
-    for _, alike in groupby(silent, key=lambda own: own.paper.key):
+    for _, alike in groupby(silent, key=_key):
         rows.append(_told(list(alike), home, reference, pages))
     older = any(not own.recorded for own in folders)
     lines = judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
@@ -49,22 +49,34 @@ def _so_far(papers: list[Paper], folders: list[Folder]) -> str:
     return SO_FAR.format(told=len(told), entered=len(entered), decided=decided, kinds=kinds)
 
 
-def _judged(own: Folder, pages: str) -> Iterator[list[str]]:
-    link = f"[{own.paper.short}]({pages}{own.paper.key}.md), {own.path.name}"
-    for kind, claims in _by_kind(own.findings).items():
-        many = len(claims) > MANY
-        cells = [_counted(kind, claims)] if many else [claim.cells for claim in claims]
-        yield from ([link, *cell] for cell in cells)
+def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
+    """Return the lines of a paper's folders; what several of them say alike stands once."""
+    said: dict[tuple[tuple[str, ...], ...], tuple[list[str], list[str]]] = {}
+    for own in alike:
+        for kind, claims in _by_kind(own.findings).items():
+            for group in [claims] if len(claims) > MANY else [[claim] for claim in claims]:
+                cells = _counted(kind, group) if len(group) > 1 else list(group[0].cells)
+                key = tuple(tuple(claim.cells) for claim in group)
+                said.setdefault(key, (cells, []))[1].append(own.path.name)
+    for cells, scales in said.values():
+        yield [_link(alike[0], scales, pages), *cells]
 
 
 def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
     """Return the line of a paper's folders that hold no judged claim: what its page says first."""
     own = alike[0].paper
-    scales = ", ".join(each.path.name + "\\*" * (not each.recorded) for each in alike)
+    scales = [each.path.name + "\\*" * (not each.recorded) for each in alike]
     verdict = "none judged" if all(each.recorded for each in alike) else "older rules"
-    link = f"[{own.short}]({pages}{own.key}.md), {scales}"
     short = found.short(home / own.key, reference) or "told on its page"
-    return [link, own.about["summary"], "", short, verdict, ""]
+    return [_link(alike[0], scales, pages), own.about["summary"], "", short, verdict, ""]
+
+
+def _link(own: Folder, scales: list[str], pages: str) -> str:
+    return f"[{own.paper.short}]({pages}{own.paper.key}.md), {', '.join(scales)}"
+
+
+def _key(own: Folder) -> str:
+    return own.paper.key
 
 
 def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:
