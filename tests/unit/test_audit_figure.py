@@ -88,3 +88,11 @@ def test_audit_of_one_claim_has_a_column(tmp_path: Path) -> None:
     synthetic.write(tmp_path, cells, lambda c, s: {"audit": synthetic.audit(3.9)})
     low, high = audit.draw(study(cells), tmp_path).figure.axes[0].get_xlim()
     assert low < 4 < high
+
+
+def test_variants_of_a_method_are_told_apart(tmp_path: Path) -> None:
+    cells = [cell("fsdp", 4.0, 2, rank=rank) for rank in (10, 50)]
+    synthetic.write(tmp_path, cells, lambda c, s: {"audit": synthetic.audit(3.9)})
+    found = lines(audit.draw(study(cells), tmp_path).figure.axes[0])
+    shown = [line for name, line in found.items() if not name.startswith("_")]
+    assert len({line.get_color() for line in shown}) == len(shown) == 2

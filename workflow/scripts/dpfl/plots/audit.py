@@ -1,9 +1,10 @@
 """Audited lower bound of epsilon against the claimed one, a mark per method: hollow if unproven.
 
-A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling, what the
-audit gives at its best. Marks of one claim stand side by side in its column; the shaded area begins
-at the claim, and what lies in it is refuted; the dotted line is the diagonal. A cross is an audit
-whose check of noise or sampling failed. Bounds too small for the frame stand at its lower edge.
+A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling of an audit of
+one run, or what the stated noise lets an audit step by step expect. Marks of one claim stand side
+by side in its column; the shaded area begins at the claim, and what lies in it is refuted; the
+dotted line is the diagonal. A cross is an audit whose check of noise or sampling failed. Bounds too
+small for the frame stand at its lower edge.
 """
 
 from collections.abc import Sequence
@@ -47,8 +48,9 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     _frame(ax, runs, claims, edges)
     _refuted(ax, claims, edges)
     for method, look in known.items():
-        for series, own in runs[runs["method"] == method].groupby("series", sort=False):
-            _marks(ax, own, look, series)
+        variants = runs[runs["method"] == method].groupby("series", sort=False)
+        for number, (series, own) in enumerate(variants):
+            _marks(ax, own, looks.member(look, number) if number else look, series)
     _crosses(ax, runs)
     silent = sorted(set(private["series"]) - set(runs["series"]))
     style.note(
@@ -64,7 +66,8 @@ def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
     missing = f" No bound: {', '.join(silent)}." if silent else ""
     return (
         f"{_context.about(study)} {style.seeds_text(runs.groupby('cell').size())}. Mark: the "
-        f"largest bound over seeds; dots: seeds; dash: ceiling, the audit at its best.{missing}"
+        "largest bound over seeds; dots: seeds; dash: ceiling, or what is expected step by step."
+        f"{missing}"
     )
 
 
