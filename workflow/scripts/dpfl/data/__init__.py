@@ -60,6 +60,11 @@ class Dataset:
         """Return how many classes there are; `read` saw to it that an example has the last one."""
         return 1 + max(int(t.max()) for t in (self.train_targets, self.test_targets))
 
+    def of_training(self, chosen: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
+        """Return the inputs and targets of some training examples, by their int64 numbers [L]."""
+        chosen = chosen.to(self.train_targets.device)
+        return self.train_inputs.index_select(0, chosen), self.train_targets.index_select(0, chosen)
+
     def to(self, device: str) -> "Dataset":
         """Return the data set on another device."""
         return replace(self, **{f.name: getattr(self, f.name).to(device) for f in fields(self)})

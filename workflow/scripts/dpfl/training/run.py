@@ -224,14 +224,11 @@ class _Run:
 
     def _scores(self) -> tuple[Score, Score, Score | None]:
         """Score a fixed, evenly spread part of the training set, the test set, the held-out set."""
-        d, model = self.dataset, self.flat.model
-        seen, held_out = self.seen, self.validation
+        d, model, held_out = self.dataset, self.flat.model, self.validation
         return (
-            score(model, d.train_inputs[seen], d.train_targets[seen]),
+            score(model, *d.of_training(self.seen)),
             score(model, d.test_inputs, d.test_targets),
-            score(model, d.train_inputs[held_out], d.train_targets[held_out])
-            if len(held_out)
-            else None,
+            score(model, *d.of_training(held_out)) if len(held_out) else None,
         )
 
     def _state(self) -> dict[str, Any]:

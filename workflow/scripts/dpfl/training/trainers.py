@@ -87,7 +87,7 @@ class Parts:
 
     def examples(self, members: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the inputs and targets of some training examples."""
-        return self.dataset.train_inputs[members], self.dataset.train_targets[members]
+        return self.dataset.of_training(members)
 
     def held_by(self, client: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the inputs and targets of a client."""
