@@ -136,15 +136,16 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     assert lines[0][1:5] == ["It beats.", "", f"beats against a, ε 2: {LEAST}", "reversed"]
     assert lines[0][5] == "2 / 2 / not audited"  # of that part; a proven bound is rounded up
     assert lines[1][2:4] == ["1.5 to 2.5", "3 (n=5); test beside training accuracy"]
-    assert lines[2][1] == f"{board.MANY + 1} claims of the kind `number`"
-    assert lines[2][4] == f"{board.MANY + 1} differs"
-    assert lines[3][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
-    assert [lines[3][1], lines[3][3], lines[3][4]] == [
+    assert [lines[2][1], lines[2][4]] == ["It number-0.", "differs"]
+    assert lines[3][1] == f"{board.MANY} more findings, on its page"
+    assert lines[3][4] == f"{board.MANY} differs"
+    assert lines[4][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
+    assert [lines[4][1], lines[4][3], lines[4][4]] == [
         "What old2020 says.",
         "Two lines.",
         "older rules",
     ]
-    assert len(lines) == 4
+    assert len(lines) == 5
 
 
 def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_judges(reference):
@@ -155,8 +156,8 @@ def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_jud
         table = pd.DataFrame([judged("beats", "not run")], columns=COLUMNS)
         table.to_csv(kept_results / key / "prices" / "claims" / "claims.csv", index=False)
     lines = rows(board.table(*reference, ""))
-    assert len(lines) == 4
-    assert lines[3][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
+    assert len(lines) == 5
+    assert lines[4][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
 
 
 def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(reference):
@@ -170,12 +171,13 @@ def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(referenc
     lines = [
         (row[0].split("md), ")[1], row[1], row[4]) for row in rows(board.table(*reference, ""))
     ]
-    many = f"{board.MANY + 1} claims of the kind `number`"
-    assert lines[:5] == [
+    many = f"{board.MANY} more findings, on its page"
+    assert lines == [
         ("mnist, mnist-more", "It beats.", "reversed"),
         ("mnist", "It gap.", "differs"),
-        ("mnist, mnist-more", many, f"{board.MANY + 1} differs"),
         ("mnist-more", "It gap.", "matches"),
+        ("mnist, mnist-more", "It number-0.", "differs"),
+        ("mnist, mnist-more", many, f"{board.MANY} differs"),
         ("mnist\\*", "What old2020 says.", "older rules"),
     ]
 

@@ -1,6 +1,6 @@
 """The table of claims: a line per judged claim of kept results, a marked one of older folders."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -11,7 +11,9 @@ from dpfl.report import claims_table, paper
 from dpfl.report.paper import Paper
 
 MANY = 3
-"""So many claims of one kind and paper have lines of their own; more of them are counted."""
+"""So many findings of one kind and paper have lines of their own; of more the first has."""
+Finding = tuple[Claim, list[str]]
+"""A claim and the scales of its paper at which it is found alike."""
 SO_FAR = (
     "{told} of {entered} claims entered have been run and judged so far, {decided} of them with an "
     "answer; {kinds} can be judged, the others are listed with the reason."
@@ -51,15 +53,19 @@ def _so_far(papers: list[Paper], folders: list[Folder]) -> str:
 
 def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
     """Return the lines of a paper's folders; what several of them say alike stands once."""
-    said: dict[tuple[tuple[str, ...], ...], tuple[list[str], list[str]]] = {}
+    said: dict[tuple[str, ...], Finding] = {}
     for own in alike:
-        for kind, claims in _by_kind(own.findings).items():
-            for group in [claims] if len(claims) > MANY else [[claim] for claim in claims]:
-                cells = _counted(kind, group) if len(group) > 1 else list(group[0].cells)
-                key = tuple(tuple(claim.cells) for claim in group)
-                said.setdefault(key, (cells, []))[1].append(own.path.name)
-    for cells, scales in said.values():
-        yield [_link(alike[0], scales, pages), *cells]
+        for claim in own.findings:
+            said.setdefault(tuple(claim.cells), (claim, []))[1].append(own.path.name)
+    others: list[Finding] = []
+    for findings in _by_kind(said.values()).values():
+        shown = findings if len(findings) <= MANY else findings[:1]
+        others += findings[len(shown) :]
+        for claim, scales in shown:
+            yield [_link(alike[0], scales, pages), *claim.cells]
+    if others:
+        scales = list(dict.fromkeys(scale for _, found_at in others for scale in found_at))
+        yield [_link(alike[0], scales, pages), *_counted([claim for claim, _ in others])]
 
 
 def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
@@ -79,14 +85,14 @@ def _key(own: Folder) -> str:
     return own.paper.key
 
 
-def _by_kind(claims: list[Claim]) -> dict[str, list[Claim]]:
-    kinds: dict[str, list[Claim]] = {}
-    for claim in claims:
-        kinds.setdefault(claim.about["kind"], []).append(claim)
+def _by_kind(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    kinds: dict[str, list[Finding]] = {}
+    for claim, scales in findings:
+        kinds.setdefault(claim.about["kind"], []).append((claim, scales))
     return kinds
 
 
-def _counted(kind: str, claims: list[Claim]) -> list[str]:
-    """Return one line for many claims of a kind: how many of them have which verdict."""
+def _counted(claims: list[Claim]) -> list[str]:
+    """Return one line for a paper's other findings: how many of them have which verdict."""
     verdicts = claims_table.tally(claim.verdict for claim in claims)
-    return [f"{len(claims)} claims of the kind `{kind}`", "", "", verdicts, ""]
+    return [f"{len(claims)} more findings, on its page", "", "", verdicts, ""]
