@@ -64,7 +64,7 @@ def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
         for claim, scales in shown:
             yield [_link(alike[0], scales, pages), *claim.cells]
     if others:
-        scales = list(dict.fromkeys(scale for _, found_at in others for scale in found_at))
+        scales = sorted({scale for _, found_at in others for scale in found_at})
         yield [_link(alike[0], scales, pages), *_counted([claim for claim, _ in others])]
 
 
