@@ -102,6 +102,10 @@ class Folder:
         """Return the table of the values chosen for a study's cells."""
         return named(table(self.path_of(name, "tuned")))
 
+    def trials(self, name: str) -> pd.DataFrame:
+        """Return the table of everything that was tried for a study's cells."""
+        return named(table(self.path_of(name, "trials")))
+
     def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
         """Return heads and lines of a table of a study, made for reading."""
         unit = results.unit_of(self.study(name))

@@ -164,7 +164,7 @@ def _found(study: dict, cells: pd.DataFrame, folder: Folder) -> Markup:
 
 def _tuned(name: str, folder: Folder) -> Markup:
     """Return the values that were chosen for the cells of a study, and every trial."""
-    said = tuning_words.of_study(folder.tuned(name))
+    said = tuning_words.of_study(folder.tuned(name), folder.trials(name))
     if not said:
         return Markup("")
     return markup.joined(

@@ -1,6 +1,7 @@
-"""Sentences about the values chosen for the cells of a study, from its table `tuned`."""
+"""Sentences about the values chosen for the cells of a study, from its tables of tuning."""
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -12,12 +13,15 @@ UNPAID = (
     "from a list fixed beforehand, and the best run alone released (Papernot and Steinke 2022)."
 )
 
+FALLEN = 1.0
+"""Points below the best, from which on accuracy is said to fall: the usual margin of verdicts."""
 
-def of_study(tuned: pd.DataFrame) -> list[str]:
-    """Say how values were chosen, with what effort and resolution, and what is at an edge."""
+
+def of_study(tuned: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
+    """Say how values were chosen, with what effort and resolution, and what may lie beyond them."""
     if tuned.empty:
         return []
-    return [_effort(tuned), _resolution(tuned), _at_edges(tuned), UNPAID]
+    return [_effort(tuned), _resolution(tuned), _at_edges(tuned), _level(trials), UNPAID]
 
 
 def _effort(tuned: pd.DataFrame) -> str:
@@ -47,7 +51,41 @@ def _at_edges(tuned: pd.DataFrame) -> str:
     edged = tuned[tuned["edge"] != ""]
     if edged.empty:
         return "Every chosen value has higher and lower ones beside it."
-    names = dict.fromkeys(
-        " ".join(filter(None, (row["label"], row["variant"]))) for _, row in edged.iterrows()
-    )
+    names = dict.fromkeys(_name(row["label"], row["variant"]) for _, row in edged.iterrows())
     return f"At the edge of what was tried, so that a better value may lie beyond: {listed(names)}."
+
+
+def _level(trials: pd.DataFrame) -> str:
+    """Say where accuracy stays as high up to an end of what was tried as where it is best."""
+    ends: dict[str, dict[str, None]] = {"lowest": {}, "highest": {}}
+    for (label, variant, _), tried in trials.groupby(["label", "variant", "epsilon"], sort=False):
+        for end in _level_ends(tried):
+            ends[end][_name(label, variant)] = None
+    said = [f"at the {end}, {listed(names)}" for end, names in ends.items() if names]
+    if not said:
+        return "Beside the chosen values accuracy falls by a point towards both ends."
+    where = "; ".join(said)
+    return (
+        "Within a point of the best at an end of what was tried, so that a better value may lie "
+        f"beyond a level stretch: {where}."
+    )
+
+
+def _level_ends(tried: pd.DataFrame) -> Iterator[str]:
+    """Yield the ends that accuracy does not fall to, but for those where the choice lies."""
+    values = pd.DataFrame([_parsed(text) for text in tried["values"]], tried.index)
+    accuracy, chosen = tried["validation_accuracy"], tried["chosen"] != ""
+    for key in values:
+        for end, last in (("lowest", values[key].min()), ("highest", values[key].max())):
+            there = values[key] == last
+            if not (there & chosen).any() and accuracy.max() - accuracy[there].max() < FALLEN:
+                yield end
+
+
+def _parsed(values: str) -> dict[str, float]:
+    """Read `rate=0.1, clip_norm=1` as the tables write it."""
+    return {key: float(value) for key, value in (part.split("=") for part in values.split(", "))}
+
+
+def _name(label: str, variant: str) -> str:
+    return " ".join(filter(None, (label, variant)))
