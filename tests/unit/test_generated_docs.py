@@ -182,6 +182,15 @@ def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(referenc
     ]
 
 
+def test_folders_of_a_paper_stand_in_the_order_of_its_scales(reference):
+    home, kept_results = reference
+    own = kept_results / "new2024"
+    shutil.copytree(own / "mnist", own / "a-later-scale")
+    (home / "new2024" / "studies.yaml").write_text("scales: { mnist: {}, a-later-scale: {} }")
+    first, *_ = rows(board.table(home, kept_results, ""))
+    assert first[0].endswith(", mnist, a-later-scale")
+
+
 def test_publications_stand_before_texts_without_a_year():
     shown = rows(board.table(ROOT / "workflow" / "papers", REFERENCE, ""))
     judges = [row[0] for row in shown if row[4] not in ("older rules", "none judged")]

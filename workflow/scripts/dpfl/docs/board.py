@@ -64,7 +64,8 @@ def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
         for claim, scales in shown:
             yield [_link(alike[0], scales, pages), *claim.cells]
     if others:
-        scales = sorted({scale for _, found_at in others for scale in found_at})
+        held = {scale for _, found_at in others for scale in found_at}
+        scales = [own.path.name for own in alike if own.path.name in held]
         yield [_link(alike[0], scales, pages), *_counted([claim for claim, _ in others])]
 
 

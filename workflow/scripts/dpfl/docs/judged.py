@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfl.docs import markdown
+from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import claims_table, deciding, paper, values
 from dpfl.report.paper import Paper
@@ -75,11 +76,19 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def folders(home: Path, reference: Path) -> Iterator[Folder]:
-    """Yield the kept folders of the papers in `home`."""
-    for path in kept.folders(reference):
+    """Yield the kept folders of the papers in `home`, those of a paper as its scales stand."""
+    for path in sorted(kept.folders(reference), key=lambda path: _place(home, path)):
         own = paper.read(home / path.parent.name)
         recorded = kept.about(path) is not None
         yield Folder(path, own, recorded, list(_claims(path, own)) if recorded else [])
+
+
+def _place(home: Path, path: Path) -> tuple[str, int, str]:
+    """Return what kept folders are sorted by; scales that are no longer there stand last."""
+    key, scale = path.parts[-2:]
+    studies = home / key / folder.STUDIES
+    scales = list(folder.read(studies).get("scales", {})) if studies.exists() else []
+    return key, scales.index(scale) if scale in scales else len(scales), scale
 
 
 def _claims(path: Path, own: Paper) -> Iterator[Claim]:
