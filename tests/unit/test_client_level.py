@@ -9,6 +9,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import nn
+from torch.utils.data import TensorDataset
 
 from dpfl import noise, plugins, streams
 from dpfl.assignment import clients_of
@@ -59,7 +60,7 @@ class Purse:
 def make_client(number, examples=6):
     generator = streams.generator("data", number)
     inputs = torch.randn(examples, 4, generator=generator)
-    return inputs, torch.randint(0, 3, (examples,), generator=generator)
+    return TensorDataset(inputs, torch.randint(0, 3, (examples,), generator=generator))
 
 
 def sources(draws, *secret):
@@ -166,7 +167,7 @@ def reference_client(server, number):
     """Three steps of SGD with momentum on batches of four, and of the two that remain."""
     model = nn.Linear(4, 3)
     nn.utils.vector_to_parameters(server.clone(), model.parameters())
-    inputs, targets = make_client(number)
+    inputs, targets = make_client(number).tensors
     rng = streams.rng("batch", "local", number, 0)
     first, second = rng.permutation(6), rng.permutation(6)
     velocity = [torch.zeros_like(p) for p in model.parameters()]
@@ -191,8 +192,9 @@ def test_without_noise_clip_and_sampling_a_round_is_fedavg(mechanism):
 
 
 def test_a_diverging_client_does_not_poison_the_round():
-    diverging = lambda c: (math.inf * make_client(c)[0], make_client(c)[1])  # noqa: E731
-    with_it = trainer(lambda c: make_client(c) if c else diverging(c))
+    inputs, targets = make_client(0).tensors
+    diverging = TensorDataset(math.inf * inputs, targets)
+    with_it = trainer(lambda c: make_client(c) if c else diverging)
     server = with_it.flat.get()
     with_it.run_round()
     others = sum(reference_client(server, c) - server for c in (1, 2, 3))
@@ -293,7 +295,7 @@ def test_only_sampled_clients_are_ever_built():
     def build(number):
         built.append(number)
         held = torch.from_numpy(members[number])
-        return torch.ones(len(held), 4), held % 3
+        return TensorDataset(torch.ones(len(held), 4), held % 3)
 
     run = trainer(build, population=clients, q=20 / clients, work=LocalWork(4, local_epochs=1))
     examples = sum(run.run_round()[0].examples for _ in range(3))

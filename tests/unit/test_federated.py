@@ -5,9 +5,11 @@ import copy
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import TensorDataset
 
 from dpfl import noise, streams
 from dpfl.clippings import fixed
+from dpfl.data import Dataset
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.mechanisms import dpsgd, nonprivate
@@ -16,6 +18,7 @@ from dpfl.step import Public
 from dpfl.training import states
 from dpfl.training.federated import Client, Trainer, Unlimited, loss_fn
 from dpfl.training.steps import PrivateSteps, Sources
+from dpfl.training.trainers import Held
 
 SOURCES = Sources(noise.Seeded, ("batch",), ("noise",))
 
@@ -31,7 +34,7 @@ def trainer(flat, clients, mechanism=None, build=None, state="persist", ledger=N
         public=Public(torch.empty(0, 4), torch.empty(0, dtype=torch.long)),
         states=states.STATES[state](build),
         ledger=ledger,
-        weighting=weight or (lambda client: float(len(client.targets))),
+        weighting=weight or (lambda client: float(len(client.examples))),
     )
 
 
@@ -44,7 +47,7 @@ def make_client(number, examples, rate=0.5, steps=3):
     generator = streams.generator("data", number)
     inputs = torch.randn(examples, 4, generator=generator)
     targets = torch.randint(0, 3, (examples,), generator=generator)
-    return Client(number, inputs, targets, rate, steps)
+    return Client(number, TensorDataset(inputs, targets), rate, steps)
 
 
 class Noisy(Unlimited):
@@ -75,11 +78,12 @@ def reference_client(server, client, steps):
     """Plain SGD of one client on the same batches, divided by the expected batch size."""
     model = nn.Linear(4, 3)
     nn.utils.vector_to_parameters(server.clone(), model.parameters())
-    expected = client.sample_rate * len(client.targets)
+    inputs, targets = client.examples.tensors
+    expected = client.sample_rate * len(targets)
     for step in range(steps):
-        draws = streams.rng("batch", client.number, step).random(len(client.targets))
+        draws = streams.rng("batch", client.number, step).random(len(targets))
         chosen = torch.from_numpy(draws < client.sample_rate)
-        loss = loss_fn(model(client.inputs[chosen]), client.targets[chosen]).sum() / expected
+        loss = loss_fn(model(inputs[chosen]), targets[chosen]).sum() / expected
         model.zero_grad()
         loss.backward()
         with torch.no_grad():
@@ -96,6 +100,15 @@ def test_a_round_is_the_weighted_average_of_local_training():
     expected = (10 * parts[0] + 30 * parts[1]) / 40
     torch.testing.assert_close(flat.get(), expected)
     assert done.steps == 6
+
+
+def test_a_client_holds_the_examples_of_its_members_and_copies_none_of_them():
+    inputs, targets = torch.arange(24.0).view(6, 4), torch.arange(6)
+    held = Held(Dataset(inputs, targets, inputs[:0], targets[:0]), torch.tensor([5, 0, 3]))
+    assert len(held) == 3
+    inputs[3] = -1.0  # a copy made beforehand would not have it
+    chosen, classes = held[torch.tensor([2, 0])]
+    assert classes.tolist() == [3, 5] and chosen.tolist() == [[-1.0] * 4, [20.0, 21.0, 22.0, 23.0]]
 
 
 def test_only_participants_matter():

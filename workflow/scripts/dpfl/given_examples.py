@@ -23,7 +23,8 @@ class Tensors:
 
     def __getitem__(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
         parts = self._inputs, self._targets
-        inputs, targets = (part[chosen.to(part.device)].to(self._device) for part in parts)
+        rows = (part.index_select(0, chosen.to(part.device)) for part in parts)
+        inputs, targets = (part.to(self._device) for part in rows)
         return inputs, targets
 
 

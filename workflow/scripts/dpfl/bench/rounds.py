@@ -68,7 +68,7 @@ def ours() -> Round:
     mechanism = partial(dpsgd.build, {"rule": "fixed", "clip_norm": CLIP_NORM})
     trainer = Trainer(
         flat=flat,
-        clients=lambda n: Client(n, *_examples(n), BATCH / EXAMPLES, STEPS),
+        clients=lambda n: Client(n, TensorDataset(*_examples(n)), BATCH / EXAMPLES, STEPS),
         holder=lambda n: PrivateSteps(n, mechanism(), ledger, sources),
         public=Public(torch.empty(0, 1, 28, 28), torch.empty(0, dtype=torch.long)),
         states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=RATE)),

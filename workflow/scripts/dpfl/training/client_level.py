@@ -22,7 +22,7 @@ from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism
 from dpfl.training.federated import Round, loss_fn
-from dpfl.training.steps import Ledger, Sources
+from dpfl.training.steps import Batches, Ledger, Sources
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class LocalWork:
 class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
-    `clients` builds the inputs [n, ...] and targets [n] of a client's number on demand, and a
-    client starts every round with a new optimizer, so that a round costs what its sample costs and
-    nothing but the weights and the clip norm outlives it. Each of the `population` is sampled with
+    `clients` gives the examples of a client's number, and a client starts every round with a new
+    optimizer, so that a round costs what its sample costs and nothing but the weights and the clip
+    norm outlives it. Each of the `population` is sampled with
     probability `sample_rate`, in every round anew. With seeded `draws`, samples and noise come from
     streams of (key, round). Local batches are seeded in any case: whatever a client does locally
     costs no privacy.
@@ -71,7 +71,7 @@ class Trainer:
     def __init__(
         self,
         flat: FlatModel,
-        clients: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
+        clients: Callable[[int], Batches],
         population: int,
         sample_rate: float,
         work: LocalWork,
@@ -171,12 +171,12 @@ class Trainer:
 
     def _train(self, client: int, number: int) -> int:
         """Train the model on a client's examples; return how many it went through."""
-        inputs, targets = self.clients(client)
+        examples = self.clients(client)
         optimizer, seen = self.build_optimizer(), 0
         rng = streams.rng(*self.sources.batch_key, "local", client, number)
-        for batch in self.work.batches(len(targets), rng):
-            chosen = torch.from_numpy(batch).to(targets.device)
-            gradient = gradient_of_sum(self.flat.model, loss_fn, inputs[chosen], targets[chosen])
+        for batch in self.work.batches(len(examples), rng):
+            inputs, targets = examples[torch.from_numpy(batch)]
+            gradient = gradient_of_sum(self.flat.model, loss_fn, inputs, targets)
             self.flat.flat.grad = gradient.div_(len(batch))
             optimizer.step()
             seen += len(batch)

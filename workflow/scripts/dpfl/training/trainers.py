@@ -25,9 +25,23 @@ from dpfl.training.states import STATES
 from dpfl.training.steps import PrivateSteps, Sources
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
-    "examples": lambda client: float(len(client.targets)),
+    "examples": lambda client: float(len(client.examples)),
     "uniform": lambda client: 1.0,
 }
+
+
+@dataclass(frozen=True)
+class Held:
+    """The training examples of one client: Batches that copy what is asked for and no more."""
+
+    dataset: Dataset
+    members: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.dataset.of_training(self.members[chosen])
 
 
 @dataclass(frozen=True)
@@ -89,9 +103,9 @@ class Parts:
         """Return the inputs and targets of some training examples."""
         return self.dataset.of_training(members)
 
-    def held_by(self, client: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the inputs and targets of a client."""
-        return self.examples(torch.from_numpy(self.members[client]))
+    def held_by(self, client: int) -> Held:
+        """Return the examples of a client."""
+        return Held(self.dataset, torch.from_numpy(self.members[client]))
 
 
 def build(parts: Parts) -> Any:
@@ -132,9 +146,9 @@ def _example_level(parts: Parts) -> federated.Trainer:
 
     def client(number: int) -> Client:
         """Return a client with the sample rate and steps that it was calibrated for."""
-        inputs, targets = parts.held_by(number)
-        planned = parts.records.get(number) or _unpriced(federation, number, len(targets))
-        return Client(number, inputs, targets, planned["sample_rate"], planned["steps_per_round"])
+        examples = parts.held_by(number)
+        planned = parts.records.get(number) or _unpriced(federation, number, len(examples))
+        return Client(number, examples, planned["sample_rate"], planned["steps_per_round"])
 
     declared = plugins.constant("mechanisms", parts.estimator, "NOISE_IS_Z_C")
     even_noise = declared or not parts.records  # without privacy there is none anywhere
