@@ -93,7 +93,7 @@ def test_sentences_tell_effort_resolution_and_edges(made, tmp_path):
     assert "at most 10 times away" in resolution and "30.0 points in the median, 40.0" in resolution
     assert edge.endswith("may lie beyond: sgd.")
     assert "No certified ε pays for the choice" in unpaid
-    assert level == "Beside the chosen values accuracy falls by a point towards both ends."
+    assert level.endswith("other end of what was tried accuracy is a point or more below the best.")
     assert tuning_words.of_study(read[0].iloc[:0], read[1].iloc[:0]) == []
 
 
@@ -120,7 +120,7 @@ def test_an_end_that_accuracy_does_not_fall_to_is_told(accuracies, chosen, said)
         }
     )
     found = tuning_words._level(tried)
-    assert found.endswith(said) if said else "falls" in found
+    assert found.endswith(said) if said else "below the best" in found
 
 
 def test_ends_of_several_settings_are_those_of_each():

@@ -63,7 +63,7 @@ def _level(trials: pd.DataFrame) -> str:
             ends[end][_name(label, variant)] = None
     said = [f"at the {end}, {listed(names)}" for end, names in ends.items() if names]
     if not said:
-        return "Beside the chosen values accuracy falls by a point towards both ends."
+        return "At every other end of what was tried accuracy is a point or more below the best."
     where = "; ".join(said)
     return (
         "Within a point of the best at an end of what was tried, so that a better value may lie "
