@@ -97,6 +97,24 @@ def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
         assert judge(evidence, **claim)["n"].iloc[0] == seeds
 
 
+def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():
+    """All runs of b are at 40 % from round 6 on, all of a from the first; one of a ends at chance."""
+
+    def curve(method, epsilon, seed):
+        rising = [0.4] * 8 if method == "a" else [0.1] * 6 + [0.4] * 2
+        return [*rising[:-1], 0.1] if (method, seed) == ("a", 0) else rising
+
+    found = judged.of(
+        {("a", 2.0, ()): [10.0, 40.0, 40.0, 40.0, 40.0], ("b", 2.0, ()): np.full(5, 40.0)},
+        curves=curve,
+    )
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
+    whole = judge(found, **claim).iloc[0]
+    assert whole["n"] == 5
+    assert whole["difference"] == pytest.approx((4 * 6 - 2) / 5)
+    assert "1 never get there" in whole["about"]
+
+
 def test_an_accuracy_that_is_no_number_is_an_error():
     found = three(5, lambda m, e, seed: np.nan if (m, seed) == ("a", 0) else 90.0 + seed)
     found.runs["trained"] = True

@@ -147,6 +147,7 @@ def _timed(side: "pd.DataFrame", goals: dict, curves: dict, late: float) -> "pd.
         reached(curves[name], goals[place])
         for name, place in zip(_names(side), _places(side), strict=True)
     ]
-    never = np.isnan(np.array(found, dtype=float))
+    # A run that fails may have passed the goal before it diverged.
+    never = np.isnan(np.array(found, dtype=float)) | ~side["trained"].astype(bool).to_numpy()
     times = {_SAVED: -np.where(never, late, found), _NEVER: never}
     return side.assign(trained=True, **times)  # a run that fails is late, and no less a part

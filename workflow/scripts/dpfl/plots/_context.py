@@ -10,5 +10,5 @@ def about(study: dict) -> str:
     """Return a study's title, data set and δ, and whether it only demonstrates."""
     shown = " A demonstration: nothing is judged by it." * results.demonstrates(study)
     unit = UNITS[results.unit_of(study)]
-    delta = style.delta_text(study["delta"])
-    return f"{study['title']}. {datasets.of(study)}, δ = {delta}{unit}.{shown}"
+    name, delta = datasets.of(study), style.delta_text(study["delta"])
+    return f"{study['title']}. {name[0].upper()}{name[1:]}, δ = {delta}{unit}.{shown}"
