@@ -75,7 +75,6 @@ def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=ze
     return mechanism.estimate(
         Step(
             model=model,
-            loss_fn=loss_fn,
             inputs=inputs,
             targets=targets,
             noise_multiplier=z,
@@ -83,7 +82,7 @@ def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=ze
             normal=normal,
             public=Public(public, labels),
             public_rng=lambda: streams.rng("public"),
-            **more,
+            **{"loss_fn": loss_fn, **more},
         )
     )
 
@@ -157,6 +156,18 @@ def test_one_example_moves_the_sum_by_at_most_the_clip_norm(name, rule, examples
     more = estimate(build(name, rule), model, inputs, targets)
     less = estimate(build(name, rule), model, inputs[:-1], targets[:-1])
     assert 0 < EXPECTED * (more - less).norm() <= CLIP * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "rule"), RULES)
+@pytest.mark.parametrize("examples", [0, 7])
+def test_a_scalar_loss_is_that_of_every_example_alone(name, rule, examples):
+    """The mean of a batch would let one example move the part of every other one."""
+    model, inputs, targets = setting(examples)
+    mean, each = (
+        estimate(build(name, rule), model, inputs, targets, loss_fn=loss)
+        for loss in (nn.functional.cross_entropy, loss_fn)
+    )
+    torch.testing.assert_close(mean, each)
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES)

@@ -98,7 +98,7 @@ def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
 
 
 def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():
-    """All runs of b are at 40 % from round 6 on, all of a from the first; one of a ends at chance."""
+    """Runs of b are at 40 % from round 6 on, of a from the first; one of a ends at chance."""
 
     def curve(method, epsilon, seed):
         rising = [0.4] * 8 if method == "a" else [0.1] * 6 + [0.4] * 2

@@ -16,6 +16,7 @@ import tiny
 
 from dpfl.files import read_json
 from dpfl.training import finished, job, lock, pack
+from dpfl.training import one as training
 
 FILES = {"metrics.csv", "rates.csv", "model.safetensors", "summary.json"}
 DEADLINE_S = 120
@@ -60,6 +61,17 @@ def test_runs_of_a_pack_have_the_bits_of_runs_that_trained_alone(tmp_path):
         assert not (one.folder / "checkpoint").exists()
         assert one.log.read_text().startswith("round 1/4")
         assert "cpu_time" in one.benchmark.read_text()
+
+
+def test_what_a_kill_after_the_end_leaves_is_removed_by_the_next_call(tmp_path):
+    """A process that was killed between its last two lines left its checkpoint, and a secret."""
+    (done,) = jobs_of(tmp_path, {})
+    for train in (lambda: pack.train([done], 1), lambda: training.train(done, print)):
+        pack.train([done], 1)
+        (done.folder / "checkpoint").mkdir()
+        (done.folder / "checkpoint" / "run.4.pt").write_text("a secret")
+        train()
+        assert not (done.folder / "checkpoint").exists()
 
 
 def test_the_digests_are_those_of_sha256sum(tmp_path):

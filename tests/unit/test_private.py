@@ -129,6 +129,77 @@ def test_two_budgets_of_a_seed_share_batches_and_no_noise():
     assert two.batch_key == eight.batch_key and two.noise_key != eight.noise_key
 
 
+def wider():
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(5, 9), nn.Tanh(), nn.Linear(9, 3))
+
+
+def hinge(outputs, targets):
+    return nn.functional.multi_margin_loss(outputs, targets, reduction="none")
+
+
+P3SGD = {"mechanism": {"uses": "p3sgd", "candidates": [1.0, 1.5]}}
+
+
+@pytest.mark.parametrize(
+    ("common", "changed"),
+    [
+        ({}, {"rate": 0.1}),
+        ({}, {"model": wider()}),
+        (
+            {},
+            {"model": network().apply(lambda m: m.bias.data.zero_() if hasattr(m, "bias") else m)},
+        ),
+        ({}, {"loss_fn": hinge}),
+        ({}, {"clipping": 0.5}),
+        ({**P3SGD, "public": examples(20)}, {"public": examples(21)}),
+    ],
+)
+def test_runs_of_a_seed_that_begin_differently_share_no_noise(common, changed):
+    """The same noise on two sums would give away how they differ."""
+    one, same, other = (private(**{**common, **more})._steps.sources for more in ({}, {}, changed))
+    assert one == same
+    assert one.batch_key == other.batch_key and one.noise_key != other.noise_key
+
+
+def test_the_noise_of_an_epoch_is_chosen_once():
+    """The adaptive budget tells the noise of an epoch, and the last takes what is left."""
+    told = []
+
+    class Watched(torch.optim.SGD):
+        def tell_noise(self, noise):
+            told.append(noise.noise_multiplier)
+
+    model = network()
+    made = dpfl.Private(
+        model,
+        Watched(model.parameters(), lr=0.5),
+        examples=examples(),
+        seed=0,
+        budget={"uses": "adaptive", "save": 0.5, "spend": 1.5, "agreement": 0.0},
+        **BUDGET,
+    )
+    while made.step():
+        pass
+    epochs = [set(told[start : start + N // BATCH]) for start in range(0, len(told), N // BATCH)]
+    assert len(epochs) == EPOCHS and all(len(noise) == 1 for noise in epochs)
+    assert 0.95 * 4 < made.epsilon() <= 4
+
+
+@pytest.mark.parametrize("strategy", ["decay", "adaptive"])
+def test_noise_on_counts_that_a_late_epoch_cannot_have_is_refused_at_the_start(strategy):
+    """What is enough noise for the first epoch is not for the last."""
+    budget = {
+        "decay": {"uses": "decay", "ratio": 16.0, "shape": "geometric"},
+        "adaptive": {"uses": "adaptive", "save": 0.5, "spend": 1.5, "agreement": 0.0},
+    }[strategy]
+    plan = private(budget=budget).plan
+    noise = 1.02 * min(plan["noise_multipliers"]) / 2
+    rule = {"uses": "quantile", "clip_norm": 1.0, "quantile": 0.8, "count_noise": noise}
+    with pytest.raises(UserError, match="must be more than"):
+        private(budget=budget, clipping=rule)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_networks_of_fewer_digits_than_float32_are_refused(dtype):
     inputs, targets = examples()

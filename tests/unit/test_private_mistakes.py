@@ -128,10 +128,6 @@ def test_lists_and_datasets_train_to_the_bits_of_tensors(given):
     assert torch.equal(trained(examples=given), trained())
 
 
-def test_a_scalar_loss_is_that_of_every_example_alone():
-    torch.testing.assert_close(trained(loss_fn=nn.CrossEntropyLoss()), trained())
-
-
 def test_losses_of_probabilities_can_be_tried():
     """Random outputs beside the given ones must lie where the loss is defined."""
     model = nn.Sequential(nn.Linear(5, 1), nn.Sigmoid(), nn.Flatten(0))

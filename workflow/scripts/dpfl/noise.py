@@ -57,11 +57,11 @@ class Secure:
     """
 
     def __init__(self, *key: streams.Key):
-        self._key, self._calls = key, itertools.count()
+        self._key, self._calls, self._uniforms = key, itertools.count(), itertools.count()
 
     def uniform(self, size: int) -> np.ndarray:
         """Return uniforms [size]."""
-        return self._words("uniform", size) * 2.0**-53
+        return self._words(f"uniform {next(self._uniforms)}", size) * 2.0**-53
 
     def normal(self, size: int) -> torch.Tensor:
         """Return standard normals [size], in float64."""

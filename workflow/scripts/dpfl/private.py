@@ -7,7 +7,6 @@ while private.step():
 print(private.epsilon())
 """
 
-import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dpfl import bounds, fitness, mechanisms, plugins, streams
+from dpfl import bounds, fitness, mechanisms, plugins, private_sources
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import findings
@@ -26,11 +25,10 @@ from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined
 from dpfl.given_examples import Given, batches
 from dpfl.gradients.layout import channels_last
-from dpfl.noise import SOURCES
 from dpfl.planning.fitting import Parts, misfits, needs_public, unknown_noise
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.privacy.filter import Filter
+from dpfl.privacy.filter import Filter, greatest_noise
 from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
 from dpfl.protocols import Mechanism
@@ -64,9 +62,11 @@ class Private:
     at that norm) and the `budget` are those of dpfl.mechanisms, dpfl.clippings and
     dpfl.privacy.budgets. `loss_fn(outputs, targets)` gives one loss per example [L], or a scalar,
     which is slower: it is taken of every example alone. `public` are examples that need no
-    protection, for mechanisms that ask for some. With a `seed` runs repeat, and nothing is
-    protected from whoever knows it; without one secrets come from the system's entropy. `audit`
-    puts canaries into the batches: see `audit()`.
+    protection, for mechanisms that ask for some. With a `seed` the run repeats, and nothing is
+    protected from whoever knows it; without one secrets come from the system's entropy. A seed is
+    for one run: what two runs of it change by hand while they train (a schedule of rates, say)
+    leaves them the same noise, and the difference of their steps none. `audit` puts canaries into
+    the batches: see `audit()`.
 
     The optimizer holds the model's parameters, all of them and no others, and its step() needs no
     closure. UserError otherwise, for settings that are out of bounds or do not go together, for a
@@ -120,9 +120,12 @@ class Private:
         self._public = _public(public, self._examples, device)
         self._expected = self.plan["sample_rate"] * len(self._examples)
         _require_own(model, loss_fn, *self._examples[torch.arange(2)])
-        sources = _sources(seed, {**settings.asked(), **self._parts})
+        seen = private_sources.seen(model, optimizer, loss_fn, self._public)
+        sources = private_sources.of(seed, {**settings.asked(), **self._parts}, seen)
         self._steps = self._build(loss_fn, sources, audit)
         self._before = self._weights()
+        self._paid, self._noise = 0, 0.0
+        """Of the epoch in progress: how many of its steps are paid, and at what noise."""
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
@@ -131,6 +134,7 @@ class Private:
         mechanism, canaries = self._mechanism(), None
         clip_norm = self._parts["clipping"]["clip_norm"]
         watched = partial(audited, self._mechanism, clip_norm=clip_norm)
+        of_step(mechanism, greatest_noise([self.plan]), self._expected)  # as it will be at the most
         self._promised = of_step(mechanism, z, self._expected)
         if isinstance(self._promised, Release):
             step = probe.example_step(
@@ -160,21 +164,27 @@ class Private:
 
     def step(self) -> bool:
         """Take one private step of the optimizer; False, with nothing done, if none is left."""
-        if self.taken >= self.steps or not self._ledger.affordable(HOLDER, 1):
-            return False
         each = self.plan["steps_per_round"]
+        number = self.taken % each
+        if self.taken >= self.steps:
+            return False
+        if number == 0:
+            self._paid = self._ledger.affordable(HOLDER, each)
+            self._noise = self._ledger.noise_multiplier(HOLDER)
+        if number >= self._paid:
+            return False
         released = self._steps.release(
             self.model,
             self._examples,
             self.plan["sample_rate"],
-            self._ledger.noise_multiplier(HOLDER),
+            self._noise,
             self._public,
-            self._steps.taken % each,
+            number,
         )
         _put(self.model, released.gradient)
         tell_noise(self.optimizer, released.noise)
         self.optimizer.step()
-        if self._steps.taken % each == 0:
+        if number + 1 == each:
             self._end_epoch()
         return True
 
@@ -264,12 +274,6 @@ def _public(public: Given | None, examples: Batches, device: torch.device) -> Pu
     """Return all of the public examples; none of the examples if there are none."""
     known = examples if public is None else batches(public, device, "public")
     return Public(*known[torch.arange(0 if public is None else len(known))])
-
-
-def _sources(seed: int | None, own: Mapping[str, Any]) -> Sources:
-    """Return seeded draws, or secret ones whose key nobody has; noise is that of the settings."""
-    kind, key = ("secure", secrets.token_hex(32)) if seed is None else ("seeded", seed)
-    return Sources(SOURCES[kind], (key, "batch"), (key, "noise", streams.noise_key(own)))
 
 
 def _put(model: nn.Module, gradient: Tensor) -> None:

@@ -1,6 +1,5 @@
 """One forward and one backward pass, keeping each layer's input and the gradient of its output."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -9,9 +8,10 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.errors import UserError
+from dpfl.gradients import losses
 from dpfl.gradients.layout import channels_last
+from dpfl.gradients.losses import LossFunction
 
-LossFunction = Callable[[Tensor, Tensor], Tensor]
 PARAMETERS = {"weight", "bias"}
 SUPPORTED_CONV2D = {"dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
 
@@ -53,7 +53,7 @@ def capture(
     hooks = [layer.register_forward_hook(keep, prepend=True) for layer in layers]
     try:
         with torch.enable_grad():
-            loss = _losses(loss_fn, model(channels_last(inputs)), targets).sum()
+            loss = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()
     finally:
         for hook in hooks:
             hook.remove()
@@ -63,18 +63,6 @@ def capture(
     grads = torch.autograd.grad(loss, [call.edge for call in calls.values()], allow_unused=True)
     pairs = zip(calls.items(), grads, strict=True)
     return {layer: (call.x, grad) for (layer, call), grad in pairs if grad is not None}
-
-
-def _losses(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return one loss per example, from a scalar loss by applying it to each example alone."""
-    losses = loss_fn(outputs, targets)
-    if losses.dim() == 0:
-        pairs = zip(outputs.split(1), targets.split(1), strict=True)
-        return torch.stack([loss_fn(output, target) for output, target in pairs])
-    if losses.shape != outputs.shape[:1]:
-        found = tuple(losses.shape)
-        raise UserError(f"the loss has shape {found}, expected ({len(outputs)},) or a scalar")
-    return losses
 
 
 def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[nn.Module]:

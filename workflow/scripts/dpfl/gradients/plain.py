@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 
+from dpfl.gradients import losses
 from dpfl.gradients.layout import channels_last
 
 
@@ -14,6 +15,6 @@ def gradient_of_sum(
     parameters = list(model.parameters())
     if len(inputs) == 0:
         return torch.cat([torch.zeros_like(p).reshape(-1) for p in parameters])
-    total = loss_fn(model(channels_last(inputs)), targets).sum()
+    total = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()
     gradients = torch.autograd.grad(total, parameters)
     return torch.cat([g.reshape(-1) for g in gradients])

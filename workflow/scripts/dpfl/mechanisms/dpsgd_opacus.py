@@ -15,6 +15,7 @@ from dpfl import clippings
 from dpfl.errors import UserError
 from dpfl.flat import joined
 from dpfl.gaussian import noisy_sum
+from dpfl.gradients import losses
 from dpfl.noise import Normal
 from dpfl.privacy.release import Release
 from dpfl.protocols import ClippingRule
@@ -77,7 +78,7 @@ class OpacusDPSGD:
         )
         optimizer.normal = step.normal
         optimizer.zero_grad()
-        step.loss_fn(self._copy(step.inputs), step.targets).sum().backward()
+        losses.of_examples(step.loss_fn, self._copy(step.inputs), step.targets).sum().backward()
         _drop_infinite([p.grad_sample for p in self._copy.parameters()])
         optimizer.pre_step()
         total = joined(p.grad for p in self._copy.parameters())

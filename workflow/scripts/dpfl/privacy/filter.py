@@ -6,12 +6,20 @@ beforehand; the step that would exceed the bound is not taken (Feldman and Zrnic
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from dpfl.errors import UserError
+
+
+def greatest_noise(records: Iterable[dict[str, Any]]) -> float:
+    """Return the greatest noise multiplier that any round of some clients plans or may choose."""
+    records = list(records)
+    chosen = [noise for r in records if "filter" in r for noise, _ in r["filter"]["levels"]]
+    return max(chosen + [noise for r in records for noise in r["noise_multipliers"]])
 
 
 class Filter:

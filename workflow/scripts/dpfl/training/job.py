@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from dpfl import tuned
+from dpfl.files import remove
 from dpfl.training import finished
 from dpfl.training.inputs import Inputs
 
 DONE = "done"
+CHECKPOINT = "checkpoint"
+"""The folder, in that of a run, which it continues from."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,10 @@ class Job:
     def is_finished(self) -> bool:
         """Tell whether the files of this very run are kept whole."""
         return finished.is_kept(self.folder, self.fingerprint)
+
+    def discard_checkpoint(self) -> None:
+        """Remove what a finished run has no more use for: a secure run's secret lies in it."""
+        remove(self.folder / CHECKPOINT)
 
 
 def of(described: dict[str, Any], results: Path) -> Job:

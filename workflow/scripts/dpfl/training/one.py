@@ -23,6 +23,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
         job.folder / ".lock", lambda: report("another process trains this run: waiting")
     ):
         if job.is_finished():
+            job.discard_checkpoint()  # of a process that was killed before it did so itself
             return
         began = time.perf_counter()
         result = run.train(job.settings, job.inputs, job.folder, report)
@@ -32,7 +33,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
             job.inputs.sources,
             lambda folder: summary.write(job.run, job.settings, job.inputs, result, folder),
         )
-        run.discard_checkpoint(job.folder)
+        job.discard_checkpoint()
         _write_benchmark(job, time.perf_counter() - began)
 
 

@@ -24,7 +24,12 @@ Child = BaseProcess
 
 def train(jobs: list[Job], at_once: int) -> dict[str, str]:
     """Train what is not finished of some runs; return the failed ones, each with a line of why."""
-    todo = [job for job in jobs if not job.is_finished()]
+    todo = []
+    for job in jobs:
+        if job.is_finished():
+            job.discard_checkpoint()  # of a process that was killed before it did so itself
+        else:
+            todo.append(job)
     if todo:
         _import_once(todo)
     return dict(_failures(todo, at_once))

@@ -27,10 +27,9 @@ from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.evaluation import Score, score
 from dpfl.training.federated import Round
 from dpfl.training.inputs import Inputs
+from dpfl.training.job import CHECKPOINT
 from dpfl.training.statistics import Releases, measured
 from dpfl.training.steps import Sources
-
-CHECKPOINT = "checkpoint"
 
 
 @dataclass(frozen=True)
@@ -287,8 +286,3 @@ def _spread(members: np.ndarray, wanted: int) -> torch.Tensor:
     """Return at most this many of the members, evenly spread."""
     picked = np.linspace(0, len(members) - 1, min(wanted, len(members))).astype(int)
     return torch.from_numpy(members[picked])
-
-
-def discard_checkpoint(folder: Path) -> None:
-    """Remove the checkpoint of a run whose files are written."""
-    Checkpoints(folder / CHECKPOINT, "").discard()
