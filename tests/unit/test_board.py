@@ -11,6 +11,7 @@ from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
 from dpfl.claims import kinds
+from dpfl.judging import conjunction
 from dpfl.provenance import kept
 from dpfl.report import (
     board,
@@ -89,15 +90,31 @@ def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(print
 
 
 def whole_of(*parts: dict) -> dict:
-    least = min(parts, key=lambda part: part["difference"])
-    return row(kind="ordering", about="a against b; a against c", difference=least["difference"])
+    verdict = conjunction.verdict(part["verdict"] for part in parts)
+    shown = conjunction.deciding(parts, verdict)["difference"]
+    about = "a against b; a against c"
+    return row(kind="ordering", about=about, verdict=verdict, difference=shown)
 
 
-def part_of(opponent: str, epsilon: float, difference: float) -> dict:
+def part_of(
+    opponent: str, epsilon: float, difference: float, verdict: str = "not replicated"
+) -> dict:
     named = f", epsilon {epsilon:g}" if epsilon == epsilon else ""
     own = {"part": f"against {opponent}{named}", "about": f"a against {opponent}{named}"}
     own |= {"epsilon": epsilon, "eps_claimed": epsilon, "difference": difference}
-    return row(kind="ordering") | own
+    return row(kind="ordering", verdict=verdict) | own
+
+
+def test_the_part_that_decides_is_the_worst_off_of_those_with_the_verdict() -> None:
+    """Neither a part that lacks seeds nor one that is merely smaller stands for the other."""
+    few = part_of("b", 2.0, 6.9, "too few seeds")
+    small = part_of("c", 2.0, 0.4, "replicated, small")
+    none = part_of("d", 2.0, math.nan, "too few seeds")
+    assert deciding.of(whole_of(small, few), [small, few]) is few
+    assert deciding.of(whole_of(small, few, none), [small, few, none]) is none
+    assert deciding.words(whole_of(small, none), [small, none]) == "against d, ε 2, worst of 2"
+    refuted = part_of("b", 8.0, -0.2, "not replicated"), part_of("c", 8.0, -1.0, "reversed")
+    assert deciding.of(whole_of(few, *refuted), [few, *refuted]) is refuted[1]
 
 
 def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> None:
@@ -107,7 +124,8 @@ def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> No
     assert deciding.words(whole, parts) == "against b, ε 2, worst of 2"
     assert deciding.words(whole, parts[:2]) == "against b, ε 2"
     assert deciding.words(whole, []) == whole["about"]
-    assert deciding.words(row(), parts) == "" and deciding.of(row(), parts)["printed"] != 0
+    printed = row(verdict="differs", printed=96.0)
+    assert deciding.words(printed, parts) == "" and deciding.of(printed, parts) is printed
 
 
 def test_a_difference_has_the_unit_of_its_kind() -> None:

@@ -134,7 +134,7 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     lines = rows(board.table(*reference, "docs/results/"))
     assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
     assert lines[0][1:5] == ["It beats.", "", f"beats against a, ε 2: {LEAST}", "reversed"]
-    assert lines[0][5] == "2 / 2 / not audited"  # of that part; a proven bound is rounded up
+    assert lines[0][5] == "8 / 8 / not audited"  # of the whole; a proven bound is rounded up
     assert lines[1][2:4] == ["1.5 to 2.5", "3 (n=5); test beside training accuracy"]
     assert [lines[2][1], lines[2][4]] == ["It number-0.", "differs"]
     assert lines[3][1] == f"{board.MANY} more findings, on its page"

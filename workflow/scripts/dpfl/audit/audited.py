@@ -2,7 +2,9 @@
 
 Without one it need not: fsdp-central decomposes the canaries' rows with the batch, fsdp-published
 and fsdp-literal see in their thresholds the noise of the canaries' coordinates too, whose part in
-a mean length is about their number over twice the network's. No mechanism knows of it. One that only post-processes what another releases, its `inner`, is
+a mean length is about their number over twice the network's.
+
+No mechanism knows of it. One that only post-processes what another releases, its `inner`, is
 watched there: it may drop coordinates that no parameter has.
 """
 

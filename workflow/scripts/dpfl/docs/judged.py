@@ -36,10 +36,10 @@ class Claim:
         """Return the cells of the claim, under CLAIM: what is found of the part that decides."""
         whole, *parts = self.rows
         words = self.about.get("short") or paper.saying(self.about)
-        part, told = deciding.of(whole, parts), _found(whole, parts)
-        printed = claims_table.span(self.rows, "printed")
+        part = deciding.of(whole, parts)
+        told, printed = _found(part, parts), claims_table.span(self.rows, "printed")
         found = told if printed else f"{deciding.spelled(part['about'])}: {told}"
-        return [words, printed, found, self.verdict, claims_table.epsilons(part)]
+        return [words, printed, found, self.verdict, claims_table.epsilons(whole)]
 
     @property
     def parts(self) -> str:
@@ -108,7 +108,8 @@ def _part(row: dict[str, Any]) -> list[str]:
 def _found(row: dict[str, Any], parts: Iterable[dict[str, Any]] = ()) -> str:
     """Return a difference with n, or what was found, and what stands beside what is printed."""
     difference, n = claims_table.difference(row), claims_table.seeds(row)
-    counted = " ".join(filter(None, (difference, f"({n})" if n else "")))
+    none_left = "no seed has both" if known(row["n"]) and not row["n"] else ""
+    counted = " ".join(filter(None, (difference or none_left, f"({n})" if n else "")))
     ours = claims_table.ours(row) or claims_table.span(parts, "ours")
     beside = str(row["compared"]) if known(row["compared"]) else ""
     return "; ".join(filter(None, (counted if difference else ours or counted, beside)))

@@ -11,7 +11,7 @@ from dpfl.papers.badges import FAILS, HOLDS
 from dpfl.report import chips, deciding, forest, kind, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
-from dpfl.tables import fairness
+from dpfl.tables import fairness, verdicts
 from dpfl.tables.cell_words import audited
 from dpfl.tables.numerals import known, number, rounded_up
 
@@ -142,12 +142,13 @@ def difference(row: Mapping) -> str:
 
 
 def epsilons(row: Mapping) -> str:
-    """Return the claimed, certified and audited epsilon in this order."""
+    """Return the claimed, certified and audited epsilon in this order, and what is refuted."""
     if not known(row["eps_claimed"]):
         return ""
     certified = row["eps_certified"]
     proven = rounded_up(float(certified)) if known(certified) else "none"
-    return " / ".join((_short(row["eps_claimed"]), proven, audited(row)))
+    refuted = f", {row['privacy']}" if row["privacy"] in verdicts.REFUTED else ""
+    return " / ".join((_short(row["eps_claimed"]), proven, f"{audited(row)}{refuted}"))
 
 
 def remarks(row: Mapping) -> tuple[str, ...]:
@@ -181,14 +182,14 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         about=deciding.spelled(row["about"]),
         printed=_from(span([whole, *own], "printed"), by),
         ours=ours(row) or span(own, "ours"),
-        difference=difference(row),
+        difference=difference(part),
         part=deciding.words(whole, own),
-        n="" if known(row["ours"]) else seeds(row),
-        bar=forest.of(row, own, source.margin(row["study"]), by),
+        n="" if known(row["ours"]) else seeds(part),
+        bar=forest.of(part, own, source.margin(row["study"]), by),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
-        chips=chips.of(part),
-        certified=chips.certified(part),
+        chips=chips.of(row),
+        certified=chips.certified(row),
         remarks=remarks(row),
         runs=row["runs"] if known(row["runs"]) else "",
     )

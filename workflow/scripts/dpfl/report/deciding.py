@@ -1,24 +1,29 @@
-"""The part that decides a claim: the one whose difference the claim as a whole shows."""
+"""The part that decides a claim: the one whose numbers stand for the claim as a whole."""
 
 from collections.abc import Mapping, Sequence
 
 from dpfl.figures import families
+from dpfl.judging import conjunction
 from dpfl.tables.numerals import known
 
 
 def of(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
-    """Return the row of that part, of one epsilon if there is one; else the claim as a whole."""
-    if not known(whole["difference"]):
+    """Return the row of that part, of one epsilon if there is one; else the claim as a whole.
+
+    Printed numbers, each with a verdict of its own, are told as a whole.
+    """
+    ran = _compared(parts)
+    printed = any(known(row["printed"]) for row in (whole, *parts))
+    if not ran or (printed and not known(whole["difference"])):
         return whole
-    found = [part for part in _compared(parts) if part["difference"] == whole["difference"]]
-    return next(iter(found), whole)
+    return conjunction.deciding(ran, whole["verdict"])
 
 
 def words(whole: Mapping, parts: Sequence[Mapping]) -> str:
     """Return which part that is, such as `against SGD, ε 8, worst of 6`; nothing without any."""
-    if not known(whole["difference"]) or known(whole["printed"]):
-        return ""
     part, count = of(whole, parts), len(_compared(parts))
+    if known(whole["printed"]) or (part is whole and not known(whole["difference"])):
+        return ""
     name = part["about"] if part is whole else part["part"]
     return spelled(f"{name}, worst of {count}" if count > 1 else name)
 
@@ -29,6 +34,6 @@ def spelled(name: str) -> str:
 
 
 def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
-    """Return the parts that were compared at one epsilon, or all where none names one."""
-    ran = [part for part in parts if known(part["difference"])]
+    """Return the parts that ran, those at one epsilon or all where none names one."""
+    ran = [part for part in parts if part["verdict"] != conjunction.NOT_RUN]
     return [part for part in ran if known(part["epsilon"])] or ran
