@@ -32,6 +32,12 @@ class Claim:
         return self.rows[0]["verdict"]
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """Return all that is found, part by part: the same where a scale repeats another's."""
+        own = (str(row[column]) for row in self.rows for column in SAME)
+        return (self.about["id"], *own)
+
+    @property
     def cells(self) -> list[str]:
         """Return the cells of the claim, under CLAIM: what is found of the part that decides."""
         whole, *parts = self.rows

@@ -1,7 +1,7 @@
 """docs/results/: a page per paper, from its own files and from kept results alone."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dpfl.docs import best, board, found, judged, markdown
@@ -9,6 +9,7 @@ from dpfl.docs.judged import Folder
 from dpfl.papers import citation, folder
 from dpfl.provenance import kept
 from dpfl.report import kept_words, paper, prose
+from dpfl.report.forms import counted, listed
 from dpfl.report.paper import Paper
 
 NOTE = (
@@ -18,7 +19,8 @@ NOTE = (
 CLAIMS = (
     "Claims that kept results have judged; n counts seeds. How verdicts come about: "
     "[statistics](../statistics.md). What the three epsilons are: "
-    "[audits](audit.md#three-epsilons)."
+    "[audits](audit.md#three-epsilons); shown are those of the budget whose privacy is worst off, "
+    "`refuted` where an audit finds more than is claimed."
 )
 BEST = (
     "Of all kept cells whose runs all trained, with at least three seeds and at rates that trials "
@@ -42,14 +44,16 @@ def of_paper(home: Path, reference: Path, place: Path) -> str:
     """Return the page of the paper in `home`, with links for a page that lies in `place`."""
     own = paper.read(home)
     held = [each for each in judged.folders(home.parent, reference) if each.paper.key == own.key]
+    short, rest = found.page(home, reference, place).replace(prose.DOCS, "../").split("\n\n", 1)
     parts = [
         f"# {own.short}",
         *_cited(own),
         f"**What it says.** {' '.join(own.about['summary'].split())}",
-        *(text for each in held for text in _judged(each)),
+        short,
+        *_claims(held),
         "## What was found",
         NOTE.format(key=own.key),
-        found.page(home, reference, place).replace(prose.DOCS, "../"),
+        rest,
         "## Do it again",
         *_again(held, home, place),
         "## What the paper leaves open",
@@ -89,16 +93,23 @@ def _counted(own: Paper) -> str:
     return f"{len(claims)}, {sum('kind' in claim for claim in claims)}"
 
 
-def _judged(held: Folder) -> Iterator[str]:
-    """Yield the claims that a kept folder has judged, each with what it is made of."""
-    if not held.claims:
-        return
-    yield f"## Claims judged at the scale `{held.path.name}`"
-    yield judged.table(judged.CLAIM, [claim.cells for claim in held.findings])
-    for claim in (claim for claim in held.findings if claim.parts):
-        yield f"### {claim.about['id']}: {claim.verdict}"
-        yield f"{claim.about['where']}: {paper.saying(claim.about)}"
-        yield claim.parts
+def _claims(folders: Iterable[Folder]) -> Iterator[str]:
+    """Yield the claims that kept folders have judged, each with what it is made of, once."""
+    told: dict[tuple, str] = {}
+    for held in (each for each in folders if each.claims):
+        scale = held.path.name
+        new = [claim for claim in held.findings if claim.told not in told]
+        yield f"## Claims judged at the scale `{scale}`"
+        if new:
+            yield judged.table(judged.CLAIM, [claim.cells for claim in new])
+        if again := [claim for claim in held.findings if claim.told in told]:
+            where = dict.fromkeys(f"`{told[claim.told]}`" for claim in again)
+            yield f"{counted(len(again), 'more claim')}, judged as at the scale {listed(where)}."
+        for claim in (claim for claim in new if claim.parts):
+            yield f"### {claim.about['id']}: {claim.verdict}"
+            yield f"{claim.about['where']}: {paper.saying(claim.about)}"
+            yield claim.parts
+        told.update((claim.told, scale) for claim in new)
 
 
 def _again(folders: list[Folder], home: Path, place: Path) -> Iterator[str]:
