@@ -14,6 +14,7 @@
 #   make report-reference                                   the report from kept results alone, in results/kept/
 #   make docs                                               generated parts of the docs, and their site, in results/docs/
 #   make bench                                              speed against peers, in results/bench/
+#   make install                                            the environment alone, .venv
 
 # The first interpreter in the supported range.
 PYTHON ?= $(shell for p in python3.12 python3.11 python3.13 python3 python; do \
@@ -28,16 +29,27 @@ CORES ?= all
 
 VENV := .venv
 BIN := $(VENV)/bin
+
+KNOWN := PAPER STUDY SCALE CONFIG DATA_DIR CORES PYTHON
+GIVEN := $(foreach pair,$(MAKEOVERRIDES),$(if $(findstring =,$(pair)),$(firstword $(subst =, ,$(pair)))))
+$(if $(filter-out $(KNOWN),$(GIVEN)),$(error unknown variable $(filter-out $(KNOWN),$(GIVEN)); expected some of $(KNOWN)))
+
 CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(STUDY),--select $(foreach name,$(STUDY),'$(name)')) \
 	$(if $(SCALE),--scale '$(SCALE)') \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: replicate status doctor keep archive restore verify report-reference test test-slurm bench cite docs lint clean
+.PHONY: help replicate install status doctor keep archive restore verify report-reference test test-slurm bench cite docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
+
+# What stands above.
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+install: $(VENV)/installed
 
 # Of the last replicate, unless told otherwise.
 status: $(VENV)/installed

@@ -65,6 +65,14 @@ def test_an_entry_extends_another_however_far():
     assert found["a"] == entries["a"]
 
 
+def test_what_is_added_to_a_list_that_nobody_has_is_that_list():
+    added = {"leave_out": {"add": [1, 2]}}
+    entries = {"a": {"leave_out": [0]}, "b": {"extends": "a", **added}, "c": {"x": added}}
+    found = extended("studies", entries)
+    assert found["b"] == {"leave_out": [0, 1, 2]}
+    assert found["c"] == {"x": {"leave_out": [1, 2]}}
+
+
 def test_extending_nothing_or_oneself_is_one_line():
     line = line_of(extended, "methods", {"alpha": {"extends": "alpa"}})
     assert "methods.alpha.extends = alpa" in line and "'alpha'" in line

@@ -114,11 +114,17 @@ def test_the_readme_is_short_and_begins_with_two_commands():
     assert commands[:2] == ["replicate", "test"]
 
 
-def test_the_readmes_short_baseline_is_a_configuration():
-    default = yaml.safe_load(text_of("config.yaml"))
-    (changes,) = blocks("README.md", "yaml")
-    added = configuration.composed(default | yaml.safe_load(changes))["meng2023"]["studies"]
-    assert all("adam-tight" in added[study]["methods"] for study in ("cadabelief", "rates"))
+@pytest.mark.parametrize("scale", ["demo", "mnist", "fashion-mnist", "cifar10"])
+@pytest.mark.parametrize("name", ["README.md", "docs/adding-a-baseline.md"])
+def test_the_baselines_of_the_guides_fit_every_scale_that_judges(name, scale):
+    """A method that is added starts from as many rates as those that it is compared with."""
+    default = yaml.safe_load(text_of("config.yaml")) | {"papers": ["meng2023"], "scale": scale}
+    changes = yaml.safe_load(blocks(name, "yaml")[0])
+    if "optimizers" in changes:  # of a file that the guide has the reader write
+        changes["optimizers"]["signsgd"] |= {"uses": "sgd"}
+    added = configuration.composed(default | changes)["meng2023"]["studies"]
+    (new,) = changes["methods"]
+    assert all(new in added[study]["methods"] for study in ("cadabelief", "rates"))
 
 
 def test_every_folder_of_the_library_is_described():

@@ -9,9 +9,9 @@ def main() -> None:
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
     chosen = choice.chosen_or_last(parser.parse_args())
-    process = status.process()
+    plan, process = chosen.plan(), status.process()
     print(f"running: {process}" if process else "nothing runs here")
-    for line in status.of_plan(chosen.plan(), running=process is not None).lines():
+    for line in status.of_plan(plan, running=process is not None).lines():
         print(line)
 
 

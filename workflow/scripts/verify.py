@@ -4,6 +4,7 @@ On equal hardware, with equal versions and code, bits must be equal; else accura
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from tabulate import tabulate
@@ -11,6 +12,7 @@ from tabulate import tabulate
 from dpfl import cli
 from dpfl.errors import UserError
 from dpfl.provenance import kept, sample, verify
+from dpfl.suggestions import nearest
 from dpfl.terminal.replicate import count
 
 HEADS = ("run", "kept, %", "now, %", "asked for", "found")
@@ -27,9 +29,12 @@ def main() -> None:
     parser.add_argument("--reference", type=Path, default=Path("results/reference"))
     parser.add_argument("--results", type=Path, default=Path("results"))
     args = parser.parse_args()
+    there = list(kept.folders(args.reference))
+    _expect("paper", args.papers or (), {path.parent.name for path in there})
+    _expect("scale", [args.scale] if args.scale else (), {path.name for path in there})
     folders = [
         path
-        for path in kept.folders(args.reference)
+        for path in there
         if (not args.papers or path.parent.name in args.papers)
         and (not args.scale or path.name == args.scale)
         and kept.about(path)
@@ -46,6 +51,12 @@ def main() -> None:
     rows = [verify.compared(entry, again.found(entry)) for entry in entries]
     print(tabulate([_shown(row) for row in rows], HEADS))
     sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in rows))
+
+
+def _expect(what: str, names: Iterable[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UserError(f"no {what} {name!r} is kept; {nearest(name, sorted(known))}")
 
 
 def _shown(row: dict) -> list[str]:

@@ -20,7 +20,7 @@ def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 def _value(key: str, base: Any, change: Any) -> Any:
     if not isinstance(change, dict):
         return change
-    if isinstance(base, list) and change and change.keys() <= CHANGES:
+    if isinstance(base, list) and _changes_a_list(change):
         for name, items in change.items():
             if not isinstance(items, list):
                 raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
@@ -32,9 +32,10 @@ def _value(key: str, base: Any, change: Any) -> Any:
 def extended(section: str, entries: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a section, each with what it says put over what it `extends`.
 
-    UserError for an entry that extends itself, or one that does not exist.
+    What is added to a list that nobody has is that list. UserError for an entry that extends
+    itself, or one that does not exist.
     """
-    return {name: _resolved(section, entries, name, ()) for name in entries}
+    return {name: _settled(_resolved(section, entries, name, ())) for name in entries}
 
 
 def _resolved(section: str, entries: dict[str, Any], name: str, above: tuple[str, ...]) -> Any:
@@ -48,3 +49,15 @@ def _resolved(section: str, entries: dict[str, Any], name: str, above: tuple[str
         raise UserError(f"{where} = {base}, expected a name of {section}; {nearest(base, entries)}")
     own = {key: value for key, value in entry.items() if key != "extends"}
     return merged(_resolved(section, entries, base, (*above, name)), own)
+
+
+def _changes_a_list(change: dict[str, Any]) -> bool:
+    return bool(change) and change.keys() <= CHANGES
+
+
+def _settled(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if _changes_a_list(value):
+        return merged({"list": []}, {"list": value})["list"]
+    return {key: _settled(own) for key, own in value.items()}

@@ -50,7 +50,7 @@ def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     papers = [folder.load(key) for key in chosen(config)]
     _expect_scale(config["scale"], papers)
     made = {paper.key: at_scale(config, paper, config["scale"], papers) for paper in papers}
-    _expect_names(config, made)
+    _expect_names(config, made, papers)
     if config["select"] is not None:
         _select(made, config["select"])
     return {key: reference.applied(own) for key, own in made.items()}
@@ -116,20 +116,34 @@ def _expect_scale(scale: str, papers: list[folder.Paper]) -> None:
     if not any(scale in paper.scales for paper in papers):
         known = list(dict.fromkeys(name for paper in papers for name in paper.scales))
         whose = ", ".join(paper.key for paper in papers)
-        raise UserError(f"config: scale = {scale}, which {whose} lacks; {nearest(scale, known)}")
+        lack = "lacks" if len(papers) == 1 else "lack"
+        raise UserError(f"config: scale = {scale}, which {whose} {lack}; {nearest(scale, known)}")
 
 
-def _expect_names(config: dict[str, Any], made: dict[str, dict]) -> None:
-    """Raise a UserError for a change to what is of a paper that does not exist."""
+def _expect_names(
+    config: dict[str, Any], made: dict[str, dict], papers: Sequence[folder.Paper]
+) -> None:
+    """Raise a UserError for a change to what is of a paper, or a study, that does not exist."""
+    own = {paper.key: reduce(merged, _layers(paper, config["scale"])) for paper in papers}
     for section in SECTIONS:
-        for name in config.get(section) or {}:
-            paper, slash, _ = name.partition("/")
+        for name, change in (config.get(section) or {}).items():
+            paper, slash, local = name.partition("/")
+            changes = section in OF_PAPERS and paper in own and not _is_new(change)
+            if changes and local not in (there := own[paper][section]):
+                near = nearest(local, there)
+                raise UserError(f"config: {section}: no {local!r} in {paper}; {near}")
             known_paper = paper in made or paper in folder.names()
             if not (known_paper if slash else section not in OF_PAPERS):
                 known = [f"{key}/{own}" for key in made for own in made[key][section]]
                 raise UserError(
                     f"config: {section} has {name!r}, expected paper/name; {nearest(name, known)}"
                 )
+
+
+def _is_new(change: Any) -> bool:
+    """Tell whether an entry is a study or an analysis of its own and no change to another."""
+    told = change.keys() if isinstance(change, dict) else set()
+    return not told or bool(told & {"title", "extends"})
 
 
 def _select(made: dict[str, dict], names: list[str]) -> None:

@@ -31,6 +31,7 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper; UserError with a line for every mistake."""
     _raise(not_numbers(config))
     _raise(broken_schema("config", config))
+    _raise(_wrong_data_dir(Path(config["data_dir"])))
     if config["papers"] is not None:
         _raise(_unknown_papers(config["papers"]))
     for key in compose.chosen(config):
@@ -70,6 +71,14 @@ def _told(stage: Any, papers: dict[str, dict]) -> Iterator[str]:
             f"config: {keys[0]}: " if len(keys) < len(papers) or len(papers) == 1 else "config: "
         )
         yield line.replace("config: ", whose, 1)
+
+
+def _wrong_data_dir(path: Path) -> Iterator[str]:
+    """Find a folder of data that is none, or that a slip would make somewhere."""
+    if path.exists() and not path.is_dir():
+        yield f"config: data_dir = {path}, which is no folder"
+    elif not path.exists() and not path.absolute().parent.is_dir():
+        yield f"config: data_dir = {path}: there is no {path.absolute().parent} to make it in"
 
 
 def _unknown_papers(keys: list[str]) -> Iterator[str]:

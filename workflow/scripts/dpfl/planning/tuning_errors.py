@@ -89,7 +89,8 @@ def _effort_errors(where: str, by: str, study: dict, grid: dict) -> Iterator[str
             first = first or (cell, len(found))
             if len(found) != first[1]:
                 told = f"{len(found)} trials for {cell} and {first[1]} for {first[0]}"
-                yield f"config: studies.{by} has {told}, expected as many for each"
+                some = f"those of some values are taken out by studies.{by}.leave_out"
+                yield f"config: studies.{by} has {told}, expected as many for each; {some}"
                 return
 
 

@@ -39,8 +39,9 @@ def rules(margin: float) -> list[str]:
     return [
         f"The margin is {points(margin)}. n is the number of seeds of a cell; an interval is the "
         f"{verdicts.LEVEL:.0%} Student interval of their mean, so it speaks of new seeds and not "
-        f"of new data; none below n = {verdicts.MIN_SPREAD}. Intervals of differences exclude 0 "
-        "exactly if Holm's procedure rejects; jointly they may cover less.",
+        f"of new data; none below n = {verdicts.MIN_SPREAD}. Intervals of differences have the "
+        "level of their opponent's step of Holm's procedure, over opponents and not over budgets; "
+        "jointly they may cover less.",
         f"A run fails at chance level or more than {outcomes.FAR:g} points under the median of its "
         "cell's better half; means and pairs are of runs that trained.",
         "A change against a baseline: paired t-tests on one difference per seed at every budget, "

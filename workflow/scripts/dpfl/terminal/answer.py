@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-UNJUDGED = ("demonstration", "not run", "not judged")
+UNJUDGED = ("demonstration", "unfinished", "not run", "not judged")
 """Verdicts that are only counted."""
 WIDTH = 100
 

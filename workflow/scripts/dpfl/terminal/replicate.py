@@ -13,6 +13,7 @@ from dpfl.terminal.follower import Failure, Follower
 
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
+DRY = {"-n", "--dry-run", "--dryrun"}
 LISTED = 10
 """Failures that are named at the end."""
 
@@ -26,8 +27,8 @@ def replicate(
 ) -> int:
     """Run Snakemake until nothing is left to make, or to fail; return its exit status.
 
-    If runs fail, a second pass makes tables and report without them. UserError for a mistake in
-    the configuration, and if another replicate runs in this folder.
+    If runs fail and others do not, a second pass makes tables and report without them. UserError
+    for a mistake in the configuration, and if another replicate runs in this folder.
     """
     plan = choice.plan()
     held = lock.Lock()
@@ -69,7 +70,8 @@ class _Passes:
             self._child.run(["--unlock", "--cores", "1", *self._choice.arguments()])
         status = self._pass()
         if status == 0:
-            self._answer()
+            if not DRY & {*self._more}:
+                self._answer()
         elif self._child.interrupted:
             done = len(self._follower.done())
             self._tell(f"stopped: {done} of {len(self._runs)} runs are done; repeat to go on")
@@ -92,7 +94,7 @@ class _Passes:
     def _mark(self) -> None:
         """Make tables and report with what there is, if some runs ended and some did not."""
         failed, done = dict(self._follower.failed), len(self._follower.done())
-        some = (failed or done) and done < len(self._runs)
+        some = 0 < done < len(self._runs)
         marked = some and self._pass(unfinished="mark") == 0
         missing = len(self._runs) - len(self._follower.done())
         self._tell(f"{missing} of {len(self._runs)} runs are without a result; failed:")
