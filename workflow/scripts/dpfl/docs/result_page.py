@@ -23,7 +23,7 @@ CLAIMS = (
     "`refuted` where an audit finds more than is claimed."
 )
 BEST = (
-    "Of all kept cells whose runs all trained, with at least three seeds and at rates that trials "
+    "± is the 95 % interval over seeds. Of all kept cells whose runs all trained, with at least three seeds and at rates that trials "
     "chose, the one most accurate on the test set whose ε for one example is certified; a "
     "certificate at a smaller ε is one at a larger. Studies differ in epochs, in clients and in "
     "how rates were chosen, so this is what to beat and no comparison; no ε pays for choosing "
