@@ -34,7 +34,7 @@ COLUMNS = [
 in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
 `tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
 
-COMMON = ("id", "where", "quote", "translation", "short", "kind", "study")
+COMMON = ("id", "where", "quote", "translation", "short", "kind", "study", "withdrawn")
 NOT_JUDGED = ("id", "where", "quote", "translation", "short", "status", "reason")
 STATUS = "not judged"
 METHODS = ("better", "worse", "method", "controls")

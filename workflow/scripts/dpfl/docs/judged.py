@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfl.docs import markdown
+from dpfl.judging import withdrawn
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import claims_table, deciding, paper, values
@@ -25,6 +26,8 @@ class Claim:
 
     about: dict[str, Any]
     rows: list[dict[str, Any]]
+    withdrawn: str = ""
+    """Why its verdict is withdrawn, if it is."""
 
     @property
     def verdict(self) -> str:
@@ -42,6 +45,8 @@ class Claim:
         """Return the cells of the claim, under CLAIM: what is found of the part that decides."""
         whole, *parts = self.rows
         words = self.about.get("short") or paper.saying(self.about)
+        if self.withdrawn:
+            return [words, "", self.withdrawn, self.verdict, claims_table.epsilons(whole)]
         part = deciding.of(whole, parts)
         told, printed = _found(part, parts), claims_table.span(self.rows, "printed")
         found = told if printed else f"{deciding.spelled(part['about'])}: {told}"
@@ -85,8 +90,9 @@ def folders(home: Path, reference: Path) -> Iterator[Folder]:
     """Yield the kept folders of the papers in `home`, those of a paper as its scales stand."""
     for path in sorted(kept.folders(reference), key=lambda path: _place(home, path)):
         own = paper.read(home / path.parent.name)
-        recorded = kept.about(path) is not None
-        yield Folder(path, own, recorded, list(_claims(path, own)) if recorded else [])
+        about = kept.about(path)
+        claims = list(_claims(path, own, about["commit"])) if about else []
+        yield Folder(path, own, about is not None, claims)
 
 
 def _place(home: Path, path: Path) -> tuple[str, int, str]:
@@ -97,13 +103,14 @@ def _place(home: Path, path: Path) -> tuple[str, int, str]:
     return key, scales.index(scale) if scale in scales else len(scales), scale
 
 
-def _claims(path: Path, own: Paper) -> Iterator[Claim]:
+def _claims(path: Path, own: Paper, commit: str) -> Iterator[Claim]:
     """Yield the claims that a folder has given a verdict."""
     table = values.read(path / "claims" / "claims.csv")
+    table = withdrawn.from_table(table, own.claims.values(), commit)
     for name, about in own.claims.items():
         rows = claims_table.parts(table, name)
         if rows and rows[0]["verdict"] not in (claims_table.NOT_JUDGED, *claims_table.LAST):
-            yield Claim(about, rows)
+            yield Claim(about, rows, withdrawn.reason(about, commit))
 
 
 def _part(row: dict[str, Any]) -> list[str]:

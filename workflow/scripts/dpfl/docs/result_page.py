@@ -23,9 +23,10 @@ CLAIMS = (
     "`refuted` where an audit finds more than is claimed."
 )
 BEST = (
-    "± is the 95 % interval over seeds. Of all kept cells whose runs all trained, with at least three seeds and at rates that trials "
-    "chose, the one most accurate on the test set whose ε for one example is certified; a "
-    "certificate at a smaller ε is one at a larger. Studies differ in epochs, in clients and in "
+    "± is the 95 % interval over seeds. Of all kept cells whose runs all trained, with at least "
+    "three seeds and at rates that trials chose, the one most accurate on the test set whose ε "
+    "for one example is certified; a certificate at a smaller ε is one at a larger. Studies differ "
+    "in epochs, in clients and in "
     "how rates were chosen, so this is what to beat and no comparison; no ε pays for choosing "
     "rates. `at the edge`: the rate is the last that was tried on its side, and a better one may "
     "lie beyond; older folders do not record it. Batch, clip norm and steps of tramer2021 were "
@@ -108,6 +109,8 @@ def _claims(folders: Iterable[Folder]) -> Iterator[str]:
         for claim in (claim for claim in new if claim.parts):
             yield f"### {claim.about['id']}: {claim.verdict}"
             yield f"{claim.about['where']}: {paper.saying(claim.about)}"
+            if claim.withdrawn:
+                yield f"**Withdrawn.** {claim.withdrawn}"
             yield claim.parts
         told.update((claim.told, scale) for claim in new)
 

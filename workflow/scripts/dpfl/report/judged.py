@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from dpfl import files
+from dpfl.judging import withdrawn
 from dpfl.provenance import kept
 from dpfl.report import values
+from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
 
@@ -44,21 +46,21 @@ class Source:
         return f"kept-{self.scale}-{claim}" if self.kept else f"claim-{claim}"
 
 
-def of_run(folder: Folder, papers: Iterable[str]) -> list[Source]:
+def of_run(folder: Folder, papers: Mapping[str, Paper]) -> list[Source]:
     """Return the claims of a results folder, a source per paper; UserError without its tables.
 
     A folder laid out from kept results holds kept claims.
     """
     told = values.read(folder.path / "tables" / "claims.csv")
-    return [_of_paper(folder, key, told[told["paper"] == key]) for key in papers]
+    return [_of_paper(folder, own, told[told["paper"] == key]) for key, own in papers.items()]
 
 
-def of_page(folder: Folder, paper: str) -> Source:
+def of_page(folder: Folder, paper: Paper) -> Source:
     """Return the claims of one paper of a results folder."""
-    return _of_paper(folder, paper, folder.judged(paper))
+    return _of_paper(folder, paper, folder.judged(paper.key))
 
 
-def of_reference(reference: Path, papers: Mapping, reports: str = "") -> list[Source]:
+def of_reference(reference: Path, papers: Mapping[str, Paper], reports: str = "") -> list[Source]:
     """Return the kept claims of some papers; folders without provenance have none.
 
     `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
@@ -70,12 +72,12 @@ def of_reference(reference: Path, papers: Mapping, reports: str = "") -> list[So
             path.parent.name,
             path.name,
             True,
-            table(path),
+            withdrawn.from_table(table(path), papers[path.parent.name].claims.values(), commit),
             path / "studies",
             reports.format(scale=path.name),
         )
         for path in sorted(found, key=lambda path: order.index(path.parent.name))
-        if kept.about(path)
+        if (commit := (kept.about(path) or {}).get("commit"))
     ]
 
 
@@ -90,9 +92,12 @@ def table(folder: Path) -> pd.DataFrame:
     return values.read(folder / "claims" / "claims.csv")
 
 
-def _of_paper(folder: Folder, key: str, claims: pd.DataFrame) -> Source:
+def _of_paper(folder: Folder, paper: Paper, claims: pd.DataFrame) -> Source:
+    key, about = paper.key, folder.kept(paper.key)
+    if about:
+        claims = withdrawn.from_table(claims, paper.claims.values(), about["commit"])
     scale = folder.outline(key)["scale"]
-    return Source(key, scale, bool(folder.kept(key)), claims, folder.path / "studies" / key)
+    return Source(key, scale, bool(about), claims, folder.path / "studies" / key)
 
 
 @cache

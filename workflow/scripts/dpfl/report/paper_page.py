@@ -57,7 +57,7 @@ class Page:
     @property
     def sources(self) -> list[Source]:
         """Return where claims are judged: kept results first, then this run."""
-        own = judged.of_page(self.results, self.of.key)
+        own = judged.of_page(self.results, self.of)
         found = [] if own.kept else judged.of_reference(self.reference, {self.of.key: self.of})
         return [*found, own]
 
