@@ -246,7 +246,7 @@ def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     new = [keep(results, "mnist"), keep(results, "other")]
     old = results / "reference" / SILENT / "mnist"
     (old / "tables").mkdir(parents=True)
-    monkeypatch.setattr(kept, "about", lambda folder: {"kept": True} if folder in new else None)
+    monkeypatch.setattr(kept, "about", lambda folder: ABOUT if folder in new else None)
     return results / "reference"
 
 

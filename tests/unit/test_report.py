@@ -230,8 +230,8 @@ def test_tables_are_read_back_as_they_were(folder: Path) -> None:
 def row_of(**changes) -> dict:
     numbers = ("printed", "ours", "ours_low", "ours_high", "n", "failed", "difference", "needed_n")
     numbers += ("difference_low", "difference_high", "eps_claimed", "eps_certified", "eps_audited")
-    numbers += ("audit_ceiling", "audit_status", "lucky_gain", "weak_baseline")
-    return dict.fromkeys(numbers, float("nan")) | changes
+    numbers += ("audit_ceiling", "audit_status", "lucky_gain", "weak_baseline", "epsilon")
+    return dict.fromkeys(numbers, float("nan")) | {"privacy": "no claim"} | changes
 
 
 def test_what_is_unknown_of_a_claim_is_left_out() -> None:
@@ -251,6 +251,8 @@ def test_three_epsilons_stand_in_one_order() -> None:
     # A proof is rounded up, a bound down.
     assert claims_table.epsilons(whole | audited) == "8 / 8 / ≥ 2.49 (ceiling 4)"
     assert claims_table.epsilons(whole | {"audit_status": "broken"}) == "8 / 8 / broken, ≥ 2.49"
+    lost = row_of(eps_claimed=2.0, eps_audited=4.4, audit_status="audited", privacy="refuted")
+    assert claims_table.epsilons(lost) == "2 / none / ≥ 4.4, refuted"
     assert claims_table.epsilons(row_of(eps_claimed=8.0, audit_status="blind")).endswith("/ blind")
     free = row_of(eps_claimed=float("inf"), eps_certified=float("inf"))
     assert claims_table.epsilons(free) == "∞ / ∞ / not audited"

@@ -65,20 +65,10 @@ def of_reference(reference: Path, papers: Mapping[str, Paper], reports: str = ""
 
     `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
     """
-    found = [path for path in kept.folders(reference) if path.parent.name in papers]
     order = list(papers)
-    return [
-        Source(
-            path.parent.name,
-            path.name,
-            True,
-            withdrawn.from_table(table(path), papers[path.parent.name].claims.values(), commit),
-            path / "studies",
-            reports.format(scale=path.name),
-        )
-        for path in sorted(found, key=lambda path: order.index(path.parent.name))
-        if (commit := (kept.about(path) or {}).get("commit"))
-    ]
+    found = [path for path in kept.folders(reference) if path.parent.name in papers]
+    found.sort(key=lambda path: order.index(path.parent.name))
+    return [_kept(path, papers[path.parent.name], reports) for path in found if kept.about(path)]
 
 
 def before_provenance(reference: Path, papers: Iterable[str]) -> list[Path]:
@@ -90,6 +80,12 @@ def before_provenance(reference: Path, papers: Iterable[str]) -> list[Path]:
 def table(folder: Path) -> pd.DataFrame:
     """Read the judged claims of a kept folder."""
     return values.read(folder / "claims" / "claims.csv")
+
+
+def _kept(path: Path, paper: Paper, reports: str) -> Source:
+    commit, page = kept.about(path)["commit"], reports.format(scale=path.name)
+    claims = withdrawn.from_table(table(path), paper.claims.values(), commit)
+    return Source(paper.key, path.name, True, claims, path / "studies", page)
 
 
 def _of_paper(folder: Folder, paper: Paper, claims: pd.DataFrame) -> Source:
