@@ -138,7 +138,7 @@ def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_p
     claims = [CLAIM | {"id": f"c{i}", "better": names[i], "worse": names[:i]} for i in (3, 8)]
     write(own, runs, *claims)
     figure = differences.draw(own, runs).figure
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     (ax,) = figure.axes
     drawn = [*ax.get_yticklabels(), *ax.texts, figure.legends[0]]
     spans = [text.get_window_extent() for text in drawn]
