@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from dpfl.judging.withdrawn import WITHDRAWN
 from dpfl.papers import measures
 from dpfl.papers.badges import FAILS, HOLDS
 from dpfl.report import chips, deciding, forest, kind, paper
@@ -169,6 +170,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
     whole, *own = parts(source.claims, row["claim"])
     part = deciding.of(whole, own)
     by = measures.by(of.about, claim.get("table", ""))
+    why = [claim[WITHDRAWN]["reason"]] if row["verdict"] == WITHDRAWN else []
     return Line(
         paper=of.short,
         link=of.link,
@@ -190,7 +192,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         tone=TONES.get(row["verdict"], "open"),
         chips=chips.of(row),
         certified=chips.certified(row),
-        remarks=remarks(row),
+        remarks=(*why, *remarks(row)),
         runs=row["runs"] if known(row["runs"]) else "",
     )
 
