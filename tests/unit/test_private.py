@@ -1,5 +1,7 @@
 """Private training of somebody's own network, against the workflow's path and the accountants."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -151,6 +153,7 @@ P3SGD = {"mechanism": {"uses": "p3sgd", "candidates": [1.0, 1.5]}}
             {"model": network().apply(lambda m: m.bias.data.zero_() if hasattr(m, "bias") else m)},
         ),
         ({}, {"loss_fn": hinge}),
+        ({}, {"loss_fn": partial(nn.functional.multi_margin_loss, reduction="none")}),
         ({}, {"clipping": 0.5}),
         ({**P3SGD, "public": examples(20)}, {"public": examples(21)}),
     ],

@@ -128,6 +128,19 @@ def test_lists_and_datasets_train_to_the_bits_of_tensors(given):
     assert torch.equal(trained(examples=given), trained())
 
 
+def cross_entropy(reduction):
+    def loss(outputs, targets):
+        return functional.cross_entropy(outputs, targets, reduction=reduction)
+
+    return loss
+
+
+def test_a_scalar_loss_is_that_of_every_example_alone():
+    """Of one name, so that both runs have the same noise."""
+    mean, each = (trained(loss_fn=cross_entropy(reduction)) for reduction in ("mean", "none"))
+    torch.testing.assert_close(mean, each)
+
+
 def test_losses_of_probabilities_can_be_tried():
     """Random outputs beside the given ones must lie where the loss is defined."""
     model = nn.Sequential(nn.Linear(5, 1), nn.Sigmoid(), nn.Flatten(0))

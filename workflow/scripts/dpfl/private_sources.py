@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -40,9 +41,16 @@ def seen(
     return {
         "model": [str(model), _digest(joined(p.detach() for p in model.parameters()))],
         "optimizer": [type(optimizer).__qualname__, groups],
-        "loss": getattr(loss_fn, "__qualname__", type(loss_fn).__qualname__),
+        "loss": _named(loss_fn),
         "public": [_digest(public.inputs), _digest(public.targets)],
     }
+
+
+def _named(function: Callable) -> list[str]:
+    """Return what a function is called; of a partial one its function's name and arguments."""
+    if isinstance(function, partial):
+        return [*_named(function.func), repr(function.args), repr(function.keywords)]
+    return [getattr(function, "__qualname__", type(function).__qualname__)]
 
 
 def _digest(values: Tensor) -> str:

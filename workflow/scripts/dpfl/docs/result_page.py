@@ -45,16 +45,17 @@ def of_paper(home: Path, reference: Path, place: Path) -> str:
     """Return the page of the paper in `home`, with links for a page that lies in `place`."""
     own = paper.read(home)
     held = [each for each in judged.folders(home.parent, reference) if each.paper.key == own.key]
-    short, rest = found.page(home, reference, place).replace(prose.DOCS, "../").split("\n\n", 1)
+    told = found.page(home, reference, place).replace(prose.DOCS, "../")
+    short = prose.in_short(told)
     parts = [
         f"# {own.short}",
         *_cited(own),
         f"**What it says.** {' '.join(own.about['summary'].split())}",
-        short,
+        *([f"{prose.SHORT}{short}"] if short else []),
         *_claims(held),
         "## What was found",
         NOTE.format(key=own.key),
-        rest,
+        prose.in_full(told),
         "## Do it again",
         *_again(held, home, place),
         "## What the paper leaves open",

@@ -15,7 +15,7 @@ from dpfl.data import Dataset
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.planning import participation
-from dpfl.privacy import filter
+from dpfl.privacy.filter import greatest_noise
 from dpfl.privacy.release import Release, Unproven, is_gaussian
 from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism, Mechanism
@@ -117,7 +117,7 @@ def build(parts: Parts) -> Any:
     parts.mechanism()  # a mistake in its settings ends the run here
     trainer, probed = UNITS[parts.settings["unit"]]
     if parts.records:  # so does one that shows where noise is greatest, in a late round
-        mechanisms.released(parts.settings, filter.greatest_noise(parts.records.values()))
+        mechanisms.released(parts.settings, greatest_noise(parts.records.values()))
     if parts.records and isinstance(parts.released, Release):
         z = min(parts.noise_multipliers)
         release = probed(parts, z)
