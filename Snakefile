@@ -15,6 +15,8 @@ from dpfl.planning import (
     config_files,
     estimate,
     interpreter,
+    naming,
+    outline,
     packs,
     plan,
     restored,
@@ -34,12 +36,12 @@ configfile: "config.yaml"
 
 try:
     PAPERS = configuration.composed(config)
-    PLAN = plan.make(PAPERS)
+    PLANNED = plan.make(PAPERS)
 except UserError as error:
     sys.exit(str(error))
 
-PLAN = unfinished.handled(PLAN, config["unfinished"], Path("results"))
-RESTORED = restored.names(PLAN, Path("results"))
+RESTORED, STALE = restored.parted(PLANNED, Path("results"))
+PLAN = unfinished.handled(PLANNED, config["unfinished"], Path("results"))
 PACKS = packs.packs(restored.trained(PLAN, RESTORED), config["pack"])
 interpreter.lead_path()
 
@@ -99,3 +101,4 @@ rule all:
     input:
         FIRST_PAGE,
         all_files(plan.runs_of(PLAN.studies.values()), RESTORED),
+        restored.weights_of(STALE, PLAN, Path("results")),

@@ -110,7 +110,9 @@ def write(root: Path) -> Path:
     made = studies()
     (home / "tunings").mkdir()
     for own in made[0]["cells"]:
-        synthetic.write_tuning(home, own["tuning"], [0.5, 0.9, 0.8], chosen=1)
+        synthetic.write_tuning(
+            home, own["tuning"], [0.5, 0.9, 0.8], chosen=1, epsilon=own["epsilon"]
+        )
     frames = [_study(home, own) for own in made]
     _analysis(home)
     _outlines(home, made)

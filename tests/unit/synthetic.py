@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dpfl.files import write_json
+
 BOUNDED = {"cadabelief", "adabound", "cadabelief-scalar"}
 METRICS = (
     "round,steps,examples,train_accuracy,train_loss,test_accuracy,test_loss,"
@@ -150,7 +152,9 @@ def write_run(
     (folder / "summary.json").write_text(json.dumps(summary, allow_nan=False))
 
 
-def write_tuning(home: Path, name: str, accuracies: list[float], chosen: int, seeds=(0,)) -> None:
+def write_tuning(
+    home: Path, name: str, accuracies: list[float], chosen: int, seeds=(0,), epsilon="inf"
+) -> None:
     """Write a choice among the rates 0.01, 0.1, 1, ..., each with one accuracy for all seeds."""
     rates = [0.01 * 10**i for i in range(len(accuracies))]
     tried = [
@@ -162,6 +166,8 @@ def write_tuning(home: Path, name: str, accuracies: list[float], chosen: int, se
         }
         for rate, accuracy in zip(rates, accuracies, strict=True)
     ]
+    for run in (run for trial in tried for run in trial["runs"]):
+        write_json(home / "runs" / run / "summary.json", {"settings": {"epsilon": epsilon}})
     found = {"uses": "grid", "values": [{"rate": rates[chosen]}], "trials": tried}
     (home / "tunings" / f"{name}.json").write_text(json.dumps(found))
 

@@ -327,3 +327,9 @@ def test_pages_of_kept_results_lead_back_to_all_of_them(tmp_path: Path) -> None:
 def test_a_claim_that_one_scale_has_judged_is_not_told_as_not_run() -> None:
     both = [line("replicated", claim="c"), line("not run", claim="c"), line("not run", claim="d")]
     assert list(claims_table.once(both)) == [both[0], both[2]]
+
+
+def test_a_price_is_told_once_and_what_was_run_at_every_scale() -> None:
+    prices = [line("differs", claim="c", kind="privacy-loss", scale=name) for name in ("a", "b")]
+    ran = [line("differs", claim="d", kind="ordering", scale=name) for name in ("a", "b")]
+    assert list(claims_table.once([*prices, *ran])) == [prices[0], *ran]

@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tiny
 
 from dpfl.files import read_json
+from dpfl.planning import sources
 from dpfl.training import finished, job, lock, pack
 from dpfl.training import one as training
 
@@ -144,9 +146,8 @@ def test_one_that_is_killed_is_named_with_its_signal(tmp_path, monkeypatch):
     assert many[1].is_finished()
 
 
-def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
-    """The command itself, killed with its children; what it had finished is kept."""
-    many = jobs_of(tmp_path, {}, {"seed": 1, "federation": tiny.federation(rounds=400)})
+def command(many):
+    """The driver's command for some jobs."""
     described = [
         {
             "run": one.run,
@@ -159,10 +160,30 @@ def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
         for one in many
     ]
     script = Path(__file__).parents[2] / "workflow" / "scripts" / "train.py"
-    process = subprocess.Popen(
-        [sys.executable, script, "--runs", json.dumps(described), "--results", many[0].results],
-        start_new_session=True,
+    return [sys.executable, script, "--runs", json.dumps(described), "--results", many[0].results]
+
+
+def planned_with(one, digest):
+    return replace(one, inputs=replace(one.inputs, sources=digest))
+
+
+def test_code_that_changed_since_it_was_planned_trains_nothing(tmp_path):
+    (one,) = jobs_of(tmp_path, {})
+    done = subprocess.run(command([one]), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: run-0: the training code has changed since it was planned; repeat\n"
     )
+    assert not one.folder.exists()
+
+
+def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
+    """The command itself, killed with its children; what it had finished is kept."""
+    many = [
+        planned_with(one, sources.of_run(one.settings))
+        for one in jobs_of(tmp_path, {}, {"seed": 1, "federation": tiny.federation(rounds=400)})
+    ]
+    process = subprocess.Popen(command(many), start_new_session=True)
     manifest, end = many[1].folder / "checkpoint" / "manifest.json", time.monotonic() + DEADLINE_S
     while not manifest.exists():
         assert process.poll() is None
@@ -213,6 +234,21 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
     other.join()
     with lock.held(path, pytest.fail):
         pass
+
+
+def test_two_processes_may_show_a_run_at_a_time(tmp_path, monkeypatch):
+    """One shows it all while the other is between the making of a name and its place."""
+    finished.keep(tmp_path, "f", "s", lambda folder: (folder / "a.txt").write_text("a") and None)
+    link = finished.link
+
+    def meanwhile(source, target):
+        link(source, target)
+        monkeypatch.setattr(finished, "link", link)
+        finished.show(tmp_path)
+
+    monkeypatch.setattr(finished, "link", meanwhile)
+    finished.show(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {finished.KEPT, "SHA256SUMS", "a.txt"}
 
 
 def test_showing_gives_the_digests_last_and_new_times(tmp_path):

@@ -147,6 +147,16 @@ def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
+def test_a_hang_up_that_nohup_has_ignored_ends_nothing(call):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    hang_up = "import os; os.kill(os.getppid(), signal.SIGHUP); time.sleep(2.5)"
+    try:
+        assert call.replicate(f"{hang_up}\nfor run in runs: finish(run)") == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert not any(line.startswith("stopping") for line in call.told)
+
+
 def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
     path = tmp_path / "deep" / "lock"
     first = Lock(path)

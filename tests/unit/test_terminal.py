@@ -8,11 +8,13 @@ from snakemake.cli import parse_config
 
 from dpfl import files
 from dpfl.errors import UserError
+from dpfl.planning import sources
 from dpfl.terminal import answer, choice, lines, status
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.expected import OTHER_SECONDS, Expected
 from dpfl.terminal.follower import Follower
 from dpfl.terminal.runs import New, Results, Run, of_plan
+from dpfl.training import finished
 
 RUNS = {
     name: Run(name, study, method, epsilon, seed, 10.0)
@@ -28,6 +30,13 @@ def finish(home, run, accuracy=0.934, seconds=4.1):
     results = Results(home)
     files.write_json(results.summary(run), {"final_test_accuracy": accuracy})
     files.write_text(results.benchmark(run), f"s\tcpu_time\n{seconds}\t1\n")
+
+
+def train(home, run, trained_by):
+    """Leave what training of some code leaves."""
+    folder = home / "runs" / run
+    finished.keep(folder, "f", trained_by, lambda to: files.write_json(to / "summary.json", {}))
+    finished.show(folder)
 
 
 def test_a_finished_run_is_one_line_in_columns():
@@ -216,7 +225,8 @@ def test_the_answer_names_judged_claims_by_verdict_and_counts_the_others(tmp_pat
 def test_status_counts_states_and_tells_rounds_and_failures(tmp_path):
     plan = SELECTED.plan()
     names, results = list(plan.runs), Results(tmp_path)
-    finish(tmp_path, names[0])
+    train(tmp_path, names[0], sources.of_run(plan.runs[names[0]]["settings"]))
+    train(tmp_path, names[4], "other code")
     files.write_json(results.manifest(names[1]), {"round": 3, "test_accuracy": 0.5})
     files.write_json(results.manifest(names[2]), {"round": 4})
     told = {"run": names[3], "message": "killed by signal 9", "log": "results/logs/x.log"}

@@ -35,7 +35,9 @@ def made(tmp_path):
     own = study(cells)
     (tmp_path / "tunings").mkdir()
     (tmp_path / "calibrations").mkdir()
-    synthetic.write_tuning(tmp_path, "middle", [0.5, 0.9, 0.88, 0.4], chosen=1, seeds=(0, 1))
+    synthetic.write_tuning(
+        tmp_path, "middle", [0.5, 0.9, 0.88, 0.4], chosen=1, seeds=(0, 1), epsilon=2.0
+    )
     synthetic.write_tuning(tmp_path, "top", [0.5, 0.7, 0.9], chosen=2)
     (tmp_path / "calibrations" / "noise.json").write_text(json.dumps(CALIBRATION))
     synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
@@ -75,6 +77,24 @@ def test_the_price_of_the_choice_is_that_of_as_many_runs(made):
     *_, tuned, _ = made
     assert tuned["eps_selected"][0] == selection.epsilon(CALIBRATION, 8)
     assert math.isnan(tuned["eps_selected"][1])  # without a budget nothing is paid
+
+
+def test_cells_that_share_trials_say_at_which_epsilon_these_ran(made, tmp_path):
+    """What a choice costs is known where trials ran at the epsilon of the cell."""
+    own, shown, tuned, tried = made
+    assert tuned["tuned_at"].tolist() == [2, math.inf] and set(tried["tuned_at"]) == {2, math.inf}
+    eight = own["cells"][2] | {"epsilon": 8.0, "tuning": "middle", "calibration": "noise"}
+    shared = own | {"cells": [own["cells"][0], eight]}
+    cells = shown.iloc[[0, 2]].reset_index(drop=True).assign(eps_certified=2.0)
+    found = trials.tuned(shared, cells, tmp_path)
+    assert found["tuned_at"].tolist() == [2, 2]
+    assert found["eps_selected"].notna().tolist() == [True, False]
+    rendering.write(tmp_path / "shared", found, columns_shown.TUNED)
+    effort, *_ = tuning_words.of_study(table(tmp_path / "shared.csv"), tried)
+    assert effort == (
+        "2 cells tuned by grid, each with the same effort: 8 trials. "
+        "They share 1 set of trials, which ran at ε 2."
+    )
 
 
 def test_without_a_proof_no_price_is_told(made, tmp_path):

@@ -35,11 +35,11 @@ def test_a_curve_loses_what_its_sides_say():
 
 
 def test_the_documented_table_is_that_of_the_simulation(root):
-    assert simulation.table() in (root / "docs" / "tuning.md").read_text(encoding="utf-8")
+    assert simulation.table() in (root / "docs" / "statistics.md").read_text(encoding="utf-8")
 
 
-def text_of(root):
-    return " ".join((root / "docs" / "tuning.md").read_text(encoding="utf-8").split())
+def text_of(root, page):
+    return " ".join((root / "docs" / page).read_text(encoding="utf-8").split())
 
 
 def test_the_numbers_beside_the_table_are_those_of_the_simulation(root, shipped):
@@ -53,7 +53,7 @@ def test_the_numbers_beside_the_table_are_those_of_the_simulation(root, shipped)
         f"half the margin of {simulation.MARGIN:g} point (",
         f"about {min(times):.0f} to {max(times):.0f} times as frequent",
     ):
-        assert words in text_of(root)
+        assert words in text_of(root, "statistics.md")
 
 
 def test_what_does_not_bisect_at_larger_scales_is_named(root):
@@ -66,7 +66,9 @@ def test_what_does_not_bisect_at_larger_scales_is_named(root):
                 grids.add(source)
             if not source and studies[name]["kind"] != "rates":
                 untuned.add(name)
-    said = re.search(r"From a grid alone choose (.*?)\. Not tuned are (.*?)\. ", text_of(root))
+    said = re.search(
+        r"From a grid alone choose (.*?)\. Not tuned are (.*?)\. ", text_of(root, "tuning.md")
+    )
     assert set(re.findall(r"`([\w-]+)`", said[1])) == grids
     assert set(re.findall(r"`([\w-]+)`", said[2])) == untuned | {"mnist"}
 

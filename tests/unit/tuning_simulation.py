@@ -5,7 +5,7 @@ so that a factor of 1.8 costs 0.3 to 0.8 points, as measured on MNIST; its peak 
 one step below the grid to one step above it. At their peaks the two are equal. Each is tuned on
 noisy validation accuracies, then trained with five seeds; the verdict is that of a paired t-test.
 
-`python tuning_simulation.py` prints the table of docs/tuning.md.
+`python tuning_simulation.py` prints the table of docs/statistics.md.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Finished runs of one tree are the results of another one, which trains the others alone."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from worktree import MINI, Tree, job_counts
+
+from dpfl.files import write_json, write_sum
 
 ARCHIVE = "results/reference/meng2023/demo.runs.tar.gz"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
@@ -77,7 +80,59 @@ def test_restored_runs_of_other_code_are_trained_again(elsewhere):
     optimizer.write_text(optimizer.read_text() + "\n")
     done = elsewhere.make("--dry-run")
     assert "8 training runs, 4 without a result yet" in done
-    assert told(elsewhere, "restore") == (f"{ARCHIVE}: 4 already there, 4 of other training code\n")
+    assert told(elsewhere, "restore") == (f"{ARCHIVE}: 4 already there, 4 of other code\n")
+
+
+@pytest.mark.parametrize(("file", "again"), [("partitions/iid", 8), ("tuning/grid", 4)])
+def test_restored_runs_are_trained_again_if_what_they_read_is_made_by_other_code(
+    elsewhere, file, again
+):
+    told(elsewhere, "restore")
+    edited(elsewhere, file)
+    here = elsewhere.runs()
+    counts = job_counts(elsewhere.make("--dry-run"))
+    assert counts["train"] == again
+    assert elsewhere.runs() == here
+    there = f"{8 - again} already there, " if again < 8 else ""
+    assert told(elsewhere, "restore") == f"{ARCHIVE}: {there}{again} of other code\n"
+
+
+def test_a_restored_run_of_other_values_than_trials_chose_is_trained_again(elsewhere):
+    told(elsewhere, "restore")
+    elsewhere.make()
+    [stage, *_] = sorted(elsewhere.results.glob("tunings/*.json"))
+    content = json.loads(stage.read_text())
+    content["values"][0]["rate"] *= 2
+    write_json(stage, content)
+    write_sum(stage)
+    assert job_counts(elsewhere.make("--dry-run"))["train"] == 2
+
+
+def edited(tree: Tree, file: str) -> None:
+    with (tree.path / f"workflow/scripts/dpfl/{file}.py").open("a") as text:
+        text.write("# edited\n")
+
+
+def test_an_archive_is_refused_where_other_code_would_make_what_runs_have_read(archived):
+    path = archived.path / "workflow/scripts/dpfl/partitions/iid.py"
+    before = path.read_text()
+    edited(archived, "partitions/iid")
+    done = driver(archived, "archive")
+    path.write_text(before)
+    assert done.stderr == (
+        "error: what finished runs have read is not what today's code makes; "
+        "first: make replicate CONFIG=mini.yaml\n"
+    )
+
+
+def test_what_an_older_archive_has_of_other_code_is_told(archived):
+    path = archived.path / OPTIMIZER
+    before = path.read_text()
+    path.write_text(before + "\n")
+    done = driver(archived, "archive")
+    path.write_text(before)
+    assert done.stdout == f"{ARCHIVE}: 4 of 8 runs; 4 of other code left out\n"
+    assert told(archived, "archive") == f"{ARCHIVE}: 8 of 8 runs\n"
 
 
 def test_archives_of_two_sittings_become_one(archived, elsewhere):

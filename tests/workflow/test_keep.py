@@ -14,6 +14,8 @@ import pytest
 from links import dead_links
 from worktree import Tree
 
+from dpfl.files import write_json
+
 KEPT = "results/reference/meng2023/demo"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
 
@@ -149,6 +151,18 @@ def test_unfinished_studies_are_refused(restored):
     assert f"1 of 8 runs are without a result, such as {summary.parent.name}" in said
 
 
+def test_a_choice_of_some_studies_does_not_replace_more(restored):
+    path = restored.path / KEPT / "outline.json"
+    outline = json.loads(path.read_text())
+    write_json(path, outline | {"studies": [*outline["studies"], "meng2023/another"]})
+    before = path.read_bytes()
+    choice = ("--configfile", "mini.yaml", "--select", *outline["studies"])
+    done = driver(restored, "keep", *choice)
+    assert (done.returncode, path.read_bytes()) == (1, before)
+    assert "holds meng2023/another as well, which this choice leaves out" in done.stderr
+    assert "keep all of the scale (make replicate CONFIG=mini.yaml)" in done.stderr
+
+
 def test_a_column_without_a_meaning_is_refused(restored):
     path = restored.results / "claims/meng2023/claims.csv"
     text, was = path.read_text(), path.stat()
@@ -195,9 +209,13 @@ def test_the_report_of_what_the_repository_keeps(root, tmp_path):
 
 
 def test_kept_runs_are_trained_again_to_the_same_bits(restored):
+    data = restored.results / "data" / "digits.safetensors"
+    whole = data.read_bytes()
+    data.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))  # not what they were trained on
     done = driver(restored, "verify", "--cores", "2", "--scale", "demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len([line for line in done.stdout.splitlines() if line.count("equal bits") == 2]) == 2
+    data.write_bytes(whole)
     path = restored.path / OPTIMIZER
     text = path.read_text()
     assert "grad - mean, group" in text

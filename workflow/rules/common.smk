@@ -5,7 +5,7 @@ import re
 
 from dpfl import analyses, plugins
 from dpfl.papers import folder
-from dpfl.planning import outputs, sources, stages
+from dpfl.planning import outputs, reads, sources, stages
 
 SCRIPTS = "workflow/scripts"
 FIGURES_WITH_TABLE = [
@@ -116,16 +116,7 @@ def run_sources(run):
 
 def read_by(run):
     """What the training of a run reads, by name."""
-    needs = PLAN.runs[run]
-    found = {
-        "data": f"results/data/{needs['settings']['dataset']}.safetensors",
-        "assignment": f"results/partitions/{needs['partition']}/assignment.npy",
-    }
-    if needs["calibration"]:
-        found["calibration"] = f"results/calibrations/{needs['calibration']}.json"
-    if needs["tuning"]:
-        found["tuned"] = f"results/tunings/{needs['tuning']}.json"
-    return found
+    return reads.of_run(PLAN, run)
 
 
 def described(runs):

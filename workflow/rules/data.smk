@@ -14,7 +14,7 @@ rule prepare_data:
         # Not a parameter: the same files in another folder change nothing downstream.
         data_dir=verbatim(config["data_dir"]),
     params:
-        sources=lambda w: sources_of("prepare_data", ("data", w.dataset)),
+        sources=lambda w: sources.of_data(w.dataset),
     shell:
         "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
         " --output {output} 2>&1 | tee {log}"
@@ -40,10 +40,8 @@ rule partition:
         mem_mb=1000,
         runtime=10,
     params:
-        sources=lambda w: sources_of(
-            "partition",
-            ("partitions", partition_of(w)["settings"]["scheme"]),
-            ("data", partition_of(w)["dataset"]),
+        sources=lambda w: sources.of_partition(
+            partition_of(w)["dataset"], partition_of(w)["settings"]["scheme"]
         ),
         dataset=lambda w: partition_of(w)["dataset"],
         settings=lambda w: json.dumps(partition_of(w)["settings"]),

@@ -15,11 +15,9 @@ rule calibrate:
         mem_mb=2000,
         runtime=60,
     params:
-        sources=lambda w: sources_of(
-            "calibrate",
-            ("privacy/budgets", calibration_of(w)["settings"]["budget"]["strategy"]),
-            ("privacy/accountants", calibration_of(w)["settings"]["accountant"]),
-            ("privacy/accountants", "rdp"),  # the adaptive budget's
+        sources=lambda w: sources.of_calibration(
+            calibration_of(w)["settings"]["budget"]["strategy"],
+            calibration_of(w)["settings"]["accountant"],
         ),
         settings=lambda w: json.dumps(calibration_of(w)["settings"]),
         cache="results/cache",

@@ -36,10 +36,10 @@ rule describe_study:
         # Not a parameter, nor a file: most changes of the configuration change no study.
         config=verbatim(json.dumps(config)),
     params:
-        digest=lambda w: plan.digest(PLAN.studies[w.study]),
+        digest=lambda w: naming.digest(PLAN.studies[w.study]),
     shell:
         "python {input.driver} study --content {resources.config:q} --name {wildcards.study}"
-        " --output {output} 2>&1 | tee {log}"
+        " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 
 rule describe_paper:
@@ -56,10 +56,10 @@ rule describe_paper:
         runtime=5,
         config=verbatim(json.dumps(config)),
     params:
-        digest=lambda w: plan.digest(plan.outline(PLAN, PAPERS, w.paper)),
+        digest=lambda w: naming.digest(outline.of(w.paper, PAPERS, PLANNED, PLAN)),
     shell:
         "python {input.driver} paper --content {resources.config:q} --name {wildcards.paper}"
-        " --output {output} 2>&1 | tee {log}"
+        " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 
 rule tabulate:

@@ -91,7 +91,7 @@ rule tune:
         mem_mb=500,
         runtime=5,
     params:
-        sources=lambda w: sources_of("tune", ("tuning", PLAN.tunings[w.tuning]["uses"])),
+        sources=lambda w: sources.of_tuning(PLAN.tunings[w.tuning]["uses"]),
         tuning=lambda w: json.dumps(PLAN.tunings[w.tuning]),
     shell:
         "python workflow/scripts/tune.py --tuning {params.tuning:q} --runs results/runs"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dpfl import cli
 from dpfl.errors import UserError
-from dpfl.planning import plan
-from dpfl.provenance import archive
+from dpfl.planning import plan, trials
+from dpfl.provenance import archive, checks
 from dpfl.terminal import choice
 
 RESULTS, REFERENCE = Path("results"), Path("results/reference")
@@ -24,11 +24,18 @@ def main() -> None:
     found = {paper: archive.finished_of(made, paper, RESULTS) for paper in plan.papers_with(made)}
     if not any(found.values()):
         raise UserError(f"no run has finished; first: {chosen.command()}")
+    done = [run for runs in found.values() for run in runs]
+    try:
+        checks.require_inputs_current(chosen, made, done, RESULTS)
+    except UserError as error:
+        raise UserError(f"{error}; first: {chosen.command()}") from error
     for paper, runs in found.items():
         if runs:
             path = archive.path_of(REFERENCE, paper, scale)
-            held = archive.write(path, runs, RESULTS)
-            print(f"{path}: {held} of {len(archive.of_its_studies(made, paper))} runs")
+            written = archive.write(path, runs, made, RESULTS)
+            gone = f"; {written.left_out} of other code left out" if written.left_out else ""
+            planned = len(trials.and_runs_of_paper(made, paper))
+            print(f"{path}: {written.held} of {planned} runs{gone}")
 
 
 if __name__ == "__main__":

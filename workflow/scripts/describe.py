@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 from dpfl import cli
+from dpfl.errors import UserError
 from dpfl.files import write_json
-from dpfl.planning import compose, estimate, plan, unfinished
+from dpfl.planning import compose, naming, outline, plan, unfinished
 
 
 def main() -> None:
@@ -15,25 +16,29 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--content", type=json.loads, required=True, help="JSON: a configuration")
     parser.add_argument("--name", help="paper/study, or paper")
+    parser.add_argument("--digest", help="of what is resolved, as it was planned")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
-    write_json(args.output, PARTS[args.part](args))
+    found = PARTS[args.part](args)
+    if args.digest and naming.digest(found) != args.digest:
+        raise UserError(f"{args.name}: what has finished is not what it was when this call began")
+    write_json(args.output, found)
 
 
 def _study(args: argparse.Namespace) -> dict:
-    return _plan(args.content, args.name.split("/")[0])[0].studies[args.name]
+    _, _, made = _plan(args.content, args.name.split("/")[0])
+    return made.studies[args.name]
 
 
 def _paper(args: argparse.Namespace) -> dict:
-    made, own = _plan(args.content, args.name)
-    hours = sum(estimate.seconds(run["settings"]) for run in made.runs.values()) / 3600
-    return plan.outline(made, own, args.name) | {"core_hours": float(f"{hours:.3g}")}
+    return outline.of(args.name, *_plan(args.content, args.name))
 
 
-def _plan(config: dict, paper: str) -> tuple[plan.Plan, dict]:
-    """Return the plan of one paper, and its configuration by its key."""
+def _plan(config: dict, paper: str) -> tuple[dict, plan.Plan, plan.Plan]:
+    """Return the configuration of one paper by its key, and its plan: of all, and as asked for."""
     own = {paper: compose.compose(config)[paper]}
-    return unfinished.handled(plan.make(own), config["unfinished"], RESULTS), own
+    planned = plan.make(own)
+    return own, planned, unfinished.handled(planned, config["unfinished"], RESULTS)
 
 
 RESULTS = Path("results")

@@ -16,7 +16,10 @@ def main() -> None:
     parser.add_argument("--log", required=True, help="where training told its progress")
     parser.add_argument("--output", required=True, type=Path, help="folder of the run")
     args = parser.parse_args()
-    told = args.stamp.read_text(encoding="utf-8")
+    try:
+        told = args.stamp.read_text(encoding="utf-8")
+    except FileNotFoundError as error:  # an earlier attempt at this job took it away
+        raise UserError(f"{args.output.name}: it failed (see {args.log})") from error
     try:
         if told != DONE:
             raise UserError(f"{args.output.name}: {told} (see {args.log})")

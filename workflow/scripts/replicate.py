@@ -6,11 +6,9 @@ What follows -- goes to Snakemake as it is.
 """
 
 import argparse
-import re
 import sys
 
 from dpfl import cli
-from dpfl.errors import UserError
 from dpfl.terminal import choice
 from dpfl.terminal.replicate import replicate
 
@@ -22,8 +20,6 @@ def main() -> None:
     parser.add_argument("--cores", default="all", help="jobs at a time; default: all cores")
     parser.add_argument("snakemake", nargs="*", help="arguments for Snakemake, after --")
     arguments = parser.parse_args()
-    if not re.fullmatch("all|[1-9][0-9]*", arguments.cores):
-        raise UserError(f"--cores = {arguments.cores}, expected a whole number >= 1, or all")
     sys.stdout.reconfigure(line_buffering=True)
     sys.exit(replicate(choice.chosen(arguments), arguments.cores, arguments.snakemake))
 

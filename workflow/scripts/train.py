@@ -5,8 +5,11 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from dpfl import cli
+from dpfl.errors import UserError
+from dpfl.planning import sources
 from dpfl.training import finished, job, memory, pack
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -32,6 +35,7 @@ def main() -> None:
     args = arguments()
     # Read by libraries when they are imported; a run's bits depend on the number of its threads.
     os.environ |= dict.fromkeys(THREADS, str(max(1, args.threads // args.at_once)))
+    _require_planned(args.runs)
     jobs = [job.of(run, args.results) for run in args.runs]
     failed = pack.train(jobs, args.at_once)
     if not args.show:
@@ -41,6 +45,14 @@ def main() -> None:
         if trained.run in failed:
             sys.exit(1)
         finished.show(trained.folder)
+
+
+def _require_planned(runs: list[dict[str, Any]]) -> None:
+    """Raise a UserError where files have changed since: a result would name other code than its."""
+    for run in runs:
+        if sources.of_run(run["settings"]) != run["sources"]:
+            name = run["run"]
+            raise UserError(f"{name}: the training code has changed since it was planned; repeat")
 
 
 if __name__ == "__main__":

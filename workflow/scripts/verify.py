@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--reference", type=Path, default=Path("results/reference"))
     parser.add_argument("--results", type=Path, default=Path("results"))
     args = parser.parse_args()
+    cores = count(args.cores)
     there = list(kept.folders(args.reference))
     _expect("paper", args.papers or (), {path.parent.name for path in there})
     _expect("scale", [args.scale] if args.scale else (), {path.name for path in there})
@@ -44,9 +45,7 @@ def main() -> None:
         raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
     seconds = sum(entry["estimate"] for entry in entries)
     print(f"{len(entries)} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
-    again = verify.Retraining(
-        args.results / "verify", args.results, args.data_dir, count(args.cores)
-    )
+    again = verify.Retraining(args.results / "verify", args.results, args.data_dir, cores)
     again.train(entries)
     rows = [verify.compared(entry, again.found(entry)) for entry in entries]
     print(tabulate([_shown(row) for row in rows], HEADS))

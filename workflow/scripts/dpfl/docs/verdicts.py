@@ -16,7 +16,7 @@ of a kind takes: [adding a paper](../adding-a-paper.md#kinds-of-claims).
 
 A share of cases in which a false claim is found to hold is that of the test alone, at rates given
 beforehand. Where rates are tuned, two equal methods come out as `replicated, small` more often
-and as `replicated` rarely: [tuning](../tuning.md#why-a-grid-is-not-enough)."""
+and as `replicated` rarely: [a simulation](../statistics.md#why-a-grid-is-not-enough)."""
 SIDES = {"good": "holds", "bad": "does not hold"}
 LAST = """Every other verdict decides nothing: `inconclusive`, `too few seeds`, `control missing`,
 `demonstration`, `not run`, `unfinished`, `not judged`. The verdict on privacy is apart:

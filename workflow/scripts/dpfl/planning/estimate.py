@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from dpfl import plugins
+from dpfl.planning import trials
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 
@@ -30,6 +31,12 @@ def seconds(settings: dict) -> float:
         + EVALUATION * evaluated * cost
     )
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
+
+
+def core_hours(plan: Plan, paper: str) -> float:
+    """Estimate the core-hours of a paper's runs, trials too, to three digits."""
+    runs = trials.and_runs_of_paper(plan, paper)
+    return float(f"{sum(seconds(plan.runs[run]['settings']) for run in runs) / 3600:.3g}")
 
 
 def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:

@@ -221,19 +221,3 @@ def runs_of(studies: Iterable[dict]) -> list[str]:
 
 def _short(epsilon: float | str) -> str:
     return epsilon if isinstance(epsilon, str) else f"{epsilon:g}".replace("+", "")
-
-
-def outline(plan: Plan, papers: dict[str, dict], paper: str) -> dict:
-    """Return what is made of a paper, for those who read it: the names of studies and analyses."""
-    analyses = {name: plan.analyses[name] for name in of_paper(plan.analyses, paper)}
-    left_out = {name: plan.unfinished[name] for name in of_paper(plan.unfinished, paper)}
-    return {
-        "key": paper,
-        "scale": papers[paper]["scale"],
-        "delta": papers[paper]["delta"],
-        "studies": of_paper(plan.studies, paper),
-        "analyses": {
-            n: {key: found[key] for key in ("title", "uses")} for n, found in analyses.items()
-        },
-        **({"unfinished": left_out} if left_out else {}),
-    }

@@ -3,18 +3,23 @@
 Such a run is a file like the data, not an output: Snakemake has no record of a job that made it.
 """
 
+import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from dpfl import files, plugins
+from dpfl import files, plugins, tuned
+from dpfl.errors import UserError
+from dpfl.planning import sources, trials
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan, runs_of
 from dpfl.training import finished
 
 MARK = "restored"
 """Lies beside the kept files of such a run; training it again replaces these whole."""
+BEFORE = "before"
+"""Lies beside the mark: digests of the code that made what the run read, and chose its values."""
 LEFT_OUT = "model.safetensors"
 """The weights: most of a run's bytes, and read by attacks alone."""
 
@@ -30,21 +35,54 @@ def expected(sums: Path) -> list[str]:
     return [name for name in files.sums(sums) if name != left_out]
 
 
-def names(plan: Plan, results: Path) -> list[str]:
-    """Return the restored runs of a plan that count: of today's code, their weights not asked for.
+def parted(plan: Plan, results: Path) -> tuple[list[str], list[str]]:
+    """Return the restored runs of a plan that count, and those that are trained again.
 
-    Those of other code, and those whose weights a figure reads, are removed and so trained.
+    The latter are of other code, have other values than trials here have chosen, or have weights
+    that a figure reads.
     """
-    found, attacked = [], with_weights(plan)
-    for name, run in plan.runs.items():
-        folder = results / "runs" / name
-        if not is_restored(folder):
-            continue
-        if is_done(folder, run["settings"]) and name not in attacked:
-            found.append(name)
-        else:
-            shutil.rmtree(folder)
-    return found
+    counted, stale, attacked = [], [], with_weights(plan)
+    for name in plan.runs:
+        if is_restored(results / "runs" / name):
+            counts = name not in attacked and _is_current(name, plan, results)
+            (counted if counts else stale).append(name)
+    return counted, stale
+
+
+def made_by(plan: Plan, run: str) -> dict[str, str]:
+    """Return the digests of the code that makes what a run reads, and that chooses its values."""
+    tuning = plan.runs[run]["tuning"]
+    rule = {"tuning": sources.of_tuning(plan.tunings[tuning]["uses"])} if tuning else {}
+    return sources.before_run(plan.runs[run]["settings"]) | rule
+
+
+def is_as_tuned(run: str, plan: Plan, results: Path) -> bool:
+    """Tell whether a finished run has the values that trials here have chosen, if they have."""
+    if not plan.runs[run]["tuning"]:
+        return True
+    try:
+        chosen = tuned.filled(plan.runs[run]["settings"], results / "tunings")
+    except (OSError, UserError):
+        return True
+    trained: dict[str, Any] = files.read_json(results / "runs" / run / "summary.json")
+    return json.loads(json.dumps(chosen)) == trained["settings"]
+
+
+def _is_current(run: str, plan: Plan, results: Path) -> bool:
+    folder = results / "runs" / run
+    if not is_done(folder, plan.runs[run]["settings"]):
+        return False
+    try:
+        before = files.read_json(folder / finished.KEPT / BEFORE)
+    except OSError:  # of an archive that did not say so
+        return False
+    return before == made_by(plan, run) and is_as_tuned(run, plan, results)
+
+
+def weights_of(stale: list[str], plan: Plan, results: Path) -> list[Path]:
+    """Return what only training makes of runs that are trained again, if studies wait for them."""
+    behind = trials.and_runs(plan, list(plan.studies))
+    return [results / "runs" / run / LEFT_OUT for run in behind if run in stale]
 
 
 def with_weights(plan: Plan) -> set[str]:

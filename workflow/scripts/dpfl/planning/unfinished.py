@@ -11,8 +11,8 @@ from typing import Any
 
 from dpfl import files
 from dpfl.errors import UserError
+from dpfl.planning import restored, trials
 from dpfl.planning.plan import Plan
-from dpfl.planning.stages import runs_of
 
 Cell = dict[str, Any]
 NO_MESSAGE = "no result, and no message of its own: what it needs did not finish"
@@ -29,15 +29,11 @@ def _train(plan: Plan, results: Path) -> Plan:
 
 def _mark(plan: Plan, results: Path) -> Plan:
     """Return the plan of what is finished, and what is not in `unfinished` of plan and studies."""
-    studies, left_out = {}, {}
+    studies, left_out, todo = {}, {}, _open(plan, results)
     for name, study in plan.studies.items():
-        missing = [_unfinished(cell, plan, results) for cell in study["cells"]]
-        cells = [cell for cell, runs in zip(study["cells"], missing, strict=True) if not runs]
-        marks = [
-            _marked(cell, runs, plan, results)
-            for cell, runs in zip(study["cells"], missing, strict=True)
-            if runs
-        ]
+        waiting = [(cell, _waiting(cell, plan, todo)) for cell in study["cells"]]
+        cells = [cell for cell, runs in waiting if not runs]
+        marks = [_marked(cell, runs, plan, results) for cell, runs in waiting if runs]
         if marks:
             left_out[name] = {"title": study["title"], "cells": marks}
             study = study | {"cells": cells, "unfinished": marks, "baseline": _kept(study, cells)}
@@ -49,35 +45,33 @@ def _mark(plan: Plan, results: Path) -> Plan:
 CHOICES: dict[str, Callable[[Plan, Path], Plan]] = {"train": _train, "mark": _mark}
 
 
-def _unfinished(cell: Cell, plan: Plan, results: Path) -> list[str]:
-    return [run for run in cell["runs"] if causes(run, plan, results)]
+def _open(plan: Plan, results: Path) -> set[str]:
+    """Return the runs of a plan that have no result, or one that counts no more."""
+    _, stale = restored.parted(plan, results)
+    none = {run for run in plan.runs if not (results / "runs" / run / "summary.json").exists()}
+    return none.union(stale)
 
 
-def causes(run: str, plan: Plan, results: Path) -> list[str]:
-    """Return the runs without a result that keep a run from one: itself, or trials before it.
-
-    The trials of a stage are those of all stages before it, too, in their order.
-    """
-    tuning = plan.runs[run]["tuning"]
-    trials = runs_of(plan.tunings[tuning]) if tuning else []
-    found = [name for name in trials if _is_open(name, results)]
-    return found or [run] * _is_open(run, results)
-
-
-def _is_open(run: str, results: Path) -> bool:
-    return not (results / "runs" / run / "summary.json").exists()
+def _waiting(cell: Cell, plan: Plan, todo: set[str]) -> dict[str, list[str]]:
+    """Return the runs of a cell that wait, each with the trials it waits for, or else itself."""
+    found = {}
+    for run in cell["runs"]:
+        before = [trial for trial in trials.of_run(plan, run) if trial in todo]
+        if before or run in todo:
+            found[run] = before or [run]
+    return found
 
 
-def _marked(cell: Cell, runs: list[str], plan: Plan, results: Path) -> Cell:
+def _marked(cell: Cell, waiting: dict[str, list[str]], plan: Plan, results: Path) -> Cell:
     """Return what a cell is, which of its runs are not finished, and why the first is not."""
     kept = ("method", "label", "variant", "epsilon", "unit", "published")
-    failures = {run: _failure(run, results) for r in runs for run in causes(r, plan, results)}
+    failures = {run: _failure(run, results) for causes in waiting.values() for run in causes}
     told = next((found for found in failures.values() if "message" in found), None)
     log = f"{results}/logs/train/{next(iter(failures))}.log"
     return {
         **{key: cell[key] for key in kept},
-        "seeds": [plan.runs[run]["settings"]["seed"] for run in runs],
-        "runs": runs,
+        "seeds": [plan.runs[run]["settings"]["seed"] for run in waiting],
+        "runs": list(waiting),
         **(told or {"message": NO_MESSAGE, "log": log}),
     }
 

@@ -1,35 +1,38 @@
 """Finished runs in one file: for a scale that takes several sittings, or several machines.
 
 An archive holds what tables and figures are made from, and what identifies a run: its settings,
-the digest of the code that trained it, the digests of its files; not its weights.
+the digests of the code that trained it, that made what it read and that chose its values, the
+digests of its files; not its weights.
 """
 
 import gzip
 import hashlib
 import io
 import json
-import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpfl import files
 from dpfl.errors import UserError
-from dpfl.planning import sources, stages
+from dpfl.planning import sources, trials
 from dpfl.planning.done import is_done
-from dpfl.planning.plan import Plan, of_paper, runs_of
-from dpfl.planning.restored import MARK, with_weights
+from dpfl.planning.plan import Plan
+from dpfl.planning.restored import BEFORE, MARK, is_as_tuned, made_by, parted, with_weights
 from dpfl.provenance.runs import Finished
 from dpfl.training import finished
 
 COST = "cost.tsv"
 """What training cost and when it ended, as results/benchmarks has it."""
 SHOWN = ("metrics.csv", "rates.csv", "summary.json")
-PARTS = frozenset({*SHOWN, files.SUMS, finished.SOURCES, COST})
+OPTIONAL = frozenset({COST, BEFORE})
+"""What not every archive has of every run; one without BEFORE is of other code."""
+PARTS = frozenset({*SHOWN, files.SUMS, finished.SOURCES}) | OPTIONAL
 
 Run = dict[str, bytes]
 """The files of a run by their names."""
@@ -42,32 +45,41 @@ def path_of(reference: Path, paper: str, scale: str) -> Path:
 
 def finished_of(plan: Plan, paper: str, results: Path) -> list[str]:
     """Return the runs of a paper that today's code has finished, trials too."""
-    names = of_its_studies(plan, paper)
-    return [n for n in names if is_done(results / "runs" / n, plan.runs[n]["settings"])]
+    _, stale = parted(plan, results)
+    here = _done(plan, trials.and_runs_of_paper(plan, paper), results)
+    return [name for name in here if name not in stale and is_as_tuned(name, plan, results)]
 
 
-def write(path: Path, done: list[str], results: Path) -> int:
-    """Write finished runs, and those of an older archive that today's code would train.
+def _done(plan: Plan, names: Iterable[str], results: Path) -> Iterator[str]:
+    """Yield those of some runs that have a result of today's training code."""
+    for name in names:
+        if is_done(results / "runs" / name, plan.runs[name]["settings"]):
+            yield name
 
-    Returns how many runs that makes. Equal runs give equal bytes. UserError if a file is not
-    whole, and if a run has one result in the older archive and another one here: what was tuned
-    by it would not belong to it.
+
+@dataclass(frozen=True)
+class Written:
+    """How many runs an archive has, and how many of an older one it has no more."""
+
+    held: int
+    left_out: int
+
+
+def write(path: Path, done: list[str], plan: Plan, results: Path) -> Written:
+    """Write finished runs of a plan, and those of an older archive that today's code would train.
+
+    Equal runs give equal bytes. UserError if a file is not whole, and if a run has one result in
+    the older archive and another one here: what was tuned by it would not belong to it.
     """
-    here = {name: _parts(Finished(name, results)) for name in done}
-    older = {n: run for n, run in read(path).items() if _is_current(run)} if path.exists() else {}
+    here = {name: _parts(Finished(name, results), made_by(plan, name)) for name in done}
+    before = read(path) if path.exists() else {}
+    older = {name: run for name, run in before.items() if _is_current(run)}
     for name in sorted(here.keys() & older.keys()):
         if here[name]["summary.json"] != older[name]["summary.json"]:
             raise UserError(f"{path} has another result of {name}; delete it and archive again")
     with files.atomic(path) as temporary:
         temporary.write_bytes(gzip.compress(_packed(older | here), mtime=0))
-    return len(older | here)
-
-
-def of_its_studies(plan: Plan, paper: str) -> list[str]:
-    """Return the runs of a paper's studies, those of cells and the trials that tune them."""
-    final = runs_of(plan.studies[name] for name in of_paper(plan.studies, paper))
-    trials = [trial for name in final for trial in _trials(plan, name)]
-    return list(dict.fromkeys([*trials, *final]))
+    return Written(len(older | here), len(before.keys() - older.keys() - here.keys()))
 
 
 def read(path: Path) -> dict[str, Run]:
@@ -80,7 +92,7 @@ def read(path: Path) -> dict[str, Run]:
                 if not member.isfile() or part not in PARTS or name in ("", ".", ".."):
                     raise UserError(f"{path}: {member.name} is no file of an archive of runs")
                 found.setdefault(name, {})[part] = tar.extractfile(member).read()
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile) as error:
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(f"{path}: not whole, or no archive of runs; fetch it again") from error
     for name, run in found.items():
         _require_whole(path, name, run)
@@ -103,7 +115,7 @@ class Restored:
         told = {
             "brought in": self.new,
             "already there": self.there,
-            "of other training code": self.other_code,
+            "of other code": self.other_code,
             "not of this choice": self.other_plan,
             "tuned by other trials than those here": self.unlike,
             "of which weights are read, trained here": self.attacked,
@@ -118,13 +130,14 @@ def restore(path: Path, plan: Plan, results: Path) -> Restored:
     """
     archived = read(path)
     planned = {name: run for name, run in archived.items() if name in plan.runs}
-    current = {name: run for name, run in planned.items() if _is_current(run)}
+    current = {n: run for n, run in planned.items() if _is_current(run, made_by(plan, n))}
     counts = dict.fromkeys(Restored.__dataclass_fields__, 0)
     counts["other_plan"] = len(archived) - len(planned)
     counts["other_code"] = len(planned) - len(current)
-    attacked = with_weights(plan)
+    attacked, (_, stale) = with_weights(plan), parted(plan, results)
+    there = {name for name in _done(plan, current, results) if name not in stale}
     for name in _trials_first(plan, current):
-        why = _place(name, current, plan, results, attacked)
+        why = "there" if name in there else _place(name, current, plan, results, attacked)
         counts[why] += 1
         if why == "new":
             _put(name, current[name], results)
@@ -134,13 +147,10 @@ def restore(path: Path, plan: Plan, results: Path) -> Restored:
 def _place(
     name: str, current: dict[str, Run], plan: Plan, results: Path, attacked: set[str]
 ) -> str:
-    """Return what becomes of a run, as a field of `Restored`."""
-    folder = results / "runs" / name
-    if is_done(folder, plan.runs[name]["settings"]):
-        return "there"
+    """Return what becomes of a run that has no result here, as a field of `Restored`."""
     if name in attacked:
         return "attacked"
-    same = all(_is_here(trial, current, results) for trial in _trials(plan, name))
+    same = all(_is_here(trial, current, results) for trial in trials.of_run(plan, name))
     return "new" if same else "unlike"
 
 
@@ -150,21 +160,24 @@ def _is_here(name: str, current: dict[str, Run], results: Path) -> bool:
     return name in current and path.exists() and path.read_bytes() == current[name]["summary.json"]
 
 
-def _is_current(run: Run) -> bool:
-    """Tell whether today's code would train an archived run."""
+def _is_current(run: Run, before: dict[str, str] | None = None) -> bool:
+    """Tell whether today's code would train an archived run, from what it would read.
+
+    `before` are the digests of the code before training, where a plan knows them all.
+    """
     settings = json.loads(run["summary.json"])["settings"]
-    return run[finished.SOURCES].decode() == sources.of_run(settings)
-
-
-def _trials(plan: Plan, run: str) -> list[str]:
-    """Return the trials whose results chose a run's values."""
-    tuning = plan.runs[run]["tuning"]
-    return stages.runs_of(plan.tunings[tuning]) if tuning else []
+    kept = json.loads(run.get(BEFORE, b"{}"))
+    try:
+        expected = sources.before_run(settings) if before is None else before
+        current = sources.of_run(settings)
+    except UserError:  # a plug-in that is gone
+        return False
+    return run[finished.SOURCES].decode() == current and expected.items() <= kept.items()
 
 
 def _trials_first(plan: Plan, chosen: dict[str, Run]) -> Iterator[str]:
     """Yield runs after those that chose their values: a later stage waits for more trials."""
-    yield from sorted(chosen, key=lambda name: (len(_trials(plan, name)), name))
+    yield from sorted(chosen, key=lambda name: (len(trials.of_run(plan, name)), name))
 
 
 def _put(name: str, run: Run, results: Path) -> None:
@@ -177,8 +190,9 @@ def _put(name: str, run: Run, results: Path) -> None:
         kept.mkdir(parents=True)
         for part in (*SHOWN, files.SUMS):
             (new / part).write_bytes(run[part])
-            os.link(new / part, kept / part)
-        (kept / finished.SOURCES).write_bytes(run[finished.SOURCES])
+            finished.link(new / part, kept / part)
+        for part in (finished.SOURCES, BEFORE):
+            (kept / part).write_bytes(run[part])
         (kept / MARK).touch()
         if COST in run:
             cost = results / "benchmarks" / "train" / f"{name}.tsv"
@@ -199,12 +213,13 @@ def _packed(runs: dict[str, Run]) -> bytes:
     return packed.getvalue()
 
 
-def _parts(run: Finished) -> Run:
+def _parts(run: Finished, before: dict[str, str]) -> Run:
     """Return the files of a finished run; UserError if one is not whole."""
     for name in SHOWN:
         files.check(run.folder / name)
     found = {name: (run.folder / name).read_bytes() for name in (*SHOWN, files.SUMS)}
     found[finished.SOURCES] = finished.sources(run.folder).encode()
+    found[BEFORE] = json.dumps(before).encode()
     cost = run.results / "benchmarks" / "train" / f"{run.name}.tsv"
     return found | ({COST: cost.read_bytes()} if cost.exists() else {})
 
@@ -212,7 +227,7 @@ def _parts(run: Finished) -> Run:
 def _require_whole(path: Path, name: str, run: Run) -> None:
     """Raise a UserError unless a run has its files, as their digests and its name say."""
     wrong = f"{path}: {name} is not whole; fetch the archive again"
-    if (PARTS - {COST}) - run.keys():
+    if (PARTS - OPTIONAL) - run.keys():
         raise UserError(wrong)
     lines = [line.split() for line in run[files.SUMS].decode("ascii", "replace").splitlines()]
     known = {line[1]: line[0] for line in lines if len(line) == 2}

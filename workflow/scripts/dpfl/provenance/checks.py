@@ -6,12 +6,15 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.planning import outputs
+from dpfl.planning import outputs, reads
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
+from dpfl.planning.restored import is_restored
 from dpfl.terminal.child import SNAKEMAKE
 from dpfl.terminal.choice import Choice
 
+BEFORE_TRAINING = ("prepare_data", "partition", "calibrate", "tune")
+"""The rules of what a run reads; a pack that has its trials may have others to train."""
 NOTHING = "Nothing to be done"
 """What Snakemake says of files that are up to date."""
 
@@ -28,10 +31,27 @@ def require_finished(plan: Plan, results: Path) -> None:
 def require_current(choice: Choice, plan: Plan, papers: Iterable[str]) -> None:
     """Raise a UserError if Snakemake would make a table, a figure or a claim of papers again."""
     wanted = [path for paper in papers for path in of_paper(plan, paper)]
-    command = [*SNAKEMAKE, *wanted, "--dry-run", "--cores", "1", "--nocolor", *choice.arguments()]
-    done = subprocess.run(command, cwd=plugins.WORKFLOW.parent, capture_output=True, text=True)
-    if done.returncode or NOTHING not in done.stdout + done.stderr:
+    if not _nothing_to_do(wanted, choice):
         raise UserError("tables or figures are not those of this commit and this choice")
+
+
+def require_inputs_current(choice: Choice, plan: Plan, runs: Iterable[str], results: Path) -> None:
+    """Raise a UserError if Snakemake would make again what finished runs have read.
+
+    Of restored runs it is not there; the archive they came from says what made it.
+    """
+    here = [run for run in runs if not is_restored(results / "runs" / run)]
+    wanted = sorted({path for run in here for path in reads.of_run(plan, run).values()})
+    if wanted and not _nothing_to_do(wanted, choice, "--allowed-rules", *BEFORE_TRAINING):
+        raise UserError("what finished runs have read is not what today's code makes")
+
+
+def _nothing_to_do(wanted: list[str], choice: Choice, *more: str) -> bool:
+    """Tell whether Snakemake would make none of some files again."""
+    how = ("--dry-run", "--cores", "1", "--nocolor", *more)
+    command = [*SNAKEMAKE, *wanted, *how, *choice.arguments()]
+    done = subprocess.run(command, cwd=plugins.WORKFLOW.parent, capture_output=True, text=True)
+    return not done.returncode and NOTHING in done.stdout + done.stderr
 
 
 def of_paper(plan: Plan, paper: str) -> list[str]:

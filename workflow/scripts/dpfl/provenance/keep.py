@@ -4,13 +4,14 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from dpfl import files, machine
+from dpfl.errors import UserError
 from dpfl.planning import outputs, reference
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.provenance import runs, sample, schema
@@ -34,10 +35,12 @@ class Kept:
     def write(self, reference: Path) -> Path:
         """Write the folder whole, in place of an older one; return it.
 
-        UserError for a table that its schema does not know, and for a file that is not whole.
+        UserError for a table that its schema does not know, for a file that is not whole, and
+        where a choice of some studies would replace more.
         """
         outline = files.read_json(self.results / "papers" / f"{self.paper}.json")
         target = reference / self.paper / outline["scale"]
+        self._require_no_less(target, outline)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
             new = Path(made) / "new"
@@ -47,6 +50,24 @@ class Kept:
                 target.rename(Path(made) / "old")
             new.rename(target)
         return target
+
+    def _require_no_less(self, target: Path, outline: dict[str, Any]) -> None:
+        """Raise a UserError if chosen studies are not all that the folder has."""
+        if "select" not in self.choice.settings or not (target / OUTLINE).exists():
+            return
+        before = files.read_json(target / OUTLINE)
+        lost = [
+            name
+            for part in ("studies", "analyses")
+            for name in before[part]
+            if name not in outline[part]
+        ]
+        if lost:
+            command = replace(self.choice, settings=self.choice.settings | {"select": []}).command()
+            raise UserError(
+                f"{target} holds {', '.join(lost)} as well, which this choice leaves out; keep all "
+                f"of the scale ({command}), or remove the folder first"
+            )
 
     def _fill(self, new: Path, outline: dict[str, Any]) -> None:
         kinds = dict(self._copied(new))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ class Retraining:
     results: Path
     data_dir: Path
     cores: int
+    _prepared: set[str] = field(default_factory=set)
+    """The data sets that were prepared here, by this call."""
 
     def train(self, entries: list[Entry]) -> None:
         """Train all runs again; UserError for a step before training that fails."""
@@ -71,7 +73,7 @@ class Retraining:
     def _described(self, entry: Entry) -> Entry:
         """Make what a run reads; return the run as its training is told of it."""
         settings, run = entry["settings"], entry["run"]
-        data = self._data(settings["dataset"])
+        data = self._data(settings["dataset"], entry["inputs"]["data"])
         place = self.home / "partitions" / run
         planned = entry["partition"]
         self._driver(
@@ -94,17 +96,20 @@ class Retraining:
         )
         return described | {"calibration": str(calibration)}
 
-    def _data(self, dataset: str) -> Path:
-        """Return the prepared data set: the workflow's own, or one that is prepared here."""
+    def _data(self, dataset: str, digest: str) -> Path:
+        """Return the data set as it was kept, if it lies here; else one that is prepared now."""
         paths = [home / "data" / f"{dataset}.safetensors" for home in (self.results, self.home)]
-        there = next((path for path in paths if path.exists()), None)
-        if there is None:
-            there = paths[-1]
+        for path in paths:
+            if path.exists() and files.digest(path) == digest:
+                return path
+        made = paths[-1]
+        if dataset not in self._prepared:
+            self._prepared.add(dataset)
             self._driver(
                 "prepare_data",
-                *("--dataset", dataset, "--data-dir", self.data_dir, "--output", there),
+                *("--dataset", dataset, "--data-dir", self.data_dir, "--output", made),
             )
-        return there
+        return made
 
     def _driver(self, name: str, *arguments: Any) -> None:
         command = [sys.executable, plugins.ROOT.parent / f"{name}.py", *arguments]

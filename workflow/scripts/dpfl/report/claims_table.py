@@ -17,7 +17,8 @@ from dpfl.tables.cell_words import audited
 from dpfl.tables.numerals import known, number, rounded_up
 
 OVERALL, NOT_JUDGED, NOT_RUN = "overall", "not judged", "not run"
-
+PRICE = "privacy-loss"
+"""The kind of claims that are judged by what an accountant says of a plan."""
 
 TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
@@ -34,6 +35,7 @@ class Line:
     short: str
     claim: str
     key: str
+    kind: str
     page: str
     scale: str
     anchor: str
@@ -83,11 +85,15 @@ def together(found: Iterable[Line]) -> list[Line]:
 
 
 def once(found: Iterable[Line]) -> Iterator[Line]:
-    """Yield lines, those of what was not run only of claims that no line before tells."""
+    """Yield lines without those that tell nothing new of a claim.
+
+    What was not run is told of claims that no line before tells, and a price, which needs no runs
+    and is the same at every scale, once.
+    """
     told = set()
     for line in found:
         claim = (line.key, line.where, line.claim)
-        if line.verdict != NOT_RUN or claim not in told:
+        if claim not in told or (line.verdict != NOT_RUN and line.kind != PRICE):
             yield line
         told.add(claim)
 
@@ -177,6 +183,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         short=claim.get("short") or paper.saying(claim),
         claim=paper.saying(claim),
         key=of.key,
+        kind=row["kind"],
         page=source.page,
         scale=source.scale,
         anchor=source.place(row["claim"]),

@@ -18,7 +18,7 @@ NUMBERS = {
     *("audit_level", "r", "clipped_below", "clipped_above"),
     *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
     *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
-    *("runs", "validation_accuracy", "factor", "spread", "eps_selected"),
+    *("runs", "validation_accuracy", "factor", "spread", "eps_selected", "tuned_at"),
 }
 """The columns of the tables that hold numbers; all others hold text, "001" included."""
 TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dpfl.report.forms import counted, listed
+from dpfl.tables.numerals import number
 
 UNPAID = (
     "No certified ε pays for the choice, which looked at held-out private examples. The last "
@@ -28,11 +29,20 @@ def _effort(tuned: pd.DataFrame) -> str:
     counts = sorted(set(tuned["runs"].astype(int)))
     cells, rules = counted(len(tuned), "cell"), listed(dict.fromkeys(tuned["rule"]))
     if len(counts) == 1:
-        return (
-            f"{cells} tuned by {rules}, each with the same effort: {counted(counts[0], 'trial')}."
-        )
+        effort = f"each with the same effort: {counted(counts[0], 'trial')}"
+        return f"{cells} tuned by {rules}, {effort}.{_shared(tuned)}"
     told = listed(map(str, counts))
-    return f"{cells} tuned by {rules}; the number of trials is not the same for all: {told}."
+    effort = f"the number of trials is not the same for all: {told}"
+    return f"{cells} tuned by {rules}; {effort}.{_shared(tuned)}"
+
+
+def _shared(tuned: pd.DataFrame) -> str:
+    """Say that cells share trials, if any do; older tables do not know it."""
+    if "tuning" not in tuned or tuned["tuning"].is_unique:
+        return ""
+    sets = counted(tuned["tuning"].nunique(), "set")
+    at = listed(map(number, sorted(set(tuned["tuned_at"]))))
+    return f" They share {sets} of trials, which ran at ε {at}."
 
 
 def _resolution(tuned: pd.DataFrame) -> str:

@@ -30,6 +30,11 @@ def rounded(name: str, form: str = "{:.3g}") -> Column:
     return lambda row: number(row[name], form) if known(row[name]) else ""
 
 
+def since(name: str, column: Column) -> Column:
+    """Make a column of what older tables lack."""
+    return lambda row: column(row) if name in row else ""
+
+
 def plain(name: str) -> Column:
     """Make a column of text as it is."""
     return lambda row: str(row[name]) if known(row[name]) else ""
@@ -112,6 +117,7 @@ TUNED: dict[str, Column] = {
     "method": plain("label"),
     "variant": plain("variant"),
     "ε": rounded("epsilon"),
+    "tried at ε": since("tuned_at", rounded("tuned_at")),
     "chosen": lambda row: row["values"] + at_edge(row),
     "by": plain("rule"),
     "runs": count("runs"),
@@ -128,6 +134,7 @@ TRIALS: dict[str, Column] = {
     "method": plain("label"),
     "variant": plain("variant"),
     "ε": rounded("epsilon"),
+    "tried at ε": since("tuned_at", rounded("tuned_at")),
     "values": plain("values"),
     "seeds": plain("seeds"),
     "validation accuracy, %": rounded("validation_accuracy", "{:.2f}"),

@@ -5,7 +5,9 @@ seeds; `tuned` has one for every cell. There `factor` is the ratio of a chosen v
 other one that was tried, `spread` the range of accuracy, in points, over the chosen point and its
 neighbours; `edge` names settings whose chosen value is the lowest or the highest that was tried,
 so that a better one may lie beyond. `runs` counts trainings, which are as many for every cell of a
-rule. `eps_selected` is what paying for the choice would cost (dpfl.privacy.selection).
+rule. Cells of several epsilons or variants may share their trials: then `tuning`, the stage that
+chose, is the same, and `tuned_at` says at which epsilon they ran. `eps_selected` is what paying for
+the choice would cost (dpfl.privacy.selection), where trials ran at the epsilon of the cell.
 """
 
 import math
@@ -22,9 +24,20 @@ from dpfl.tables import results
 from dpfl.tuning import Point, Values, points
 
 HEAD = ["study", "method", "label", "variant", "epsilon"]
-TRIALS = [*HEAD, "values", "seeds", "n", "validation_accuracy", "sd", "chosen"]
+TRIALS = [*HEAD, "tuned_at", "values", "seeds", "n", "validation_accuracy", "sd", "chosen"]
 TUNED = [
-    *(*HEAD, "rule", "values", "runs", "validation_accuracy", "factor", "spread", "edge"),
+    *(
+        *HEAD,
+        "tuned_at",
+        "tuning",
+        "rule",
+        "values",
+        "runs",
+        "validation_accuracy",
+        "factor",
+        "spread",
+        "edge",
+    ),
     *("eps_certified", "eps_selected"),
 ]
 
@@ -32,8 +45,9 @@ TUNED = [
 def trials(study: results.Study, home: Path) -> pd.DataFrame:
     """Return a row for all values that were tried for a cell; `home` is the folder of results."""
     rows = [
-        _head(study, cell) | _trial(point, chosen, _seeds(point, stage))
+        _head(study, cell) | {"tuned_at": at} | _trial(point, chosen, _seeds(point, stage))
         for _, cell, tried, chosen, stage in _tunings(study, home)
+        for at in [_tuned_at(stage, home)]
         for point in sorted(tried, key=lambda point: point.order)
     ]
     return pd.DataFrame(rows, columns=_columns(TRIALS, study))
@@ -43,11 +57,14 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
     """Return a row for every cell that is tuned; `cells` is the study's table of cells."""
     rows = []
     for index, cell, tried, chosen, stage in _tunings(study, home):
-        runs = sum(len(point.accuracies) for point in tried)
+        runs, at = sum(len(point.accuracies) for point in tried), _tuned_at(stage, home)
         certified = cells["eps_certified"][index]
+        alike = at == results.number(cell["epsilon"])
         rows.append(
             _head(study, cell)
             | {
+                "tuned_at": at,
+                "tuning": cell["tuning"],
                 "rule": stage["uses"],
                 "values": _text(chosen.values),
                 "runs": runs,
@@ -56,7 +73,7 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
                 "spread": 100 * _spread(chosen, tried),
                 "edge": ", ".join(edges(chosen, tried)),
                 "eps_certified": certified,
-                "eps_selected": _selected(cell, certified, runs, home),
+                "eps_selected": _selected(cell, certified, runs, home) if alike else math.nan,
             }
         )
     return pd.DataFrame(rows, columns=_columns(TUNED, study))
@@ -89,6 +106,14 @@ def _tunings(
             tried = points((t["values"], t["accuracies"]) for t in stage["trials"])
             chosen = next(point for point in tried if point.values == stage["values"][0])
             yield index, cell, tried, chosen, stage
+
+
+def _tuned_at(stage: dict, home: Path) -> float:
+    """Return the epsilon of the trials that a stage chose from."""
+    trial = stage["trials"][0]["runs"][0]
+    return results.number(
+        files.read_json(home / "runs" / trial / "summary.json")["settings"]["epsilon"]
+    )
 
 
 def _text(values: Values) -> str:

@@ -80,12 +80,18 @@ class Child:
         def count(*_: object) -> None:
             self.interrupted += 1
 
-        before = {number: signal.signal(number, count) for number in ENDINGS}
+        before = {number: signal.signal(number, count) for number in _heard()}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _heard() -> list[signal.Signals]:
+    """Return the signals that end it: of nohup it has that no hang-up does."""
+    hang_up_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [n for n in ENDINGS if not (hang_up_ignored and n == signal.SIGHUP)]
 
 
 def _runs(process: subprocess.Popen, seconds: float) -> bool:

@@ -1,10 +1,12 @@
 """`make replicate`: everything that can be made, then the answer and where it stands."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from dpfl.errors import UserError
 from dpfl.planning import estimate
 from dpfl.terminal import answer, lines, lock, runs
 from dpfl.terminal.child import KILLED, SNAKEMAKE, Child
@@ -30,7 +32,7 @@ def replicate(
     If runs fail and others do not, a second pass makes tables and report without them. UserError
     for a mistake in the configuration, and if another replicate runs in this folder.
     """
-    plan = choice.plan()
+    plan, at_once = choice.plan(), count(cores)
     held = lock.Lock()
     try:
         choice.keep()
@@ -38,7 +40,8 @@ def replicate(
         log = LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log"
         child = Child(held, log, command, tell)
         known = runs.of_plan(plan)
-        return _Passes(choice, cores, more, child, log, known, tell).run()
+        follower = Follower(known, log.with_suffix(".jsonl"), at_once, tell=tell)
+        return _Passes(choice, cores, more, child, log, known, follower, tell).run()
     finally:
         held.close()
 
@@ -54,15 +57,15 @@ class _Passes:
         child: Child,
         log: Path,
         known: dict[str, runs.Run],
+        follower: Follower,
         tell: Callable[[str], None],
     ) -> None:
         self._choice, self._child, self._log, self._tell = choice, child, log, tell
-        self._runs = known
+        self._runs, self._follower = known, follower
         events = log.with_suffix(".jsonl")
         self._always = ["--cores", cores, *ALWAYS, "--logger", "dpfl"]
         self._always += ["--logger-dpfl-events", str(events)]
         self._more = more
-        self._follower = Follower(known, events, count(cores), tell=tell)
 
     def run(self) -> int:
         """Make everything; what failed is marked in a second pass, and told at the end."""
@@ -124,5 +127,7 @@ def _listed(failed: list[Failure]) -> list[str]:
 
 
 def count(cores: str) -> int:
-    """Return how many cores a number of cores, or `all`, is."""
+    """Return how many cores a number of cores, or `all`, is; UserError if it is neither."""
+    if not re.fullmatch("all|[1-9][0-9]*", cores):
+        raise UserError(f"--cores = {cores}, expected a whole number >= 1, or all")
     return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpfl.files import read_json
 from dpfl.planning import estimate
+from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 
 
@@ -65,6 +66,10 @@ class Results:
     def summary(self, run: str) -> Path:
         """The file that a finished run has."""
         return self.home / "runs" / run / "summary.json"
+
+    def is_done(self, run: str, plan: Plan) -> bool:
+        """Tell whether a run of a plan has a result of today's code."""
+        return is_done(self.home / "runs" / run, plan.runs[run]["settings"])
 
     def failure(self, run: str) -> Path:
         """The file that a failed run has until it succeeds."""

@@ -64,13 +64,14 @@ def of_plan(plan: Plan, results: Results | None = None, running: bool = True) ->
     """Read the states of a plan's runs; without a process that runs them none is running."""
     results = results or Results()
     known = runs.of_plan(plan)
-    states = {name: _state(name, results, running) for name in known}
+    states = {
+        name: "done" if results.is_done(name, plan) else _state(name, results, running)
+        for name in known
+    }
     return Status(plan, known, states, results)
 
 
 def _state(run: str, results: Results, running: bool) -> str:
-    if results.summary(run).exists():
-        return "done"
     if running and results.manifest(run).exists():
         return "running"
     return "failed" if results.failure(run).exists() else "open"

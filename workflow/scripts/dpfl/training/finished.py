@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from dpfl.files import atomic
+
 KEPT = ".finished"
 SUMS = "SHA256SUMS"
 FINGERPRINT = "fingerprint"
@@ -59,11 +61,10 @@ def show(folder: Path) -> None:
     if not names:
         raise FileNotFoundError(f"{folder}: nothing is kept of this run; run again")
     for name in (*names, SUMS):
-        temporary = folder / f".{name}"
-        temporary.unlink(missing_ok=True)
-        _link(kept / name, temporary)
-        os.utime(temporary)
-        temporary.replace(folder / name)
+        # Under a name of its own: a process whose Snakemake was killed may show the same run.
+        with atomic(folder / name, flush=False) as temporary:
+            link(kept / name, temporary)
+            os.utime(temporary)
 
 
 def digests(folder: Path) -> str:
@@ -76,7 +77,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if path.name not in ABOUT)
 
 
-def _link(source: Path, target: Path) -> None:
+def link(source: Path, target: Path) -> None:
     """Give a file a second name; where the file system has none, copy it."""
     try:
         os.link(source, target)

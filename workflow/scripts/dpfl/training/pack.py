@@ -15,8 +15,10 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from dpfl import plugins
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json, write_text
+from dpfl.planning import sources
 from dpfl.training.job import DONE, Job
 
 Child = BaseProcess
@@ -46,6 +48,10 @@ def _import_once(jobs: list[Job]) -> None:
     import torch
 
     import dpfl.training.one
+
+    for pair in {pair for job in jobs for pair in sources.plug_ins_of(job.settings)}:
+        with suppress(Exception):  # a run whose plug-in fails fails alone, in its child
+            plugins.load(*pair)
 
     torch.optim.SGD([torch.zeros(1)], lr=1.0)  # a process's first optimizer imports a compiler
 
