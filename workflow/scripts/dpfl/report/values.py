@@ -20,8 +20,6 @@ from dpfl.tables.results import variant_text
 
 Row = dict[str, Any]
 BOOLEANS = {"True": True, "False": False}
-UNPROVEN = " (not certified)"
-"""What older tables, without a column `certified`, append to the label of such a cell."""
 
 
 @dataclass(frozen=True)
@@ -159,11 +157,14 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give an older table of methods its column `certified`, and labels that are names alone."""
-    if not {"method", "label"} <= {*table} or "certified" in table:
+    """Give an older table of cells its column `certified`: a proof, or no budget to prove.
+
+    A table that does not hold what was proven, such as that of trials, gets none.
+    """
+    if not {"epsilon", "eps_certified"} <= {*table} or "certified" in table:
         return table
-    plain = table["label"].str.removesuffix(UNPROVEN)
-    return table.assign(label=plain, certified=plain == table["label"])
+    proven = table["eps_certified"].map(known) | (table["epsilon"] == math.inf)
+    return table.assign(certified=proven.astype(bool))
 
 
 def _with_trained(table: pd.DataFrame) -> pd.DataFrame:
