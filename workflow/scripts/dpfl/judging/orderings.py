@@ -101,8 +101,7 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         told += [_every(question, [pair], own, samples[n], pair.name, adjusted)] * several + own
         told += [_pooled(question, compared, n)] * several
     values = [sample for own in samples.values() for sample in own]
-    holm = [p for p, _ in levels.values()]
-    most = None if None in holm else max(holm, default=None)
+    most = float(np.max([p for p, _ in levels.values()], initial=0.0))
     return [_every(question, compared, parts, values, "overall", most), *told]
 
 
@@ -122,8 +121,8 @@ def _row(
         f"{pair.name}, {cells.shown(epsilon)}",
         about=f"{pair.about}, {cells.shown(epsilon)}",
         epsilon=epsilon,
-        p=_nan(p),
-        p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
+        p=p,
+        p_holm=verdicts.p_at(p, level),
         tuning=fairness.of(pair.better, pair.worse),
         verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
         **rows.difference(measured),
@@ -137,7 +136,7 @@ def _every(
     parts: list[rows.Row],
     samples: list[np.ndarray],
     name: str,
-    p_holm: float | None,
+    p_holm: float,
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
@@ -153,7 +152,7 @@ def _every(
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
-        "p_holm": _nan(p_holm),
+        "p_holm": p_holm,
         "tuning": fairness.least(part["tuning"] for part in parts),
         **rows.of_runs(used),
     }
@@ -165,7 +164,7 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
     part = conjunction.deciding(parts, verdict)
     return {
         **{key: part[key] for key in rows.DIFFERENCE},
-        "p": _nan(verdicts.p_together(samples)),
+        "p": verdicts.p_together(samples),
         "p_holm": float(np.max([part["p_holm"] for part in parts])),
         "verdict": verdict,
     }
@@ -186,14 +185,10 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         question.evidence,
         f"{pair.name}, {comparisons.POOLED}",
         about=f"{pair.about}, pooled over epsilon {over}",
-        p=_nan(found.p),
-        p_holm=_nan(found.p_holm),
+        p=found.p,
+        p_holm=found.p_holm,
         tuning=fairness.of(*sides),
         verdict=found.verdict,
         **rows.difference(found.interval),
         **rows.of_runs(*sides),
     )
-
-
-def _nan(value: float | None) -> float:
-    return np.nan if value is None else value

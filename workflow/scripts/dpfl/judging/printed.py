@@ -71,10 +71,11 @@ def numbers(
 
 def beside(measured: verdicts.Interval, value: float) -> rows.Row:
     """Return the columns of our value beside a printed one."""
-    gap = {"difference": measured.mean - value}
-    if measured.low is not None:
-        gap |= {"difference_low": measured.low - value, "difference_high": measured.high - value}
-    return rows.ours(measured) | gap
+    return rows.ours(measured) | {
+        "difference": measured.mean - value,
+        "difference_low": measured.low - value,
+        "difference_high": measured.high - value,
+    }
 
 
 def coordinates(printed: pd.DataFrame) -> list[str]:
