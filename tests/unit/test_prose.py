@@ -8,6 +8,7 @@ from PIL import Image
 
 from dpfl.errors import UserError
 from dpfl.report import forms, prose, typed_numbers
+from dpfl.tables import numerals
 
 CELLS = """method,label,variant,rank,epsilon,n,trained,accuracy_mean,ci_low,ci_high,certified
 central,central,rank=10,10,2.0,3,3,98.25,98.0,98.5,False
@@ -215,8 +216,8 @@ def test_settings_and_citations_are_no_results(tmp_path: Path, text: str) -> Non
 def test_forms() -> None:
     assert forms.listed([]) == "none"
     assert forms.listed(["a", "b", "c"]) == "a, b and c"
-    assert forms.counted(1, "run") == "1 run"
-    assert forms.counted(3, "run") == "3 runs"
+    assert numerals.counted(1, "run") == "1 run"
+    assert numerals.counted(3, "run") == "3 runs"
     assert forms.points(0.5) == "0.5 points"
     assert forms.signed(-0.25, 2) == "-0.25"
     assert forms.span([1.02, 0.98]) == "1.0"

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from dpfl.provenance import kept
 from dpfl.report import claims_table, forest, judged, paper_words
 from dpfl.report.claims_table import Line
-from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables.numerals import counted
 
 REFERENCE = "reference"
 KEPT, RUN = "kept", "run"

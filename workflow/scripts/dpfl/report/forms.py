@@ -18,11 +18,6 @@ def listed(items: Iterable[Any]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as `1 run` or `3 runs`."""
-    return f"{count:g} {noun}{'' if count == 1 else 's'}"
-
-
 def points(value: float) -> str:
     """Return a number of percentage points."""
     return f"{value:g} point{'' if value == 1 else 's'}"
@@ -90,7 +85,7 @@ def apart(row: Mapping[str, Any], unit: str = "points") -> str:
 FILTERS = {
     form.__name__: form
     for form in (
-        *(listed, counted, points, setting, fixed, signed, short, span, slashed),
+        *(listed, numerals.counted, points, setting, fixed, signed, short, span, slashed),
         *(apart, numerals.rounded_down, numerals.rounded_up),
     )
 } | {

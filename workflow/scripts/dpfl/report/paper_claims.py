@@ -7,9 +7,9 @@ from markupsafe import Markup
 
 from dpfl.judging import judge
 from dpfl.report import board, claims_table, deciding, forest, markup, paper
-from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
+from dpfl.tables.numerals import counted
 
 
 def in_full(sources: Iterable[Source], of: Paper) -> Markup:

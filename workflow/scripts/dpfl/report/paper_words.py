@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dpfl.report.claims_table import Line, each, tally
-from dpfl.report.forms import counted
+from dpfl.tables.numerals import counted
 
 OPEN = {
     "demonstration": "only shown at work on a small data set",

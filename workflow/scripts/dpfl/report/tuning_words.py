@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpfl.report.forms import counted, listed
+from dpfl.report.forms import listed
+from dpfl.tables.numerals import counted
 
 UNPAID = (
     "No certified ε pays for the choice, which looked at held-out private examples. The last "

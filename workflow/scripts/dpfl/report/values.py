@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpfl import files
 from dpfl.errors import UserError
+from dpfl.judging.cells import same
 from dpfl.report import forms
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, verdicts
@@ -130,7 +131,7 @@ def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row
     if varied:
         own["variant"] = _variants(table, name, varied)
     rows = table.to_dict("records")
-    return [row for row in rows if all(_agrees(row[key], value) for key, value in own.items())]
+    return [row for row in rows if all(same(row[key], value) for key, value in own.items())]
 
 
 def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
@@ -194,15 +195,6 @@ def _typed(column: pd.Series) -> pd.Series:
     except ValueError:
         return column
     return pd.Series(numbers, column.index, float) if texts else column
-
-
-def _agrees(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list | tuple):
-        return any(_agrees(value, each) for each in wanted)
-    try:
-        return math.isclose(float(value), float(wanted), rel_tol=1e-9)
-    except ValueError:
-        return str(value) == str(wanted)
 
 
 def _said(where: Mapping[str, Any]) -> str:
