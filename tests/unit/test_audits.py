@@ -11,8 +11,8 @@ from synthetic import audit, cell, study
 from dpfl import claims
 from dpfl.audit import findings
 from dpfl.figures import style
-from dpfl.judging import rows
-from dpfl.papers import folder, records
+from dpfl.judging import records, rows
+from dpfl.papers import folder
 from dpfl.report import reader
 from dpfl.tables import (
     audits,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpfl import cli, files
-from dpfl.papers import badges, records
+from dpfl.judging import badges, records
 from dpfl.provenance import tree
 
 

@@ -31,6 +31,7 @@ import numpy as np
 from dpfl.judging import conjunction, gains, power, rows, sentences
 from dpfl.tables import fairness, outcomes, pairing, verdicts
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +108,7 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         **rows.of_runs(gain.better, gain.worse),
     )
     if not (len(gain.better) and len(gain.worse)):
-        return head | {"verdict": "not run", "n": 0}
+        return head | {"verdict": NOT_RUN, "n": 0}
     beside = rows.ours(measured) | {
         "difference": measured.mean - gain.printed,
         "difference_low": measured.low - gain.printed,

@@ -11,6 +11,7 @@ from dpfl.errors import UserError
 from dpfl.judging import cells, conjunction, rows
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, fairness, pairing, results, verdicts
+from dpfl.tables.vocabulary import NOT_RUN
 
 METHOD = "method"
 
@@ -124,7 +125,7 @@ def _row(
         p=p,
         p_holm=verdicts.p_at(p, level),
         tuning=fairness.of(pair.better, pair.worse),
-        verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
+        verdict=verdicts.of_ordering(measured, question.margin) if ran else NOT_RUN,
         **rows.difference(measured),
         **rows.of_runs(pair.better, pair.worse),
     )
@@ -148,7 +149,7 @@ def _every(
     used = used.drop_duplicates(["cell", "run"]) if len(used) else used
     head = rows.blank(question.claim, question.evidence, name, about=about)
     if not parts:
-        return head | {"verdict": "not run"}
+        return head | {"verdict": NOT_RUN}
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),

@@ -10,11 +10,12 @@ from dpfl.figures import datasets, families, findings, style
 from dpfl.plots import _facets
 from dpfl.report import forms
 from dpfl.tables import cell_words, numerals, pairing, results
+from dpfl.tables.vocabulary import DEMONSTRATION
 
 KINDS = ("ordering", "controls")
 """The kinds of claim whose verdict is one on paired differences."""
 WHOLE = "overall"
-NOT_JUDGED = {"demonstration": "only shown, not judged"}
+NOT_JUDGED = {DEMONSTRATION: "only shown, not judged"}
 NUMBERS = {
     "difference": "difference",
     "difference_low": "low",

@@ -17,6 +17,7 @@ import pandas as pd
 
 from dpfl.errors import UserError
 from dpfl.tables import fairness, outcomes, pairing, results, verdicts
+from dpfl.tables.vocabulary import DEMONSTRATION, TOO_FEW
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
@@ -40,7 +41,7 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _family(study, list(_changes(study, runs)))
     if results.demonstrates(study):
-        rows = [row | {"verdict": "demonstration"} for row in rows]
+        rows = [row | {"verdict": DEMONSTRATION} for row in rows]
     head = {"study": study["name"], "dataset": study["dataset"], "kind": KIND}
     return pd.DataFrame([head | row for row in rows], columns=COLUMNS)
 
@@ -131,7 +132,7 @@ def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, mar
 def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> Row:
     """Sum up the epsilons of a pair: the numbers are those of the one that says least."""
     if not parts:
-        none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, "too few seeds")
+        none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, TOO_FEW)
         return _row(pair, OVERALL, over, none)
     least = max(parts, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
     sides = _row(pair, OVERALL, over, None)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from dpfl.errors import UserError
+from dpfl.tables import vocabulary as words
 
 LEVEL = 0.95
 MIN_SEEDS = 5
@@ -77,11 +78,11 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
 def cell_verdict(measured: Interval, published: float, margin: float) -> str:
     """Judge a cell: `matches` inside published +- margin, `differs` wholly outside."""
     if measured.few:
-        return "too few seeds"
+        return words.TOO_FEW
     if published - margin <= measured.low and measured.high <= published + margin:
-        return "matches"
+        return words.MATCHES
     outside = measured.high < published - margin or measured.low > published + margin
-    return "differs" if outside else "inconclusive"
+    return words.DIFFERS if outside else words.INCONCLUSIVE
 
 
 def of_ordering(measured: Interval, margin: float) -> str:
@@ -91,24 +92,24 @@ def of_ordering(measured: Interval, margin: float) -> str:
     `not replicated` below half the margin, else `inconclusive`.
     """
     if measured.few:
-        return "too few seeds"
+        return words.TOO_FEW
     if measured.low > 0:
-        return "replicated" if measured.low > margin / 2 else "replicated, small"
+        return words.REPLICATED if measured.low > margin / 2 else words.SMALL
     if measured.high < 0:
-        return "reversed"
-    return "not replicated" if measured.high < margin / 2 else "inconclusive"
+        return words.REVERSED
+    return words.NOT_REPLICATED if measured.high < margin / 2 else words.INCONCLUSIVE
 
 
 def of_change(measured: Interval, margin: float) -> str:
     """Judge the open question what a change does, by the interval of changed - baseline."""
     if measured.few:
-        return "too few seeds"
+        return words.TOO_FEW
     if measured.low > 0:
-        return "gains"
+        return words.GAINS
     if measured.high < 0:
-        return "loses"
+        return words.LOSES
     within = -margin / 2 <= measured.low and measured.high <= margin / 2
-    return "no difference" if within else "inconclusive"
+    return words.NO_DIFFERENCE if within else words.INCONCLUSIVE
 
 
 def together(changes: Iterable[str]) -> str:
@@ -117,8 +118,8 @@ def together(changes: Iterable[str]) -> str:
     `mixed` is an answer too: they are decided, and not alike.
     """
     found = {*changes}
-    open_ones = (word for word in ("too few seeds", "inconclusive") if word in found)
-    return found.pop() if len(found) == 1 else next(open_ones, "mixed")
+    open_ones = (word for word in (words.TOO_FEW, words.INCONCLUSIVE) if word in found)
+    return found.pop() if len(found) == 1 else next(open_ones, words.MIXED)
 
 
 def family(
