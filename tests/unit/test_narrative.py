@@ -5,8 +5,8 @@ import pandas as pd
 from synthetic import cell, study
 from told_tables import INF, cells_of
 
-from dpfl.report import forms, narrative
-from dpfl.tables import cell_words, numerals
+from dpfl.report import narrative
+from dpfl.tables import cell_words, forms, numerals
 
 
 def test_words_are_joined_and_counted() -> None:

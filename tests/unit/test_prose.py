@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from dpfl.errors import UserError
-from dpfl.report import forms, prose, typed_numbers
-from dpfl.tables import numerals
+from dpfl.report import prose, typed_numbers
+from dpfl.tables import forms, numerals
 
 CELLS = """method,label,variant,rank,epsilon,n,trained,accuracy_mean,ci_low,ci_high,certified
 central,central,rank=10,10,2.0,3,3,98.25,98.0,98.5,False

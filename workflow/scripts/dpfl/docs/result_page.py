@@ -9,8 +9,8 @@ from dpfl.docs.judged import Folder
 from dpfl.papers import citation, folder
 from dpfl.provenance import kept
 from dpfl.report import kept_words, paper, prose
-from dpfl.report.forms import listed
 from dpfl.report.paper import Paper
+from dpfl.tables.forms import listed
 from dpfl.tables.numerals import counted
 
 NOTE = (

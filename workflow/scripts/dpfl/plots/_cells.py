@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.figures import families
-from dpfl.report import forms
-from dpfl.tables import cell_words, outcomes
+from dpfl.tables import cell_words, forms, outcomes
 
 LISTS = ("seeds", "printed", "rerun")
 """Columns that hold several numbers."""

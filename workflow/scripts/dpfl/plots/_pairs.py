@@ -8,8 +8,7 @@ import pandas as pd
 from dpfl import files
 from dpfl.figures import datasets, families, findings, style
 from dpfl.plots import _facets
-from dpfl.report import forms
-from dpfl.tables import cell_words, numerals, pairing, results
+from dpfl.tables import cell_words, forms, numerals, pairing, results
 from dpfl.tables.vocabulary import DEMONSTRATION
 
 KINDS = ("ordering", "controls")

@@ -8,8 +8,8 @@ import pandas as pd
 
 from dpfl.figures import datasets
 from dpfl.papers.datasets import base
-from dpfl.report.forms import listed, setting
 from dpfl.tables import cell_words, outcomes, results
+from dpfl.tables.forms import listed, setting
 from dpfl.tables.numerals import counted, known
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from dpfl.planning import reference
-from dpfl.report.forms import listed
 from dpfl.report.narrative import name_of
 from dpfl.tables import cell_words
+from dpfl.tables.forms import listed
 from dpfl.tables.numerals import counted, known, rounded_up
 
 UNITS = {

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from dpfl.figures import rate_names
-from dpfl.report.forms import listed, setting
 from dpfl.tables.cell_words import NOT_CERTIFIED
+from dpfl.tables.forms import listed, setting
 from dpfl.tables.numerals import counted, known
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpfl.report.forms import listed
+from dpfl.tables.forms import listed
 from dpfl.tables.numerals import counted
 
 UNPAID = (

@@ -13,9 +13,8 @@ import pandas as pd
 from dpfl import files
 from dpfl.errors import UserError
 from dpfl.judging.cells import same
-from dpfl.report import forms
 from dpfl.suggestions import nearest
-from dpfl.tables import comparisons, verdicts
+from dpfl.tables import comparisons, forms, verdicts
 from dpfl.tables.numerals import known
 from dpfl.tables.results import variant_text
 

@@ -8,8 +8,8 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.figures import datasets
 from dpfl.judging import sentences
-from dpfl.report.forms import listed, points
 from dpfl.tables import cell_words, comparisons, numerals, outcomes, results, verdicts
+from dpfl.tables.forms import listed, points
 from dpfl.tables.numerals import known
 from dpfl.tables.vocabulary import (
     DEMONSTRATION,

@@ -1,11 +1,10 @@
-"""How numbers and lists are written in sentences: for the pages of papers and for the report."""
+"""How numbers and lists are written in sentences: in figures, in reports, on pages of papers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dpfl.figures import families
 from dpfl.tables import cell_words, numerals, verdicts
 
 LEVEL = f"{100 * verdicts.LEVEL:g} %"
@@ -80,19 +79,3 @@ def apart(row: Mapping[str, Any], unit: str = "points") -> str:
     """Return a difference with its unit before the interval, `+0.78 points [+0.08, +1.47]`."""
     ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * numerals.known(row["ci_low"])
     return f"{row['difference']:+.2f} {unit}{ends}"
-
-
-FILTERS = {
-    form.__name__: form
-    for form in (
-        *(listed, numerals.counted, points, setting, fixed, signed, short, span, slashed),
-        *(apart, numerals.rounded_down, numerals.rounded_up),
-    )
-} | {
-    "brief": brief,
-    "accuracy": accuracy,
-    "compared": compared,
-    "audited": cell_words.audited,
-    "title": families.title,
-}
-"""The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
