@@ -32,8 +32,8 @@ SHORT = "**In short.** "
 FILTERS = {
     form.__name__: form
     for form in (
-        *(forms.listed, forms.points, forms.setting, forms.fixed, forms.signed, forms.short),
-        *(forms.span, forms.slashed, forms.apart, forms.brief, forms.accuracy, forms.compared),
+        *(forms.listed, forms.fixed, forms.signed, forms.short, forms.span),
+        *(forms.apart, forms.brief, forms.accuracy, forms.compared),
         *(numerals.counted, numerals.rounded_down, numerals.rounded_up),
         *(cell_words.audited, families.title),
     )

@@ -61,13 +61,6 @@ class Values:
         """Return a cell's mean test accuracy, percent."""
         return self.cell(study, **where)["accuracy_mean"]
 
-    def means(self, study: str, **where: Any) -> list[float]:
-        """Return the mean test accuracies of some cells, percent; UserError for none."""
-        found = [row["accuracy_mean"] for row in self.rows(study, **where)]
-        if not found:
-            raise UserError(f"no row of {study} with {_said(where)}")
-        return found
-
     def accuracy(self, study: str, **where: Any) -> str:
         """Return a cell's accuracy in words, `96.3 ± 0.2 (n=3)`."""
         return forms.accuracy(self.cell(study, **where))
@@ -93,10 +86,6 @@ class Values:
         table = read(self.folder.parent / "claims" / "claims.csv")
         row = one(table, "claims.csv", {"claim": claim, "part": part})
         return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
-
-    def comparisons(self, study: str) -> pd.DataFrame:
-        """Return the paired comparisons of a study, a row for all epsilons together of each."""
-        return comparisons.whole(self.table(f"{study}_comparisons"))
 
 
 @dataclass(frozen=True)

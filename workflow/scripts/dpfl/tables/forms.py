@@ -49,11 +49,6 @@ def span(values: Iterable[float], digits: int = 1) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def slashed(values: Iterable[float], digits: int = 2) -> str:
-    """Return numbers of one kind side by side, such as `1.93 / 2.71`."""
-    return " / ".join(fixed(value, digits) for value in values)
-
-
 def brief(cell: Mapping[str, Any]) -> str:
     """Return a cell's accuracy for a table, `96.3 ± 0.2`, and how many trained if not all."""
     lost = f"({cell_words.seeds(cell)})" if cell_words.failures(cell) else ""

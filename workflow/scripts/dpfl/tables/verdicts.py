@@ -126,17 +126,16 @@ def family(
     differences: Mapping[Hashable, Sequence[float]],
     margin: float,
     judge: Callable[[Interval, float], str] = of_ordering,
-    level: float = LEVEL,
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
 
     `differences` holds, per comparison, one paired difference per seed (better - worse). An
     interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
-    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - level) / j over
+    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - LEVEL) / j over
     j = 1 ... m, 91 % of three.
     """
     p = {name: p_value(values) for name, values in differences.items()}
-    adjusted = holm(p, level)
+    adjusted = holm(p)
     result = {}
     for name, values in differences.items():
         p_holm, own_level = adjusted[name]
@@ -145,10 +144,10 @@ def family(
     return result
 
 
-def holm(p: Mapping[Hashable, float], level: float = LEVEL) -> dict[Hashable, tuple[float, float]]:
+def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
     """Return the adjusted p of each test of a family, and the level its interval is drawn at.
 
-    The j-th smallest of m is tested at 1 - (1 - level) / (m - j + 1). Holm stops at the first test
+    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1). Holm stops at the first test
     that does not reject: it and all later ones keep that test's level. A test without a p, nan,
     counts as the last.
     """
@@ -158,10 +157,10 @@ def holm(p: Mapping[Hashable, float], level: float = LEVEL) -> dict[Hashable, tu
         tests_left = len(ranked) - rank
         raw = 1.0 if math.isnan(p[name]) else p[name]
         adjusted = max(adjusted, min(1.0, tests_left * raw))
-        if stopped is None and raw > (1 - level) / tests_left:
+        if stopped is None and raw > (1 - LEVEL) / tests_left:
             stopped = tests_left
         p_holm = math.nan if math.isnan(p[name]) else adjusted
-        result[name] = (p_holm, 1 - (1 - level) / (stopped or tests_left))
+        result[name] = (p_holm, 1 - (1 - LEVEL) / (stopped or tests_left))
     return result
 
 
