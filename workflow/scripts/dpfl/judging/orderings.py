@@ -1,6 +1,6 @@
 """Pairs of methods, or of settings, judged at every epsilon first and pooled over them second."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,8 @@ class Pair:
 class Question:
     """What is asked of the pairs of a claim.
 
-    `value` is the column whose differences are judged, `margin` in its units.
+    `value` is the column whose differences are judged, `margin` in its units; `remark` is what is
+    said of a pair at one epsilon, as the end of its name.
     """
 
     claim: dict
@@ -43,6 +44,7 @@ class Question:
     epsilons: list[float]
     margin: float
     value: str = "accuracy"
+    remark: Callable[[Pair], str] = lambda pair: ""
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
         """Return one difference per seed, the mean over epsilons."""
@@ -120,7 +122,7 @@ def _row(
         question.claim,
         question.evidence,
         f"{pair.name}, {cells.shown(epsilon)}",
-        about=f"{pair.about}, {cells.shown(epsilon)}",
+        about=f"{pair.about}{question.remark(pair)}, {cells.shown(epsilon)}",
         epsilon=epsilon,
         p=p,
         p_holm=verdicts.p_at(p, level),
