@@ -11,8 +11,8 @@ from synthetic import audit, cell, study
 from dpfl import claims
 from dpfl.audit import findings
 from dpfl.figures import style
-from dpfl.judging import rows
-from dpfl.papers import folder, records
+from dpfl.judging import records, rows
+from dpfl.papers import folder
 from dpfl.report import reader
 from dpfl.tables import (
     audits,
@@ -142,7 +142,7 @@ def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
     judged = [head | found | {"claim": claim["id"]} for claim in told]
     pd.DataFrame(judged, columns=claims.COLUMNS).to_csv(tmp_path / "c.csv", index=False)
     (tmp_path / "config.json").write_text('{"scale": "small"}')
-    made = records.document(["audit"], pd.read_csv(tmp_path / "c.csv"), tmp_path)
+    made = records.document(["audit"], pd.read_csv(tmp_path / "c.csv"), tmp_path, commit=None)
     part = made["records"][0]["parts"][0]
     assert (part["eps_audited"], part["audit_ceiling"], part["audit_level"]) == (4.86, 4.86, 0.05)
     assert part["audit_estimator"] == "one run, top calls"

@@ -99,7 +99,6 @@ def test_classic_noise_of_the_printed_table():
 def test_advanced_composition_helps_from_35_rounds_on(tables):
     assert crossover(0.1, 1e-6) == 35
     assert tables["crossover"]["k"].iloc[0] == 35
-    assert crossover(0.1, 1e-6, limit=34) is None
     assert crossover(math.log(2), 1e-6) is None
 
 

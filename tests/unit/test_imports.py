@@ -1,4 +1,4 @@
-"""How our modules import each other: what is private stays in its folder, and there is no cycle."""
+"""How our modules import each other: what is private stays inside, none imports from above."""
 
 import ast
 from collections.abc import Iterator
@@ -14,6 +14,27 @@ FILES = {
     ".".join(path.relative_to(SCRIPTS).with_suffix("").parts).removesuffix(".__init__"): path
     for path in SCRIPTS.rglob("*.py")
 }
+
+
+LAYERS = (
+    "adaptive clippings data gradients models partitions statistics tuning",
+    "attacks optimizers relevance rounds",
+    "privacy",
+    "audit decomposition tables",
+    "mechanisms papers",
+    "contracts figures training",
+    "analyses bench judging planning plots",
+    "claims terminal",
+    "provenance",
+    "report",
+    "docs",
+)
+"""The folders of dpfl, lowest first: one imports from those below it, and from none beside it."""
+APART = {
+    **dict.fromkeys(("planning.participation", "planning.calibration_settings"), "rounds"),
+    **dict.fromkeys(("analyses", "claims"), "contracts"),
+}
+"""What lies below its folder: the arithmetic of rounds, and what its plug-ins are written for."""
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -55,9 +76,36 @@ def trespasses(found: dict[str, set[str]]) -> list[str]:
     ]
 
 
+def room(name: str) -> str:
+    """Return the folder of a module as LAYERS has it, nothing of one that is in none."""
+    own = name.removeprefix("dpfl.")
+    inside = folder(name).relative_to(SCRIPTS).parts[1:2]
+    return APART.get(own, "".join(inside))
+
+
+def climbs(found: dict[str, set[str]]) -> list[str]:
+    """Return the imports from one folder into another that is not below it."""
+    height = {own: number for number, layer in enumerate(LAYERS) for own in layer.split()}
+    return [
+        f"{importer} imports {name}"
+        for importer, names in found.items()
+        for name in sorted(names)
+        if (here := room(importer)) and (there := room(name)) and here != there
+        if height[here] <= height[there]
+    ]
+
+
 def test_a_private_module_is_imported_from_its_own_folder_alone():
     assert trespasses(graph()) == []
     assert trespasses({"train": {"dpfl.plots._frame"}}) == ["train imports dpfl.plots._frame"]
+
+
+def test_a_folder_imports_from_folders_below_it_alone():
+    assert climbs(graph()) == []
+    assert climbs({"dpfl.plots.rates": {"dpfl.report.prose"}}) == [
+        "dpfl.plots.rates imports dpfl.report.prose"
+    ]
+    assert climbs({"dpfl.planning.outputs": {"dpfl.provenance.schema"}})
 
 
 def test_there_is_no_cycle_of_imports():

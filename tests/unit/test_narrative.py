@@ -5,15 +5,15 @@ import pandas as pd
 from synthetic import cell, study
 from told_tables import INF, cells_of
 
-from dpfl.report import forms, narrative
-from dpfl.tables import cell_words
+from dpfl.report import narrative
+from dpfl.tables import cell_words, forms, numerals
 
 
 def test_words_are_joined_and_counted() -> None:
     assert forms.listed(["a"]) == "a"
     assert forms.listed(["a", "b", "c"]) == "a, b and c"
     assert forms.listed([]) == "none"
-    assert (forms.counted(1, "run"), forms.counted(0, "run")) == ("1 run", "0 runs")
+    assert (numerals.counted(1, "run"), numerals.counted(0, "run")) == ("1 run", "0 runs")
 
 
 def test_accuracy_names_the_extremes_and_whether_intervals_overlap() -> None:

@@ -4,7 +4,6 @@ import csv
 from pathlib import Path
 
 import pytest
-import yaml
 
 from dpfl import claims
 from dpfl.papers import folder
@@ -15,7 +14,7 @@ KEYS = folder.names()
 
 
 def paper(key):
-    return yaml.safe_load((PAPERS / key / "paper.yaml").read_text(encoding="utf-8"))
+    return folder.load(key).about  # it refuses a key that stands twice
 
 
 def printed(key):
@@ -103,20 +102,6 @@ def test_nothing_is_printed_twice_at_one_place(key):
     places = [tuple(v for k, v in line.items() if k != "value") for line in lines]
     assert len(places) == len(set(places))
     assert all(float(line["value"]) >= 0 for line in lines)
-
-
-class Once(yaml.SafeLoader):
-    """Reads YAML, and takes a key that stands twice as the slip that it is."""
-
-    def construct_mapping(self, node, deep=False):
-        keys = [key.value for key, _ in node.value]
-        assert len(keys) == len(set(keys)), f"{node.start_mark}: {sorted(keys)}"
-        return super().construct_mapping(node, deep)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_no_key_stands_twice(key):
-    yaml.load((PAPERS / key / "paper.yaml").read_text(encoding="utf-8"), Once)
 
 
 def test_fsdp_of_table_5_is_rank_50_of_table_3():

@@ -9,8 +9,9 @@ import synthetic
 import yaml
 from synthetic import cell, study
 
+from dpfl.judging import badges
 from dpfl.judging import published as table
-from dpfl.papers import badges, folder, published
+from dpfl.papers import folder, published
 from dpfl.tables import results
 
 PRINTED = """table,row,metric,value,dataset,epsilon,rounds

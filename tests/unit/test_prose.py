@@ -7,7 +7,8 @@ import pytest
 from PIL import Image
 
 from dpfl.errors import UserError
-from dpfl.report import forms, prose, typed_numbers
+from dpfl.report import prose, typed_numbers
+from dpfl.tables import forms, numerals
 
 CELLS = """method,label,variant,rank,epsilon,n,trained,accuracy_mean,ci_low,ci_high,certified
 central,central,rank=10,10,2.0,3,3,98.25,98.0,98.5,False
@@ -18,10 +19,17 @@ COUNTED = """method,label,variant,rank,epsilon,n,accuracy_mean,ci_low,ci_high,sd
 central,central,rank=10,10,2.0,3,98.25,98.0,98.5,0.1,0,False
 central,central,rank=50,50,2.0,3,68.5,-55.0,192.0,50.0,1,False
 """
-OLDER = """method,label,variant,epsilon,n,accuracy_mean,ci_low,ci_high
-central,central (not certified),"rank=10, optimizer=sgd",2.0,3,98.25,98.0,98.5
-central,central (not certified),"rank=50, optimizer=sgd",2.0,3,97.5,97.0,98.0
-dpsgd,dpsgd,,2.0,3,96.5,96.0,97.0
+OLDER = """method,label,variant,epsilon,n,accuracy_mean,ci_low,ci_high,eps_certified
+central,central,"rank=10, optimizer=sgd",2.0,3,98.25,98.0,98.5,
+central,central,"rank=50, optimizer=sgd",2.0,3,97.5,97.0,98.0,
+dpsgd,dpsgd,,2.0,3,96.5,96.0,97.0,1.9998
+"""
+UNPROVEN = """method,label,variant,epsilon,n,accuracy_mean,eps_certified
+central,central,,2.0,3,98.25,
+central,central,,inf,3,98.25,
+"""
+TRIED = """method,label,variant,epsilon,values,n,validation_accuracy
+central,central,,2.0,rate=0.5,1,98.25
 """
 COMPARED = """better,worse,epsilons,n,difference,ci_low,ci_high,p,p_holm,verdict
 a,b,2 8,5,0.294,0.0246,0.5634,0.02,0.0388,replicated
@@ -48,6 +56,8 @@ def paper(tmp_path: Path) -> Path:
         (tmp_path / tables / "main.csv").write_text(CELLS)
         (tmp_path / tables / "main_comparisons.csv").write_text(COMPARED)
         (tmp_path / tables / "older.csv").write_text(OLDER)
+        (tmp_path / tables / "unproven.csv").write_text(UNPROVEN)
+        (tmp_path / tables / "main_trials.csv").write_text(TRIED)
         (tmp_path / tables / "counted.csv").write_text(COUNTED)
     (tmp_path / "reference/some2020/mnist/claims").mkdir()
     (tmp_path / "reference/some2020/mnist/claims/claims.csv").write_text(JUDGED)
@@ -78,7 +88,7 @@ def rendered(paper: Path, text: str) -> str:
         ('kept("mnist").accuracy("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").brief("main", epsilon=inf)', "99.0"),
         ('run.mean("main", rank="10") | fixed(2)', "98.25"),
-        ('run.means("main", rank=[10, 50]) | span', "98.2 to 98.5"),
+        ('run.rows("main", rank=[10, 50]) | map(attribute="n") | span(0)', "3"),
         ('run.cell("main", rank=10).certified', "False"),
         (
             'run.comparison("main", better="a", worse="b") | compared',
@@ -88,21 +98,22 @@ def rendered(paper: Path, text: str) -> str:
         ('printed("table 3", "fsdp", epsilon=2, rank=50) | fixed(2)', "96.37"),
         ('printed("table 5", "dpsgd", epsilon=2)', "94.52"),
         ('run.table("main").n | list | listed', "3.0, 3.0 and 1.0"),
-        ('run.rows("main", epsilon=2) | map(attribute="rank") | slashed(0)', "10 / 50"),
+        ('run.rows("main", epsilon=2) | map(attribute="rank") | span(0)', "10 to 50"),
         ("1e-5 | short", "1e-5"),
         ('guard(run.mean("main", rank=10) > 98, "high")', ""),
         ('run.has("main"), run.has("mian")', "(True, False)"),
-        # Tables without a column for each varied setting, and with certificates told by labels:
+        # Tables without a column for each varied setting, and with certificates told by their ε:
         ('kept("mnist").mean("older", rank=10, optimizer="sgd")', "98.25"),
         ('kept("mnist").mean("older", optimizer="sgd", rank=50, epsilon=2)', "97.5"),
-        ('kept("mnist").means("older", rank=[10, 50], optimizer=["sgd"]) | span', "97.5 to 98.2"),
+        ('kept("mnist").rows("older", rank=[10, 50], optimizer=["sgd"]) | length', "2"),
         ('kept("mnist").cell("older", variant="").certified', "True"),
         # Tables whose means have the runs at chance among them: that of the others is not known.
         ('kept("mnist").brief("counted", rank=10)', "98.2 ± 0.2"),
         ('kept("mnist").brief("counted", rank=50)', "(2 of 3 trained)"),
         ('kept("mnist").accuracy("older", rank=10, optimizer="sgd")', "98.2 ± 0.2 (n=3)"),
-        ('kept("mnist").means("older", label="central")', "[98.25, 97.5]"),
+        ('kept("mnist").rows("older", method="central") | length', "2"),
         ('kept("mnist").rows("older", certified=False) | length', "2"),
+        ('kept("mnist").rows("unproven") | map(attribute="certified") | list', "[False, True]"),
     ],
 )
 def test_values_are_quoted_by_their_settings(paper: Path, expression: str, text: str) -> None:
@@ -121,10 +132,11 @@ def test_values_are_quoted_by_their_settings(paper: Path, expression: str, text:
         ('run.mean("older", rank=10, optimizer="adam")', "no column 'rank' in older: "),
         ('run.mean("main_comparisons", rank=10)', "no column 'rank' in main_comparisons: "),
         ('run.mean("mian", rank=2)', "no table 'mian' in "),
-        ('run.means("main", rank=7)', "no row of main with rank=7"),
+        ('run.mean("main", rank=7)', "no rows of main with rank=7"),
         ('kept("paper")', "no kept results of some2020 at scale 'paper': "),
         ('printed("table 3", "fsdp", epsilon=2)', "2 rows of published.csv with table=table 3"),
         ('run.cell("main", rank=10).prize', "has no attribute 'prize'"),
+        ('run.cell("main_trials").certified', "has no attribute 'certified'"),
         ("number", "'number' is undefined"),
         ("1 | square", "No filter named 'square'"),
         ("run.mean(", "unexpected"),
@@ -204,8 +216,8 @@ def test_settings_and_citations_are_no_results(tmp_path: Path, text: str) -> Non
 def test_forms() -> None:
     assert forms.listed([]) == "none"
     assert forms.listed(["a", "b", "c"]) == "a, b and c"
-    assert forms.counted(1, "run") == "1 run"
-    assert forms.counted(3, "run") == "3 runs"
+    assert numerals.counted(1, "run") == "1 run"
+    assert numerals.counted(3, "run") == "3 runs"
     assert forms.points(0.5) == "0.5 points"
     assert forms.signed(-0.25, 2) == "-0.25"
     assert forms.span([1.02, 0.98]) == "1.0"

@@ -103,7 +103,7 @@ def commit(folder: Path) -> None:
 
 
 def test_files_that_differ_from_the_commit_are_named(checkout):
-    assert len(tree.clean_commit()) == 40
+    assert len(tree.clean_commit()) == 40 and tree.commit() == tree.clean_commit()
     files.write_text(checkout / "results/reference/a/b/tables/x.csv", "kept")
     assert tree.changes() == []
     (checkout / "code.py").write_text("2")
@@ -111,6 +111,7 @@ def test_files_that_differ_from_the_commit_are_named(checkout):
     assert sorted(tree.changes()) == ["code.py", "new file.py"]
     with pytest.raises(UserError, match=r"differ from the commit: code.py, new file.py; commit"):
         tree.clean_commit()
+    assert tree.commit().endswith("+changes")
     commit(checkout)
     (checkout / "code.py").rename(checkout / "moved.py")
     assert sorted(tree.changes()) == ["code.py", "moved.py"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from dpfl import cli, files
-from dpfl.papers import badges, records
+from dpfl.judging import badges, records
+from dpfl.provenance import tree
 
 
 def main() -> None:
@@ -20,7 +21,7 @@ def main() -> None:
     for name, table in tables.items():
         text = table.to_csv(index=False, lineterminator="\n")
         files.write_text(args.results / "tables" / f"{name}.csv", text)
-    made = records.document(args.papers, tables["claims"], args.results)
+    made = records.document(args.papers, tables["claims"], args.results, tree.commit())
     files.write_json(args.results / "claims.json", made)
     for paper in args.papers:
         verdicts = [r["verdict"] for r in made["records"] if r["paper"]["key"] == paper]

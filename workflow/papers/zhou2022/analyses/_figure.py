@@ -10,6 +10,7 @@ from papers.zhou2022.analyses._assumptions import ALL, ONE
 from papers.zhou2022.analyses._printed import NAMES
 
 from dpfl.figures import style
+from dpfl.tables.vocabulary import MATCHES
 
 CELL = ["dataset", "header_epsilon", "method", "epochs"]
 """What tells the printed losses apart; each has one or two readings."""
@@ -49,7 +50,7 @@ def draw(prices: pd.DataFrame) -> Figure:
 
 def finding(prices: pd.DataFrame) -> str:
     """Tell how many printed losses match in some reading, and how far they are as one release."""
-    matched = prices["verdict"].eq("matches").groupby([prices[key] for key in CELL]).any()
+    matched = prices["verdict"].eq(MATCHES).groupby([prices[key] for key in CELL]).any()
     own = prices[prices["reading"] == ONE]
     times = own["published"] / own["classic_rdp"]
     return (

@@ -10,6 +10,7 @@ from papers.zhou2022.analyses._needed import single
 from papers.zhou2022.analyses._printed import DECIMALS
 
 from dpfl.privacy.composition import classic_sigma
+from dpfl.tables.vocabulary import DIFFERS, MATCHES
 
 
 def prices(assumed: Assumptions, pairs: Iterable[Pair]) -> pd.DataFrame:
@@ -37,7 +38,7 @@ def _cell(assumed: Assumptions, pair: Pair, epochs: int, printed: float) -> dict
         "published": printed,
         "classic_rdp": found,
         "residual": found - printed,
-        "verdict": "matches" if matches(found, printed) else "differs",
+        "verdict": MATCHES if matches(found, printed) else DIFFERS,
         "pld": assumed.truth(rate, sigma * pair.joint, epochs),
         "other_header_delta": assumed.other_header_delta,
         "other_sigma": other,

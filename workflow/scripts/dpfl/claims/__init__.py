@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpfl import plugins
 from dpfl.errors import UserError
 from dpfl.suggestions import nearest
+from dpfl.tables.vocabulary import NOT_JUDGED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +36,8 @@ in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a
 `tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
 
 COMMON = ("id", "where", "quote", "translation", "short", "kind", "study", "withdrawn")
-NOT_JUDGED = ("id", "where", "quote", "translation", "short", "status", "reason")
-STATUS = "not judged"
+LEFT_OPEN = ("id", "where", "quote", "translation", "short", "status", "reason")
+"""The keys of a claim that is not judged."""
 METHODS = ("better", "worse", "method", "controls")
 """The keys of a claim, of whatever kind, that name methods; with `of` they are values of that."""
 
@@ -78,8 +79,11 @@ def check(claim: dict[str, Any]) -> None:
     """Raise a UserError for the first key of a claim that its kind lacks or does not know."""
     where = f"claim {claim.get('id', '?')}"
     if "status" in claim:
-        _expect(claim["status"] == STATUS, f"{where}: status {claim['status']!r}, must be {STATUS}")
-        _keys(where, claim, ("id", "where", "quote", "reason"), NOT_JUDGED)
+        _expect(
+            claim["status"] == NOT_JUDGED,
+            f"{where}: status {claim['status']!r}, must be {NOT_JUDGED}",
+        )
+        _keys(where, claim, ("id", "where", "quote", "reason"), LEFT_OPEN)
         return
     _keys(where, claim, ("id", "where", "quote", "kind"), None)
     kind = claim["kind"]

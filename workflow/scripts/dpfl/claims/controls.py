@@ -17,6 +17,15 @@ is not beaten at one epsilon, it `wins` in at most 2.5 % of cases.
 from typing import TYPE_CHECKING, Any
 
 from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.tables.vocabulary import (
+    CONTROL_MISSING,
+    DOES_NOT_WIN,
+    NOT_REPLICATED,
+    REPLICATED,
+    REVERSED,
+    SMALL,
+    WINS,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +40,8 @@ EXAMPLE = {"better": "a", "controls": ["b", "c"], "subject": "a part"}
 _FEWEST = 2
 """Controls that have to be run: with one, another part may have made the difference."""
 _WORDS = {
-    **dict.fromkeys(("replicated", "replicated, small"), "wins"),
-    **dict.fromkeys(("not replicated", "reversed"), "does not win"),
+    **dict.fromkeys((REPLICATED, SMALL), WINS),
+    **dict.fromkeys((NOT_REPLICATED, REVERSED), DOES_NOT_WIN),
 }
 
 
@@ -47,7 +56,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     told[0]["about"] = f"A win due to {claim['subject']}, {told[0]['about']}"
     ran = {*runs["method"]}
     if claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST:
-        told[0]["verdict"] = "control missing"
+        told[0]["verdict"] = CONTROL_MISSING
     return told
 
 

@@ -21,7 +21,7 @@ which the t-test is not exact (five seeds all save one round in 1 of 32 cases wh
 it).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,16 +43,7 @@ EXAMPLE = {"better": "a", "worse": ["b"], "accuracy": 50}
 _MARGIN = 1.0
 """In rounds."""
 _SAVED, _NEVER = "saved", "never"
-
-
-@dataclass(frozen=True)
-class Race(orderings.Pair):
-    """A pair whose runs have a round, negative, in `saved`; `never` marks those that fall short."""
-
-    def at(self, epsilon: float) -> "Race":
-        """Return the runs at one epsilon, and say how many of them fall short."""
-        own = super().at(epsilon)
-        return replace(self, about=own.about + short(own), better=own.better, worse=own.worse)
+"""Columns of a race: the round of a run, negative, and whether it falls short."""
 
 
 def drawn() -> None:
@@ -72,7 +63,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     epsilons = cells.epsilons(claim, *sides)
     curves = _curves(evidence.rounds()) if len(runs) else {}
     races = [_race(claim, pair, curves) for pair in compared]
-    question = orderings.Question(claim, evidence, epsilons, _MARGIN, _SAVED)
+    question = orderings.Question(claim, evidence, epsilons, _MARGIN, _SAVED, short)
     judged = orderings.judged(question, races)
     judged[0]["about"] += short(*races)
     return [row | {"about": f"Rounds to {_goal(claim)}, {row['about']}"} for row in judged]
@@ -110,14 +101,14 @@ def _curves(rounds: "pd.DataFrame") -> "dict[tuple[int, str], pd.Series]":
     }
 
 
-def _race(claim: dict, pair: orderings.Pair, curves: dict) -> Race:
-    """Return a pair with the rounds of its runs, those that have a partner."""
+def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
+    """Return a pair of those runs that have a partner, with the columns of a race."""
     goals = _goals(claim, pair)
     sides = [_partnered(side, goals) for side in (pair.better, pair.worse)]
     used = [curves[name] for side in sides for name in _names(side)]
     late = max((curve.index.max() for curve in used), default=0) + 1
     better, worse = (_timed(side, goals, curves, late) for side in sides)
-    return Race(pair.name, pair.about, better, worse)
+    return replace(pair, better=better, worse=worse)
 
 
 def _goals(claim: dict, pair: orderings.Pair) -> dict[tuple[int, float], float]:
@@ -142,7 +133,7 @@ def _names(side: "pd.DataFrame") -> list[tuple[int, str]]:
 
 
 def _timed(side: "pd.DataFrame", goals: dict, curves: dict, late: float) -> "pd.DataFrame":
-    """Add the columns of a race to runs; `late` is the round of those that never get there."""
+    """Add both columns to runs; `late` is the round of those that never get there."""
     found = [
         reached(curves[name], goals[place])
         for name, place in zip(_names(side), _places(side), strict=True)

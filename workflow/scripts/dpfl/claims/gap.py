@@ -31,6 +31,7 @@ import numpy as np
 from dpfl.judging import conjunction, gains, power, rows, sentences
 from dpfl.tables import fairness, outcomes, pairing, verdicts
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,19 +108,19 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         **rows.of_runs(gain.better, gain.worse),
     )
     if not (len(gain.better) and len(gain.worse)):
-        return head | {"verdict": "not run", "n": 0}
+        return head | {"verdict": NOT_RUN, "n": 0}
     beside = rows.ours(measured) | {
         "difference": measured.mean - gain.printed,
-        "difference_low": _minus(measured.low, gain.printed),
-        "difference_high": _minus(measured.high, gain.printed),
+        "difference_low": measured.low - gain.printed,
+        "difference_high": measured.high - gain.printed,
     }
     return (
         head
         | beside
         | {
             "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
-            "needed_n": power.needed(gain.printed, _number(measured.sd)),
-            "lucky_gain": power.lucky(_number(outcomes.measured(gain.better, gain.column).sd)),
+            "needed_n": power.needed(gain.printed, measured.sd),
+            "lucky_gain": power.lucky(outcomes.measured(gain.better, gain.column).sd),
             "weak_baseline": _weak(evidence, gain),
         }
     )
@@ -156,11 +157,3 @@ def _extremes(parts: list[rows.Row]) -> rows.Row:
         "weak_baseline": any(weak) if weak else "",
         **most,
     }
-
-
-def _minus(end: float | None, printed: float) -> float:
-    return _number(end) - printed
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value

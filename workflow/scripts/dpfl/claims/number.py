@@ -22,6 +22,7 @@ from dpfl.judging import conjunction, printed, rows
 from dpfl.judging.sentences import failed, matched, verdict
 from dpfl.tables import outcomes, verdicts
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,7 @@ def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row
         printed=number.value,
         epsilon=number.epsilon,
         compared=number.compared,
-        verdict="not run",
+        verdict=NOT_RUN,
         n=0,
     )
     if not len(number.runs):

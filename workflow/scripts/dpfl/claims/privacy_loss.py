@@ -20,6 +20,7 @@ from dpfl.errors import UserError
 from dpfl.judging import cells, printed, rows
 from dpfl.judging.sentences import verdict
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import DIFFERS, MATCHES, NOT_RUN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +32,8 @@ OPTIONAL = ("rows", "cells")
 LISTS = ("rows",)
 EXAMPLE = {"analysis": "prices", "table": "table 2"}
 
-_WEAKEST_FIRST = ("differs", "not run", "matches")
-_BEST_FIRST = ("matches", "not run", "differs")
+_WEAKEST_FIRST = (DIFFERS, NOT_RUN, MATCHES)
+_BEST_FIRST = (MATCHES, NOT_RUN, DIFFERS)
 _PRIVACY = "no claim"
 
 
@@ -105,7 +106,7 @@ def _part(claim: dict, evidence: "Evidence", found: "pd.DataFrame", line: dict) 
         printed=float(line["printed"]),
         ours=float(line["ours"]) if priced else np.nan,
         difference=float(line["ours"]) - float(line["printed"]) if priced else np.nan,
-        verdict=line["verdict"] if priced else "not run",
+        verdict=line["verdict"] if priced else NOT_RUN,
         privacy=_PRIVACY,
     )
 
@@ -121,7 +122,7 @@ def _sum(
         evidence,
         name,
         about=place,
-        compared=f"{found.count('matches')} of {len(found)} losses match",
+        compared=f"{found.count(MATCHES)} of {len(found)} losses match",
         verdict=next(word for word in _WEAKEST_FIRST if word in found),
         privacy=_PRIVACY,
     )

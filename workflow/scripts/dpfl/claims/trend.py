@@ -33,6 +33,7 @@ import numpy as np
 from dpfl.errors import UserError
 from dpfl.judging import cells, contrasts, orderings, rows, sentences
 from dpfl.tables import outcomes, results, verdicts
+from dpfl.tables.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
         values, sample = _sample(claim, evidence, own)
         samples.append(_SIGN[claim["direction"]] * sample)
         parts.append(_part(claim, evidence, own, (name, epsilon), values, samples[-1]))
-    head = rows.blank(claim, evidence, about=_about(claim), verdict="not run")
+    head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
     if not parts:
         return [head]
     if len(parts) == 1:
@@ -162,9 +163,9 @@ def _part(
         ", ".join(where) or f"over {claim['over']}",
         about=", ".join([f"{_about(claim)}{ends}", *where]),
         epsilon=epsilon,
-        p=np.nan if p is None else p,
-        p_holm=np.nan if p is None else p,
-        verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else "not run",
+        p=p,
+        p_holm=p,
+        verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN,
         **rows.difference(measured),
         **rows.of_runs(runs),
     )

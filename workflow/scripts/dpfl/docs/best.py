@@ -7,11 +7,11 @@ from typing import Any
 from dpfl.docs import markdown
 from dpfl.figures import datasets, families
 from dpfl.papers import folder
+from dpfl.papers.datasets import base
 from dpfl.provenance import kept
-from dpfl.report import forms, values
-from dpfl.tables import cell_words
+from dpfl.report import values
+from dpfl.tables import cell_words, forms
 from dpfl.tables.numerals import rounded_up
-from dpfl.tables.published import base
 from dpfl.tables.verdicts import MIN_SPREAD
 
 BUDGETS = (1, 2, 4, 8)

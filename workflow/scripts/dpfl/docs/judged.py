@@ -12,6 +12,7 @@ from dpfl.provenance import kept
 from dpfl.report import claims_table, deciding, paper, values
 from dpfl.report.paper import Paper
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import UNJUDGED
 
 PRINTED = "printed"
 CLAIM = ("claim", PRINTED, "found", "verdict", "ε claimed / certified / audited")
@@ -109,7 +110,7 @@ def _claims(path: Path, own: Paper, commit: str) -> Iterator[Claim]:
     table = withdrawn.from_table(table, own.claims.values(), commit)
     for name, about in own.claims.items():
         rows = claims_table.parts(table, name)
-        if rows and rows[0]["verdict"] not in (claims_table.NOT_JUDGED, *claims_table.LAST):
+        if rows and rows[0]["verdict"] not in UNJUDGED:
             yield Claim(about, rows, withdrawn.reason(about, commit))
 
 

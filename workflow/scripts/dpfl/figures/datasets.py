@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpfl.tables.published import base
+from dpfl.papers.datasets import base
 
 NAMES = {
     "mnist": "MNIST",

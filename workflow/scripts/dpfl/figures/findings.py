@@ -18,7 +18,7 @@ def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str
     measured = verdicts.interval(differences)
     if not measured.n:
         return f"{ours} and {theirs}: no seed trained with both {where}"
-    if measured.low is not None and measured.low <= 0 <= measured.high:
+    if measured.low <= 0 <= measured.high:
         told = f"{ours} and {theirs} are not told apart {where}: {points(measured.mean)}"
     elif abs(measured.mean) < 0.05:
         told = f"{ours} and {theirs} are equal {where}"

@@ -1,5 +1,6 @@
 """Which runs of a study a claim speaks of."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import pandas as pd
 
 from dpfl.claims import Evidence
 from dpfl.errors import UserError
-from dpfl.tables import published, results
+from dpfl.papers import datasets
+from dpfl.tables import results
 
 
 def runs(claim: dict, evidence: Evidence) -> pd.DataFrame:
@@ -16,7 +18,7 @@ def runs(claim: dict, evidence: Evidence) -> pd.DataFrame:
     These are settings of the study; `dataset` is the data set that it is about, so that a claim on
     another one has no runs.
     """
-    about = published.base(evidence.study["dataset"])
+    about = datasets.base(evidence.study["dataset"])
     return chosen(claim, evidence.runs.assign(dataset=about), claim.get("cells", {}))
 
 
@@ -41,12 +43,12 @@ def having(table: pd.DataFrame, key: str, wanted: object) -> pd.DataFrame:
 
 def same(value: object, wanted: object) -> bool:
     """Tell whether two settings are one: 1, 1.0 and "1" are; a list holds those wanted."""
-    if isinstance(wanted, list):
+    if isinstance(wanted, list | tuple):
         return any(same(value, one) for one in wanted)
     if value == wanted or str(value) == str(wanted):
         return True
     try:
-        return bool(np.isclose(float(value), float(wanted), rtol=1e-9, atol=0))
+        return math.isclose(float(value), float(wanted), rel_tol=1e-9)
     except (TypeError, ValueError):
         return False
 

@@ -10,20 +10,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dpfl.tables import vocabulary as words
 from dpfl.tables.numerals import known
 
-NOT_RUN = "not run"
-REFUTED = frozenset({"not replicated", "reversed"})
-WEAKEST_FIRST = ("too few seeds", NOT_RUN, "inconclusive", "replicated, small", "replicated")
-MISMATCH_FIRST = ("differs", "too few seeds", NOT_RUN, "inconclusive", "matches")
+REFUTED = frozenset({words.NOT_REPLICATED, words.REVERSED})
+WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.REPLICATED)
+MISMATCH_FIRST = (words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.MATCHES)
 
 
 def verdict(parts: Iterable[str]) -> str:
     """Return the verdict on the whole: one refuted part refutes it, else the weakest decides."""
     found = set(parts)
     if found & REFUTED:
-        return "reversed" if found == {"reversed"} else "not replicated"
-    return next((word for word in WEAKEST_FIRST if word in found), NOT_RUN)
+        return words.REVERSED if found == {words.REVERSED} else words.NOT_REPLICATED
+    return next((word for word in WEAKEST_FIRST if word in found), words.NOT_RUN)
 
 
 def deciding(parts: Sequence[Mapping[str, Any]], whole: str) -> Mapping[str, Any]:
@@ -39,4 +39,4 @@ def deciding(parts: Sequence[Mapping[str, Any]], whole: str) -> Mapping[str, Any
 def matching(parts: Iterable[str]) -> str:
     """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
     found = set(parts)
-    return next((word for word in MISMATCH_FIRST if word in found), NOT_RUN)
+    return next((word for word in MISMATCH_FIRST if word in found), words.NOT_RUN)

@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 
 from dpfl import plugins
-from dpfl.claims import STATUS, Evidence
+from dpfl.claims import Evidence
 from dpfl.judging import cells, rows, unfinished
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
 
-NOT_RUN = "not run"
 _SILENT = {
-    STATUS: "This claim is not judged.",
+    NOT_JUDGED: "This claim is not judged.",
     NOT_RUN: "This scale does not run it.",
 }
 
@@ -23,7 +23,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     nothing.
     """
     if "status" in claim:
-        return rows.table([rows.blank(claim, evidence, verdict=STATUS)])
+        return rows.table([rows.blank(claim, evidence, verdict=NOT_JUDGED)])
     if open_cells := unfinished.needed(claim, evidence):
         return rows.table([unfinished.row(claim, evidence, open_cells)])
     if evidence.study is None and not evidence.tables:
@@ -32,7 +32,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
         )
     judged = rows.table(plugins.load("claims", claim["kind"]).judge(claim, evidence))
     if (evidence.study or {}).get("demonstrates", False):
-        judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, "demonstration")
+        judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, DEMONSTRATION)
     return judged
 
 
@@ -49,6 +49,6 @@ def words(row: pd.Series) -> str:
     """Tell one row of a judged claim in a sentence."""
     if row["verdict"] in _SILENT:
         return _SILENT[row["verdict"]]
-    if row["verdict"] == unfinished.VERDICT:
+    if row["verdict"] == UNFINISHED:
         return f"This claim is open: {row['about']}."
     return plugins.load("claims", row["kind"]).words(row)

@@ -1,6 +1,6 @@
 """Pairs of methods, or of settings, judged at every epsilon first and pooled over them second."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from dpfl.errors import UserError
 from dpfl.judging import cells, conjunction, rows
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, fairness, pairing, results, verdicts
+from dpfl.tables.vocabulary import NOT_RUN
 
 METHOD = "method"
 
@@ -34,7 +35,8 @@ class Pair:
 class Question:
     """What is asked of the pairs of a claim.
 
-    `value` is the column whose differences are judged, `margin` in its units.
+    `value` is the column whose differences are judged, `margin` in its units; `remark` is what is
+    said of a pair at one epsilon, as the end of its name.
     """
 
     claim: dict
@@ -42,6 +44,7 @@ class Question:
     epsilons: list[float]
     margin: float
     value: str = "accuracy"
+    remark: Callable[[Pair], str] = lambda pair: ""
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
         """Return one difference per seed, the mean over epsilons."""
@@ -101,8 +104,7 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         told += [_every(question, [pair], own, samples[n], pair.name, adjusted)] * several + own
         told += [_pooled(question, compared, n)] * several
     values = [sample for own in samples.values() for sample in own]
-    holm = [p for p, _ in levels.values()]
-    most = None if None in holm else max(holm, default=None)
+    most = float(np.max([p for p, _ in levels.values()], initial=0.0))
     return [_every(question, compared, parts, values, "overall", most), *told]
 
 
@@ -120,12 +122,12 @@ def _row(
         question.claim,
         question.evidence,
         f"{pair.name}, {cells.shown(epsilon)}",
-        about=f"{pair.about}, {cells.shown(epsilon)}",
+        about=f"{pair.about}{question.remark(pair)}, {cells.shown(epsilon)}",
         epsilon=epsilon,
-        p=_nan(p),
-        p_holm=_nan(p if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))),
+        p=p,
+        p_holm=verdicts.p_at(p, level),
         tuning=fairness.of(pair.better, pair.worse),
-        verdict=verdicts.of_ordering(measured, question.margin) if ran else "not run",
+        verdict=verdicts.of_ordering(measured, question.margin) if ran else NOT_RUN,
         **rows.difference(measured),
         **rows.of_runs(pair.better, pair.worse),
     )
@@ -137,7 +139,7 @@ def _every(
     parts: list[rows.Row],
     samples: list[np.ndarray],
     name: str,
-    p_holm: float | None,
+    p_holm: float,
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
@@ -149,11 +151,11 @@ def _every(
     used = used.drop_duplicates(["cell", "run"]) if len(used) else used
     head = rows.blank(question.claim, question.evidence, name, about=about)
     if not parts:
-        return head | {"verdict": "not run"}
+        return head | {"verdict": NOT_RUN}
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples),
-        "p_holm": _nan(p_holm),
+        "p_holm": p_holm,
         "tuning": fairness.least(part["tuning"] for part in parts),
         **rows.of_runs(used),
     }
@@ -165,7 +167,7 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
     part = conjunction.deciding(parts, verdict)
     return {
         **{key: part[key] for key in rows.DIFFERENCE},
-        "p": _nan(verdicts.p_together(samples)),
+        "p": verdicts.p_together(samples),
         "p_holm": float(np.max([part["p_holm"] for part in parts])),
         "verdict": verdict,
     }
@@ -186,14 +188,10 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         question.evidence,
         f"{pair.name}, {comparisons.POOLED}",
         about=f"{pair.about}, pooled over epsilon {over}",
-        p=_nan(found.p),
-        p_holm=_nan(found.p_holm),
+        p=found.p,
+        p_holm=found.p_holm,
         tuning=fairness.of(*sides),
         verdict=found.verdict,
         **rows.difference(found.interval),
         **rows.of_runs(*sides),
     )
-
-
-def _nan(value: float | None) -> float:
-    return np.nan if value is None else value

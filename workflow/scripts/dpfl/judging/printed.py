@@ -13,6 +13,7 @@ from dpfl.claims import PRIVACY, Evidence
 from dpfl.errors import UserError
 from dpfl.judging import cells, rows
 from dpfl.tables import verdicts
+from dpfl.tables.numerals import known
 
 TRAINING = "train"
 OURS = frozenset(
@@ -71,10 +72,11 @@ def numbers(
 
 def beside(measured: verdicts.Interval, value: float) -> rows.Row:
     """Return the columns of our value beside a printed one."""
-    gap = {"difference": measured.mean - value}
-    if measured.low is not None:
-        gap |= {"difference_low": measured.low - value, "difference_high": measured.high - value}
-    return rows.ours(measured) | gap
+    return rows.ours(measured) | {
+        "difference": measured.mean - value,
+        "difference_low": measured.low - value,
+        "difference_high": measured.high - value,
+    }
 
 
 def coordinates(printed: pd.DataFrame) -> list[str]:
@@ -91,25 +93,21 @@ def _each(found: pd.DataFrame, own: pd.Series, keys: list[str]) -> pd.DataFrame:
 
 
 def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[str]) -> Number:
-    known = {key: line[key] for key in keys if _holds(line[key])}
-    names = str(line["runs"]).split() if _holds(line["runs"]) else []
+    place = {key: line[key] for key in keys if known(line[key])}
+    names = str(line["runs"]).split() if known(line["runs"]) else []
     runs = evidence.runs
     runs = runs[runs["run"].isin(names) & (runs["method"] == line["method"])]
     runs = runs.drop_duplicates("run")  # two cells may share one
-    name = ", ".join(f"{key} {text(line[key])}" for key in shown if _holds(line[key]))
+    name = ", ".join(f"{key} {text(line[key])}" for key in shown if known(line[key]))
     compared = line.get("compared", "")
     return Number(
         name or str(line["row"]),
         float(line["printed"]),
         str(line["metric"]),
-        known,
+        place,
         runs,
-        compared if _holds(compared) else "",
+        compared if known(compared) else "",
     )
-
-
-def _holds(value: object) -> bool:
-    return not (value is None or value == "" or (isinstance(value, float) and np.isnan(value)))
 
 
 def text(value: object) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 from dpfl.claims import PRIVACY
 from dpfl.papers import published
 from dpfl.tables import audits, outcomes, results, verdicts
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
@@ -21,7 +22,6 @@ TAIL = (
     *PRIVACY,
     "runs",
 )
-NOT_RUN = "not run"
 
 
 def table(
@@ -89,7 +89,7 @@ def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> 
         "ci_high": measured.high,
         "n": measured.n,
         "difference": measured.mean - number["value"],
-        "verdict": "demonstration" if study["demonstrates"] else verdict,
+        "verdict": DEMONSTRATION if study["demonstrates"] else verdict,
         **audits.of_cell(own),
         "runs": " ".join(cell["runs"]),
     }

@@ -59,21 +59,21 @@ def difference(measured: verdicts.Interval) -> Row:
     return {
         "n": measured.n,
         "difference": measured.mean,
-        "difference_low": _nan(measured.low),
-        "difference_high": _nan(measured.high),
+        "difference_low": measured.low,
+        "difference_high": measured.high,
     }
 
 
 def ours(measured: verdicts.Interval) -> Row:
     """Return the columns of an interval of our own value."""
-    low, high = _nan(measured.low), _nan(measured.high)
-    return {"n": measured.n, "ours": measured.mean, "ours_low": low, "ours_high": high}
+    return {
+        "n": measured.n,
+        "ours": measured.mean,
+        "ours_low": measured.low,
+        "ours_high": measured.high,
+    }
 
 
 def _privacy(runs: pd.DataFrame) -> Row:
     cells = [audits.of_cell(own) for _, own in runs.groupby("cell", sort=False)]
     return min(cells, key=lambda c: (verdicts.PRIVACY.index(c["privacy"]), -c["eps_claimed"]))
-
-
-def _nan(value: float | None) -> float:
-    return np.nan if value is None else value

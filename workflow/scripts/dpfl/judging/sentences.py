@@ -6,12 +6,13 @@ import pandas as pd
 
 from dpfl.tables.comparisons import POOLED
 from dpfl.tables.numerals import known, p_equation
+from dpfl.tables.vocabulary import DEMONSTRATION, DIFFERS, MATCHES, NOT_RUN, TOO_FEW
 
 PAIRS = "pairs in which both trained"
 OPEN = {
-    "too few seeds": "too few seeds for a verdict",
-    "not run": "this scale does not run it",
-    "demonstration": "a demonstration, which judges no claim",
+    TOO_FEW: "too few seeds for a verdict",
+    NOT_RUN: "this scale does not run it",
+    DEMONSTRATION: "a demonstration, which judges no claim",
 }
 
 
@@ -25,9 +26,9 @@ def matched(verdicts: Sequence[str], noun: str) -> str:
     if not verdicts:
         return f"no {noun} at this scale"
     nouns = f"{noun}{'s' * (len(verdicts) != 1)}"
-    if not {"matches", "differs"} & {*verdicts}:
+    if not {MATCHES, DIFFERS} & {*verdicts}:
         return f"{len(verdicts)} {nouns}"
-    return f"{verdicts.count('matches')} of {len(verdicts)} {noun}s match"
+    return f"{verdicts.count(MATCHES)} of {len(verdicts)} {noun}s match"
 
 
 def difference(row: pd.Series, unit: str = "points") -> str:

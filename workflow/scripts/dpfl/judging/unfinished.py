@@ -6,8 +6,7 @@ from dpfl import claims
 from dpfl.claims import Evidence
 from dpfl.judging import cells, rows
 from dpfl.tables import results
-
-VERDICT = "unfinished"
+from dpfl.tables.vocabulary import UNFINISHED
 
 
 def needed(claim: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:
@@ -20,7 +19,7 @@ def row(claim: dict[str, Any], evidence: Evidence, open_cells: list[dict]) -> ro
     names = "; ".join(results.named(cell) for cell in open_cells)
     first = open_cells[0]
     about = f"not finished: {names}; {first['message']} ({first['log']})"
-    return rows.blank(claim, evidence, verdict=VERDICT, about=about)
+    return rows.blank(claim, evidence, verdict=UNFINISHED, about=about)
 
 
 def _speaks_of(claim: dict[str, Any], cell: dict[str, Any]) -> bool:

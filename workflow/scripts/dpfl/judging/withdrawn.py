@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-WITHDRAWN = "withdrawn"
+from dpfl.tables.vocabulary import WITHDRAWN
 
 
 def reason(claim: Mapping[str, Any], commit: str) -> str:

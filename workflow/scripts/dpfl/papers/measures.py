@@ -15,6 +15,7 @@ from typing import Any
 
 from dpfl.papers import folder, published
 from dpfl.suggestions import nearest
+from dpfl.tables.numerals import counted
 
 
 def compared(paper: str, number: published.Printed, length: str) -> str:
@@ -32,11 +33,6 @@ def compared(paper: str, number: published.Printed, length: str) -> str:
 def by(about: Mapping[str, Any], table: str) -> str:
     """Return which other paper printed a table of a paper.yaml; "" if it was the paper itself."""
     return about.get("printed", {}).get(table, {}).get("by", "")
-
-
-def counted(count: float, noun: str) -> str:
-    """Return a count with its noun, such as `1 epoch` or `2.5 epochs`."""
-    return f"{count:g} {noun}{'' if count == 1 else 's'}"
 
 
 def mistakes(paper: str) -> Iterator[str]:

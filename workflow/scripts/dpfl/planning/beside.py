@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.papers import folder, measures, published
+from dpfl.papers import datasets, folder, measures, published
 from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
 from dpfl.suggestions import nearest
+from dpfl.tables.numerals import counted
 
 OF_CELLS = ("dataset", "epsilon", "delta", "model", "epochs")
 """The coordinates that are no setting of a component."""
@@ -67,7 +67,7 @@ class Beside:
         federation = components(self._config, method, variant)["federation"]
         rounds, local = federation["rounds"], federation["local_epochs"]
         lasts = (rounds * local, "epoch") if local else (rounds, "round")
-        return measures.counted(*lasts)
+        return counted(*lasts)
 
     @cached_property
     def _references(self) -> list[dict]:
@@ -110,7 +110,7 @@ class Beside:
         parts = components(self._config, method, variant)
         federation, dataset = parts["federation"], self._study["dataset"]
         own = {
-            "dataset": plugins.constant("data", dataset, "BASE", dataset),
+            "dataset": datasets.base(dataset),
             "epsilon": epsilon,
             "delta": self._config["delta"],
             "model": variant.get("model", self._config["models"].get(dataset)),

@@ -8,16 +8,8 @@ from collections.abc import Iterator
 
 from dpfl import analyses, plugins
 from dpfl.planning.plan import Plan, of_paper
-from dpfl.provenance.schema import OTHER
+from dpfl.tables import kinds
 
-STUDY_TABLES = {
-    "": "cells",
-    "_comparisons": "comparisons",
-    "_ranges": "ranges",
-    "_tuned": "tuned",
-    "_trials": "trials",
-}
-"""The kind of each table of a study (workflow/schemas/tables.yaml), by its suffix."""
 FORMS = ("csv", "md", "tex")
 
 
@@ -25,10 +17,10 @@ def tables(plan: Plan, paper: str) -> dict[str, str]:
     """Return the tables of a paper with their kinds."""
     found = {}
     for name in of_paper(plan.studies, paper):
-        found |= {f"{name}{suffix}": kind for suffix, kind in STUDY_TABLES.items()}
-        found |= {f"{name}_{figure}": OTHER for figure in _figures_with_table(plan, name)}
+        found |= {f"{name}{suffix}": kind for suffix, kind in kinds.OF_STUDIES.items()}
+        found |= {f"{name}_{figure}": kinds.OTHER for figure in _figures_with_table(plan, name)}
     for name in of_paper(plan.analyses, paper):
-        found |= dict.fromkeys(analysis_tables(plan, name), OTHER)
+        found |= dict.fromkeys(analysis_tables(plan, name), kinds.OTHER)
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import plugins
+from dpfl.papers import datasets
 from dpfl.planning import calibration_settings, reference, run_settings, stages
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
@@ -89,8 +90,7 @@ def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
 
 def demonstrates(study: dict) -> bool:
     """Tell whether a study only shows the machinery: it says so, or else its data set does."""
-    base = plugins.constant("data", study["dataset"], "BASE", study["dataset"])
-    shown = plugins.constant("data", base, "DEMONSTRATES", False)
+    shown = plugins.constant("data", datasets.base(study["dataset"]), "DEMONSTRATES", False)
     return study.get("demonstrates", shown)
 
 

@@ -41,8 +41,8 @@ def gaps(runs: pd.DataFrame, base: str | None) -> pd.DataFrame:
                 "certified": bool(own["certified"].all()),
                 "n": measured.n,
                 "mean": measured.mean,
-                "low": np.nan if measured.low is None else measured.low,
-                "high": np.nan if measured.high is None else measured.high,
+                "low": measured.low,
+                "high": measured.high,
                 "seeds": tuple(seeds),
             }
         )

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.figures import families
-from dpfl.report import forms
-from dpfl.tables import cell_words, outcomes
+from dpfl.tables import cell_words, forms, outcomes
 
 LISTS = ("seeds", "printed", "rerun")
 """Columns that hold several numbers."""
@@ -35,8 +34,8 @@ def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
         "n": found.n,
         "trained": found.trained,
         "mean": found.mean if found.trained else np.nan,
-        "low": np.nan if measured.low is None else measured.low,
-        "high": np.nan if measured.high is None else measured.high,
+        "low": measured.low,
+        "high": measured.high,
         "certified": bool(own["certified"].all()),
         "seeds": tuple(outcomes.of_trained(own)["accuracy"]),
         "printed": _values(number for number in numbers if not number.get("by")),

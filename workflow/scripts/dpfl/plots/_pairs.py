@@ -8,13 +8,13 @@ import pandas as pd
 from dpfl import files
 from dpfl.figures import datasets, families, findings, style
 from dpfl.plots import _facets
-from dpfl.report import forms
-from dpfl.tables import cell_words, pairing, results
+from dpfl.tables import cell_words, forms, numerals, pairing, results
+from dpfl.tables.vocabulary import DEMONSTRATION
 
 KINDS = ("ordering", "controls")
 """The kinds of claim whose verdict is one on paired differences."""
 WHOLE = "overall"
-NOT_JUDGED = {"demonstration": "only shown, not judged"}
+NOT_JUDGED = {DEMONSTRATION: "only shown, not judged"}
 NUMBERS = {
     "difference": "difference",
     "difference_low": "low",
@@ -133,8 +133,8 @@ def _counted(rows: pd.DataFrame) -> str:
     """Count the comparisons, and the verdicts on them where these are more."""
     pairs = len(rows.drop_duplicates(["better", "worse", "epsilon"]))
     if pairs == len(rows):
-        return f"Of {forms.counted(pairs, 'paired comparison')}"
-    return f"Of {len(rows)} verdicts on {forms.counted(pairs, 'paired comparison')}"
+        return f"Of {numerals.counted(pairs, 'paired comparison')}"
+    return f"Of {len(rows)} verdicts on {numerals.counted(pairs, 'paired comparison')}"
 
 
 def shows(study: dict, rows: pd.DataFrame) -> str:

@@ -19,8 +19,7 @@ from matplotlib.patches import Patch
 
 from dpfl.figures import drawn, keys, looks, style
 from dpfl.plots import _context, _pairs
-from dpfl.report import forms
-from dpfl.tables import results
+from dpfl.tables import forms, results
 
 READS_STUDY = ("results/claims/{paper}/claims.csv",)
 ROW = 0.27

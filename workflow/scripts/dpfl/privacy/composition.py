@@ -36,8 +36,8 @@ def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float,
     return total, k * delta + slack
 
 
-def crossover(epsilon: float, slack: float, limit: float = math.inf) -> int | None:
-    """Return the first k at which `advanced` is below `basic`, or None if none is up to `limit`.
+def crossover(epsilon: float, slack: float) -> int | None:
+    """Return the first k at which `advanced` is below `basic`, or None if none is.
 
     That is 2 k ln(1/slack) < k^2 (2 - exp(epsilon))^2: never once exp(epsilon) - 1 >= 1.
     """
@@ -46,8 +46,7 @@ def crossover(epsilon: float, slack: float, limit: float = math.inf) -> int | No
     gain = 1 - _expm1(epsilon)
     if gain <= 0:
         return None
-    first = math.floor(2 * math.log(1 / slack) / gain**2) + 1
-    return first if first <= limit else None
+    return math.floor(2 * math.log(1 / slack) / gain**2) + 1
 
 
 def optimal(epsilon: float, delta: float, k: int, slack: float) -> tuple[float, float]:

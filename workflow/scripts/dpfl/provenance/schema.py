@@ -13,9 +13,8 @@ from typing import Any
 
 from dpfl import files, plugins, yaml_file
 from dpfl.errors import UserError
+from dpfl.tables.kinds import OF_STUDIES, OTHER
 
-OTHER = "other"
-"""The kind of tables whose columns a figure or an analysis declares itself."""
 SCHEMA = plugins.WORKFLOW / "schemas" / "tables.yaml"
 FILE = "datapackage.json"
 TRUTHS = {"True": True, "False": False}
@@ -27,7 +26,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
 """How values are read, the narrowest type first."""
 SETTING = "a setting that the study varies"
 MORE = {
-    **dict.fromkeys(("cells", "comparisons", "ranges", "tuned", "trials"), SETTING),
+    **dict.fromkeys(OF_STUDIES.values(), SETTING),
     "published": "where the number is printed",
     OTHER: "",
 }

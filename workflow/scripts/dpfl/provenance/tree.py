@@ -11,17 +11,25 @@ NAMED = 5
 """Files that a refusal names."""
 
 
+def commit() -> str | None:
+    """Return the commit, with `+changes` where known files differ from it; None without git."""
+    try:
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+        return _git("rev-parse", "HEAD").strip() + "+changes" * bool(changed)
+    except UserError:
+        return None
+
+
 def clean_commit() -> str:
     """Return the commit; UserError naming the files that differ from it."""
-    commit = _git("rev-parse", "HEAD").strip()
-    changed = changes()
+    head, changed = _git("rev-parse", "HEAD").strip(), changes()
     if changed:
         more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
         raise UserError(
             f"files differ from the commit: {', '.join(changed[:NAMED])}{more}; commit them, and "
             "run make replicate again"
         )
-    return commit
+    return head
 
 
 def changes() -> list[str]:

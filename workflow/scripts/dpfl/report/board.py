@@ -10,17 +10,18 @@ from markupsafe import Markup
 from dpfl.provenance import kept
 from dpfl.report import claims_table, forest, judged, paper_words
 from dpfl.report.claims_table import Line
-from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables.numerals import counted
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 
 REFERENCE = "reference"
 KEPT, RUN = "kept", "run"
 TITLES = {KEPT: "Kept results", RUN: "This run"}
 FOLDED = {
-    "demonstration": "{} only shown at work on a small data set, which decides nothing",
-    "not run": "{} not run at this scale",
+    DEMONSTRATION: "{} only shown at work on a small data set, which decides nothing",
+    NOT_RUN: "{} not run at this scale",
 }
 """The verdicts that answer nothing: their rows are folded, under these words."""
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from dpfl.report.forms import counted, listed, setting
 from dpfl.report.narrative import name_of, overlap, percent
 from dpfl.report.verdict_words import demonstration
 from dpfl.tables import cell_words, comparisons, results
 from dpfl.tables.cell_words import certified
-from dpfl.tables.numerals import known
+from dpfl.tables.forms import listed, setting
+from dpfl.tables.numerals import counted, known
 
 ACCOUNTANTS = {
     "pld": "pld: the noise of every round was fixed before training, and the privacy loss "

@@ -13,11 +13,11 @@ from markupsafe import Markup, escape
 from dpfl.figures import datasets, families
 from dpfl.provenance import runs as kept_runs
 from dpfl.report import board, cells_of, markup
-from dpfl.report.forms import LEVEL, counted
 from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
-from dpfl.tables.numerals import known, number, rounded_down, rounded_up
+from dpfl.tables.forms import LEVEL
+from dpfl.tables.numerals import counted, known, number, rounded_down, rounded_up
 
 ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "n", "runs")
 """The heads of columns that stand there even if all their values are the same."""

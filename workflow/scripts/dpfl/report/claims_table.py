@@ -6,23 +6,30 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from dpfl.judging.withdrawn import WITHDRAWN
 from dpfl.papers import measures
-from dpfl.papers.badges import FAILS, HOLDS
 from dpfl.report import chips, deciding, forest, kind, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness, verdicts
 from dpfl.tables.cell_words import audited
 from dpfl.tables.numerals import known, number, rounded_up
+from dpfl.tables.vocabulary import (
+    DEMONSTRATION,
+    FAILS,
+    HOLDS,
+    NOT_JUDGED,
+    NOT_RUN,
+    UNFINISHED,
+    WITHDRAWN,
+)
 
-OVERALL, NOT_JUDGED, NOT_RUN = "overall", "not judged", "not run"
+OVERALL = "overall"
 PRICE = "privacy-loss"
 """The kind of claims that are judged by what an accountant says of a plan."""
 
 TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
-LAST = {"demonstration": 1, "unfinished": 2, NOT_RUN: 3}
+LAST = {DEMONSTRATION: 1, UNFINISHED: 2, NOT_RUN: 3}
 """What answers least stands last."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dpfl.figures import families
 from dpfl.judging import conjunction
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import NOT_RUN
 
 
 def of(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
@@ -35,5 +36,5 @@ def spelled(name: str) -> str:
 
 def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
     """Return the parts that ran, those at one epsilon or all where none names one."""
-    ran = [part for part in parts if part["verdict"] != conjunction.NOT_RUN]
+    ran = [part for part in parts if part["verdict"] != NOT_RUN]
     return [part for part in ran if known(part["epsilon"])] or ran

@@ -8,8 +8,8 @@ import pandas as pd
 from dpfl.figures import families
 from dpfl.figures.families import FAMILIES
 from dpfl.figures.looks import RERUN
-from dpfl.report.forms import LEVEL
 from dpfl.report.symbols import SHAPES
+from dpfl.tables.forms import LEVEL
 
 ALL = "all"
 OTHER = "others"

@@ -8,12 +8,12 @@ from markupsafe import Markup
 
 from dpfl.figures import datasets, families
 from dpfl.papers import measures
+from dpfl.papers.datasets import base
 from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, explore_chart, markup, page, values
-from dpfl.report.forms import LEVEL
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.tables.published import base
+from dpfl.tables.forms import LEVEL
 
 COLUMNS = ["paper", "table", "row", "data", "epsilon", "accuracy", "source", "rerun"]
 """Of printed numbers; `data` is the data set, that of which features are for features; `source` is

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpfl import machine
-from dpfl.report.forms import counted
+from dpfl.tables.numerals import counted
 
 MARK = "Kept before provenance was recorded."
 """Of a folder that names no commit, no runs and no machine that a program could read."""

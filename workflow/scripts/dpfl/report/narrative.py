@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from dpfl.figures import datasets
-from dpfl.report.forms import counted, listed, setting
+from dpfl.papers.datasets import base
 from dpfl.tables import cell_words, outcomes, results
-from dpfl.tables.numerals import known
-from dpfl.tables.published import base
+from dpfl.tables.forms import listed, setting
+from dpfl.tables.numerals import counted, known
 
 
 def scope(study: dict, cells: pd.DataFrame) -> str:

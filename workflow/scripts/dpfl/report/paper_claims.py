@@ -7,9 +7,10 @@ from markupsafe import Markup
 
 from dpfl.judging import judge
 from dpfl.report import board, claims_table, deciding, forest, markup, paper
-from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
+from dpfl.tables.numerals import counted
+from dpfl.tables.vocabulary import NOT_RUN
 
 
 def in_full(sources: Iterable[Source], of: Paper) -> Markup:
@@ -44,7 +45,7 @@ def parts(judged: pd.DataFrame, of: Paper) -> Markup:
         if "status" not in claim and (own := claims_table.parts(judged, name))
     }
     told = {name: _parts(of.claims[name], own) for name, own in rows.items()}
-    left = [name for name in told if rows[name][0]["verdict"] == claims_table.NOT_RUN]
+    left = [name for name in told if rows[name][0]["verdict"] == NOT_RUN]
     title = f"{counted(len(left), 'claim')} not run at this scale, as printed"
     rest = markup.part("folded", title, markup.joined(*(told[name] for name in left)))
     return markup.joined(*(told[name] for name in told if name not in left), rest if left else "")

@@ -23,10 +23,10 @@ from dpfl.report import (
     study_section,
     unfinished_words,
 )
-from dpfl.report.forms import counted
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables.numerals import counted
 
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
 

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dpfl.report.claims_table import Line, each, tally
-from dpfl.report.forms import counted
+from dpfl.tables.numerals import counted
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 
 OPEN = {
-    "demonstration": "only shown at work on a small data set",
-    "not run": "not run",
+    DEMONSTRATION: "only shown at work on a small data set",
+    NOT_RUN: NOT_RUN,
 }
 """The verdicts that judge nothing, in words."""
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from dpfl.planning import reference
-from dpfl.report.forms import counted, listed
 from dpfl.report.narrative import name_of
 from dpfl.tables import cell_words
-from dpfl.tables.numerals import known, rounded_up
+from dpfl.tables.forms import listed
+from dpfl.tables.numerals import counted, known, rounded_up
 
 UNITS = {
     "example": "Unit example: ε covers one training example of one client, added or removed, "

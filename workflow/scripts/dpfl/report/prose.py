@@ -17,17 +17,28 @@ from typing import Any
 import jinja2
 
 from dpfl.errors import UserError
+from dpfl.figures import families
 from dpfl.provenance import kept
-from dpfl.report import forms, pictures
+from dpfl.report import pictures
 from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
 from dpfl.suggestions import nearest
+from dpfl.tables import cell_words, forms, numerals
 
 DOCS = "../../../docs/"
 """Where the documentation lies from a page.md, in links to it."""
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
-"""That of intervals."""
+FILTERS = {
+    form.__name__: form
+    for form in (
+        *(forms.listed, forms.fixed, forms.signed, forms.short, forms.span),
+        *(forms.apart, forms.brief, forms.accuracy, forms.compared),
+        *(numerals.counted, numerals.rounded_down, numerals.rounded_up),
+        *(cell_words.audited, families.title),
+    )
+}
+"""The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
 Picture = Callable[[Path, str], str]
 MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
 """What the expressions of a page may raise; a UserError is a ValueError."""
@@ -101,7 +112,7 @@ def environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(forms.FILTERS)
+    made.filters.update(FILTERS)
     made.globals.update(guard=guard, inf=math.inf, level=forms.LEVEL, ln=math.log, zip=zip)
     return made
 

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from dpfl.figures import rate_names
-from dpfl.report.forms import counted, listed, setting
 from dpfl.tables.cell_words import NOT_CERTIFIED
-from dpfl.tables.numerals import known
+from dpfl.tables.forms import listed, setting
+from dpfl.tables.numerals import counted, known
 
 
 def each(ranges: pd.DataFrame) -> list[str]:

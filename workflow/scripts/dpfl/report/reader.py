@@ -26,6 +26,9 @@ TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
 NAMES = ("method", "label", "better", "worse", "algorithm", "value", "base")
 """The columns that hold names of methods, or texts with such names, or numbers."""
 
+WIDEST = 960
+"""CSS pixels that a page has for a picture."""
+
 
 def table(path: Path | str) -> pd.DataFrame:
     """Read one of our CSV tables: text columns hold "" where nothing is known, numbers nan."""
@@ -41,11 +44,11 @@ def named(found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(**{c: [*map(families.named, own)] for c, own in texts.items()})
 
 
-def shown_width(png: Path, most: int = 960) -> int:
+def shown_width(png: Path) -> int:
     """Return the width in CSS pixels at which a picture's text is as large as that of a page."""
     with png.open("rb") as file:
         across = int.from_bytes(file.read(20)[16:], "big")
-    return min(most, across * 2 // 3)
+    return min(WIDEST, across * 2 // 3)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpfl.figures import families
-from dpfl.report.forms import counted
 from dpfl.tables import results
+from dpfl.tables.numerals import counted
 
 
 def of_cell(mark: dict[str, Any]) -> str:

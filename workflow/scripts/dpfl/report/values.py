@@ -12,16 +12,14 @@ import pandas as pd
 
 from dpfl import files
 from dpfl.errors import UserError
-from dpfl.report import forms
+from dpfl.judging.cells import same
 from dpfl.suggestions import nearest
-from dpfl.tables import comparisons, verdicts
+from dpfl.tables import comparisons, forms, verdicts
 from dpfl.tables.numerals import known
 from dpfl.tables.results import variant_text
 
 Row = dict[str, Any]
 BOOLEANS = {"True": True, "False": False}
-UNPROVEN = " (not certified)"
-"""What older tables, without a column `certified`, append to the label of such a cell."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,6 @@ class Values:
         """Return a cell's mean test accuracy, percent."""
         return self.cell(study, **where)["accuracy_mean"]
 
-    def means(self, study: str, **where: Any) -> list[float]:
-        """Return the mean test accuracies of some cells, percent; UserError for none."""
-        found = [row["accuracy_mean"] for row in self.rows(study, **where)]
-        if not found:
-            raise UserError(f"no row of {study} with {_said(where)}")
-        return found
-
     def accuracy(self, study: str, **where: Any) -> str:
         """Return a cell's accuracy in words, `96.3 ± 0.2 (n=3)`."""
         return forms.accuracy(self.cell(study, **where))
@@ -95,10 +86,6 @@ class Values:
         table = read(self.folder.parent / "claims" / "claims.csv")
         row = one(table, "claims.csv", {"claim": claim, "part": part})
         return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
-
-    def comparisons(self, study: str) -> pd.DataFrame:
-        """Return the paired comparisons of a study, a row for all epsilons together of each."""
-        return comparisons.whole(self.table(f"{study}_comparisons"))
 
 
 @dataclass(frozen=True)
@@ -132,7 +119,7 @@ def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row
     if varied:
         own["variant"] = _variants(table, name, varied)
     rows = table.to_dict("records")
-    return [row for row in rows if all(_agrees(row[key], value) for key, value in own.items())]
+    return [row for row in rows if all(same(row[key], value) for key, value in own.items())]
 
 
 def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
@@ -159,11 +146,14 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give an older table of methods its column `certified`, and labels that are names alone."""
-    if not {"method", "label"} <= {*table} or "certified" in table:
+    """Give an older table of cells its column `certified`: a proof, or no budget to prove.
+
+    A table that does not hold what was proven, such as that of trials, gets none.
+    """
+    if not {"epsilon", "eps_certified"} <= {*table} or "certified" in table:
         return table
-    plain = table["label"].str.removesuffix(UNPROVEN)
-    return table.assign(label=plain, certified=plain == table["label"])
+    proven = table["eps_certified"].map(known) | (table["epsilon"] == math.inf)
+    return table.assign(certified=proven.astype(bool))
 
 
 def _with_trained(table: pd.DataFrame) -> pd.DataFrame:
@@ -193,15 +183,6 @@ def _typed(column: pd.Series) -> pd.Series:
     except ValueError:
         return column
     return pd.Series(numbers, column.index, float) if texts else column
-
-
-def _agrees(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list | tuple):
-        return any(_agrees(value, each) for each in wanted)
-    try:
-        return math.isclose(float(value), float(wanted), rel_tol=1e-9)
-    except ValueError:
-        return str(value) == str(wanted)
 
 
 def _said(where: Mapping[str, Any]) -> str:

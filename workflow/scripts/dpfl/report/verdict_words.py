@@ -8,18 +8,27 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.figures import datasets
 from dpfl.judging import sentences
-from dpfl.report.forms import listed, points
 from dpfl.tables import cell_words, comparisons, numerals, outcomes, results, verdicts
+from dpfl.tables.forms import listed, points
 from dpfl.tables.numerals import known
+from dpfl.tables.vocabulary import (
+    DEMONSTRATION,
+    GAINS,
+    INCONCLUSIVE,
+    LOSES,
+    MIXED,
+    NO_DIFFERENCE,
+    TOO_FEW,
+)
 
 MEANING = {
-    "gains": "the whole interval lies above zero",
-    "loses": "the whole interval lies below zero",
-    "no difference": "the whole interval lies within half the margin, {half}, of zero",
-    "inconclusive": "the interval holds zero and reaches further than half the margin, {half}",
-    "mixed": "every budget is decided, and not all alike",
-    "too few seeds": f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
-    "demonstration": "the data set, {dataset}, only demonstrates the workflow: nothing is judged",
+    GAINS: "the whole interval lies above zero",
+    LOSES: "the whole interval lies below zero",
+    NO_DIFFERENCE: "the whole interval lies within half the margin, {half}, of zero",
+    INCONCLUSIVE: "the interval holds zero and reaches further than half the margin, {half}",
+    MIXED: "every budget is decided, and not all alike",
+    TOO_FEW: f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
+    DEMONSTRATION: "the data set, {dataset}, only demonstrates the workflow: nothing is judged",
 }
 """What a verdict on a change against a baseline means, a question with two sides."""
 
@@ -34,7 +43,7 @@ def rules(margin: float) -> list[str]:
     half = points(margin / 2)
     changes = "; ".join(
         f"{verdict} if {MEANING[verdict].format(half=half)}"
-        for verdict in ("gains", "loses", "no difference")
+        for verdict in (GAINS, LOSES, NO_DIFFERENCE)
     )
     return [
         f"The margin is {points(margin)}. n is the number of seeds of a cell; an interval is the "

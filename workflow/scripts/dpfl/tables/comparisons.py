@@ -17,6 +17,7 @@ import pandas as pd
 
 from dpfl.errors import UserError
 from dpfl.tables import fairness, outcomes, pairing, results, verdicts
+from dpfl.tables.vocabulary import DEMONSTRATION, TOO_FEW
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
@@ -40,7 +41,7 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _family(study, list(_changes(study, runs)))
     if results.demonstrates(study):
-        rows = [row | {"verdict": "demonstration"} for row in rows]
+        rows = [row | {"verdict": DEMONSTRATION} for row in rows]
     head = {"study": study["name"], "dataset": study["dataset"], "kind": KIND}
     return pd.DataFrame([head | row for row in rows], columns=COLUMNS)
 
@@ -123,18 +124,17 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
 def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, margin: float) -> Row:
     """Judge a pair at one epsilon, at the level that Holm's procedure gives the pair."""
     measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
-    adjusted = None if p is None else min(1.0, p * (1 - verdicts.LEVEL) / (1 - level))
     verdict = verdicts.of_change(measured, margin)
-    found = verdicts.Comparison(measured, p, adjusted, verdict)
+    found = verdicts.Comparison(measured, p, verdicts.p_at(p, level), verdict)
     return _row(pair, f"epsilon {epsilon:g}", [epsilon], found)
 
 
-def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float | None) -> Row:
+def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> Row:
     """Sum up the epsilons of a pair: the numbers are those of the one that says least."""
     if not parts:
-        none = verdicts.interval([])
-        return _row(pair, OVERALL, over, verdicts.Comparison(none, None, None, "too few seeds"))
-    least = max(parts, key=lambda row: math.inf if row["p"] is None else row["p"])
+        none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, TOO_FEW)
+        return _row(pair, OVERALL, over, none)
+    least = max(parts, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
     sides = _row(pair, OVERALL, over, None)
     fewest = min(part["n"] for part in parts)
     verdict = verdicts.together(part["verdict"] for part in parts)

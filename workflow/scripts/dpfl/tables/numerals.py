@@ -14,6 +14,11 @@ def number(value: float, form: str = "{:.3g}") -> str:
     return "∞" if math.isinf(value) else form.format(value)
 
 
+def counted(count: float, noun: str) -> str:
+    """Return a count with its noun, such as `1 run` or `2.5 epochs`."""
+    return f"{count:g} {noun}{'' if count == 1 else 's'}"
+
+
 def p_text(p: float) -> str:
     """Return a p-value to two digits, the smallest ones as a bound."""
     return "<0.0001" if p < 1e-4 else f"{p:.2g}"

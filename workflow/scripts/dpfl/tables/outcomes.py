@@ -38,8 +38,7 @@ class Outcome:
     @property
     def half(self) -> float:
         """Return half the width of the interval, nan without one."""
-        high = self.accuracy.high
-        return np.nan if high is None else high - self.mean
+        return self.accuracy.high - self.mean
 
 
 def trained(accuracies: Sequence[float], level: float) -> np.ndarray:

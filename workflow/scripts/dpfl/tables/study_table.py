@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl.tables import audits, comparisons, outcomes, results, verdicts
+from dpfl.tables.vocabulary import DEMONSTRATION
 
 COLUMNS = [
     *(
@@ -135,7 +136,7 @@ def _published(
 ) -> tuple[str, str, str]:
     """Return what the source printed about a cell, what of ours is compared, and the verdict."""
     if results.demonstrates(study):
-        return "", "", "demonstration"
+        return "", "", DEMONSTRATION
     if math.isinf(results.number(cell["epsilon"])):
         return "", "", ""
     printed, judged = _numbers(cell, measured, study["margin"])

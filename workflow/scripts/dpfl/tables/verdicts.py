@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from dpfl.errors import UserError
+from dpfl.tables import vocabulary as words
 
 LEVEL = 0.95
 MIN_SEEDS = 5
@@ -25,25 +26,30 @@ REFUTED = PRIVACY[:2]
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean and Student's interval of n values; low and high are None below MIN_SPREAD of them.
+    """Mean and Student's interval of n values; low and high are nan below MIN_SPREAD of them.
 
-    The standard deviation `sd` is None below two.
+    The standard deviation `sd` is nan below two.
     """
 
     mean: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     n: int
-    sd: float | None
+    sd: float
+
+    @property
+    def few(self) -> bool:
+        """Tell whether the values are too few for a verdict."""
+        return self.n < MIN_SEEDS
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One paired comparison, adjusted for the others of its family."""
+    """One paired comparison, adjusted for the others of its family; p is nan below MIN_SPREAD."""
 
     interval: Interval
-    p: float | None
-    p_holm: float | None
+    p: float
+    p_holm: float
     verdict: str
 
 
@@ -62,21 +68,21 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
         raise UserError(f"an interval needs finite values, got {values.tolist()}")
     n = len(values)
     mean = float(values.mean()) if n else math.nan
-    sd = float(values.std(ddof=1)) if n > 1 else None
+    sd = float(values.std(ddof=1)) if n > 1 else math.nan
     if n < MIN_SPREAD:
-        return Interval(mean, None, None, n, sd)
+        return Interval(mean, math.nan, math.nan, n, sd)
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * sd / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, n, sd)
 
 
 def cell_verdict(measured: Interval, published: float, margin: float) -> str:
     """Judge a cell: `matches` inside published +- margin, `differs` wholly outside."""
-    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
-        return "too few seeds"
+    if measured.few:
+        return words.TOO_FEW
     if published - margin <= measured.low and measured.high <= published + margin:
-        return "matches"
+        return words.MATCHES
     outside = measured.high < published - margin or measured.low > published + margin
-    return "differs" if outside else "inconclusive"
+    return words.DIFFERS if outside else words.INCONCLUSIVE
 
 
 def of_ordering(measured: Interval, margin: float) -> str:
@@ -85,25 +91,25 @@ def of_ordering(measured: Interval, margin: float) -> str:
     `replicated` if it lies above half the margin, `replicated, small` above 0, `reversed` below 0,
     `not replicated` below half the margin, else `inconclusive`.
     """
-    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
-        return "too few seeds"
+    if measured.few:
+        return words.TOO_FEW
     if measured.low > 0:
-        return "replicated" if measured.low > margin / 2 else "replicated, small"
+        return words.REPLICATED if measured.low > margin / 2 else words.SMALL
     if measured.high < 0:
-        return "reversed"
-    return "not replicated" if measured.high < margin / 2 else "inconclusive"
+        return words.REVERSED
+    return words.NOT_REPLICATED if measured.high < margin / 2 else words.INCONCLUSIVE
 
 
 def of_change(measured: Interval, margin: float) -> str:
     """Judge the open question what a change does, by the interval of changed - baseline."""
-    if measured.n < MIN_SEEDS or measured.low is None or measured.high is None:
-        return "too few seeds"
+    if measured.few:
+        return words.TOO_FEW
     if measured.low > 0:
-        return "gains"
+        return words.GAINS
     if measured.high < 0:
-        return "loses"
+        return words.LOSES
     within = -margin / 2 <= measured.low and measured.high <= margin / 2
-    return "no difference" if within else "inconclusive"
+    return words.NO_DIFFERENCE if within else words.INCONCLUSIVE
 
 
 def together(changes: Iterable[str]) -> str:
@@ -112,25 +118,24 @@ def together(changes: Iterable[str]) -> str:
     `mixed` is an answer too: they are decided, and not alike.
     """
     found = {*changes}
-    open_ones = (word for word in ("too few seeds", "inconclusive") if word in found)
-    return found.pop() if len(found) == 1 else next(open_ones, "mixed")
+    open_ones = (word for word in (words.TOO_FEW, words.INCONCLUSIVE) if word in found)
+    return found.pop() if len(found) == 1 else next(open_ones, words.MIXED)
 
 
 def family(
     differences: Mapping[Hashable, Sequence[float]],
     margin: float,
     judge: Callable[[Interval, float], str] = of_ordering,
-    level: float = LEVEL,
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
 
     `differences` holds, per comparison, one paired difference per seed (better - worse). An
     interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
-    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - level) / j over
+    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - LEVEL) / j over
     j = 1 ... m, 91 % of three.
     """
     p = {name: p_value(values) for name, values in differences.items()}
-    adjusted = holm(p, level)
+    adjusted = holm(p)
     result = {}
     for name, values in differences.items():
         p_holm, own_level = adjusted[name]
@@ -139,54 +144,55 @@ def family(
     return result
 
 
-def holm(
-    p: Mapping[Hashable, float | None], level: float = LEVEL
-) -> dict[Hashable, tuple[float | None, float]]:
+def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
     """Return the adjusted p of each test of a family, and the level its interval is drawn at.
 
-    The j-th smallest of m is tested at 1 - (1 - level) / (m - j + 1). Holm stops at the first test
-    that does not reject: it and all later ones keep that test's level. A test without a p counts
-    as the last.
+    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1). Holm stops at the first test
+    that does not reject: it and all later ones keep that test's level. A test without a p, nan,
+    counts as the last.
     """
-    ranked = sorted(p, key=lambda name: math.inf if p[name] is None else p[name])
+    ranked = sorted(p, key=lambda name: math.inf if math.isnan(p[name]) else p[name])
     result, adjusted, stopped = {}, 0.0, None
     for rank, name in enumerate(ranked):
         tests_left = len(ranked) - rank
-        raw = 1.0 if p[name] is None else p[name]
+        raw = 1.0 if math.isnan(p[name]) else p[name]
         adjusted = max(adjusted, min(1.0, tests_left * raw))
-        if stopped is None and raw > (1 - level) / tests_left:
+        if stopped is None and raw > (1 - LEVEL) / tests_left:
             stopped = tests_left
-        p_holm = None if p[name] is None else adjusted
-        result[name] = (p_holm, 1 - (1 - level) / (stopped or tests_left))
+        p_holm = math.nan if math.isnan(p[name]) else adjusted
+        result[name] = (p_holm, 1 - (1 - LEVEL) / (stopped or tests_left))
     return result
 
 
-def p_value(values: Sequence[float]) -> float | None:
-    """Return the two-sided p of the paired t-test of some differences; None below MIN_SPREAD."""
+def p_at(p: float, level: float) -> float:
+    """Return the p of a test, adjusted by the level that its interval is drawn at."""
+    return float(np.minimum(1.0, p * (1 - LEVEL) / (1 - level)))
+
+
+def p_value(values: Sequence[float]) -> float:
+    """Return the two-sided p of the paired t-test of some differences; nan below MIN_SPREAD."""
     above = p_above(values)
-    return None if above is None else 2 * min(above, 1 - above)
+    return 2 * min(above, 1 - above)
 
 
-def p_above(values: Sequence[float]) -> float | None:
-    """Return the p of the paired t-test against "not above zero"; None below MIN_SPREAD."""
+def p_above(values: Sequence[float]) -> float:
+    """Return the p of the paired t-test against "not above zero"; nan below MIN_SPREAD."""
     measured = interval(values)
     if measured.n < MIN_SPREAD:
-        return None
+        return math.nan
     if measured.sd == 0:
         return 0.5 - 0.5 * float(np.sign(measured.mean))
     t = measured.mean / (measured.sd / math.sqrt(measured.n))
     return float(stats.t.sf(t, measured.n - 1))
 
 
-def p_together(samples: Iterable[Sequence[float]]) -> float | None:
-    """Return the two-sided p that all differences point one way; None if one sample is too small.
+def p_together(samples: Iterable[Sequence[float]]) -> float:
+    """Return the two-sided p that all differences point one way; nan if one sample is too small.
 
     It is the largest p of the parts; if they point both ways it is 1, whatever their own are.
     """
     above = [p_above(sample) for sample in samples]
-    if not above or None in above:
-        return None
-    return min(1.0, 2 * max(above), 2 * (1 - min(above)))
+    return float(np.min([1.0, 2 * np.max(above), 2 * (1 - np.min(above))])) if above else math.nan
 
 
 def privacy(

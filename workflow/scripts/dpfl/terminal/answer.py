@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-UNJUDGED = ("demonstration", "unfinished", "not run", "not judged")
-"""Verdicts that are only counted."""
+from dpfl.tables.vocabulary import UNJUDGED
+
 WIDTH = 100
 
 

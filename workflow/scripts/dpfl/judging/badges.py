@@ -3,8 +3,8 @@
 import html
 from collections.abc import Sequence
 
-HOLDS = ("replicated", "replicated, small", "matches", "wins")
-FAILS = ("not replicated", "reversed", "differs", "does not win")
+from dpfl.tables.vocabulary import DEMONSTRATION, FAILS, HOLDS, NOT_JUDGED, NOT_RUN
+
 GREEN, RED, AMBER, GREY = "#2e7d32", "#c62828", "#a15c00", "#555555"
 LETTER, PAD, HEIGHT = 6.6, 10, 20
 """Pixels: of a letter of 11 px Verdana on average, at each side of a text, and high."""
@@ -14,7 +14,7 @@ def words(verdicts: Sequence[str]) -> tuple[str, str]:
     """Return what a badge says of the verdicts of a paper, and its colour."""
     hold = sum(verdict in HOLDS for verdict in verdicts)
     fail = sum(verdict in FAILS for verdict in verdicts)
-    judged = [v for v in verdicts if v not in ("not judged", "not run", "demonstration")]
+    judged = [v for v in verdicts if v not in (NOT_JUDGED, NOT_RUN, DEMONSTRATION)]
     if not judged:
         return "no claim judged at this scale", GREY
     left = len(judged) - hold - fail

@@ -1,4 +1,4 @@
-"""Which data set a published number speaks of."""
+"""Which data set the numbers of a paper speak of."""
 
 from dpfl import plugins
 

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,16 +25,18 @@ VALUES = (
 COUNTS = ("n", "failed", "needed_n")
 
 
-def document(papers: Sequence[str], judged: pd.DataFrame, home: Path) -> dict[str, Any]:
+def document(
+    papers: Sequence[str], judged: pd.DataFrame, home: Path, commit: str | None
+) -> dict[str, Any]:
     """Return all records, valid against the schema; UserError naming the first that is not.
 
-    `judged` is tables/claims.csv, `home` the folder of results.
+    `judged` is tables/claims.csv, `home` the folder of results, `commit` that of the code.
     """
     config = (home / "config.json").read_bytes()
     made = {
         "format": FORMAT,
         "scale": json.loads(config)["scale"],
-        "commit": commit(),
+        "commit": commit,
         "settings_sha256": hashlib.sha256(config).hexdigest(),
         "records": [r for paper in papers for r in _records(paper, judged, home)],
     }
@@ -99,17 +100,3 @@ def _evidence(paper: str, claim: dict[str, Any], home: Path) -> Iterator[dict[st
         if path.exists():
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             yield {"path": path.relative_to(home).as_posix(), "sha256": digest}
-
-
-def commit() -> str | None:
-    """Return the commit that is checked out, with `+changes` where files differ from it."""
-    try:
-        head, changes = (
-            subprocess.run(
-                ["git", *command], capture_output=True, text=True, check=True, cwd=folder.HOME
-            ).stdout.strip()
-            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head + "+changes" * bool(changes)

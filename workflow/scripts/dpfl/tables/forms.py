@@ -1,11 +1,10 @@
-"""How numbers and lists are written in sentences: for the pages of papers and for the report."""
+"""How numbers and lists are written in sentences: in figures, in reports, on pages of papers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dpfl.figures import families
 from dpfl.tables import cell_words, numerals, verdicts
 
 LEVEL = f"{100 * verdicts.LEVEL:g} %"
@@ -16,11 +15,6 @@ def listed(items: Iterable[Any]) -> str:
     """Join words as in `a, b and c`."""
     *rest, last = [str(item) for item in items] or ["none"]
     return f"{', '.join(rest)} and {last}" if rest else last
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, such as `1 run` or `3 runs`."""
-    return f"{count:g} {noun}{'' if count == 1 else 's'}"
 
 
 def points(value: float) -> str:
@@ -55,11 +49,6 @@ def span(values: Iterable[float], digits: int = 1) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def slashed(values: Iterable[float], digits: int = 2) -> str:
-    """Return numbers of one kind side by side, such as `1.93 / 2.71`."""
-    return " / ".join(fixed(value, digits) for value in values)
-
-
 def brief(cell: Mapping[str, Any]) -> str:
     """Return a cell's accuracy for a table, `96.3 ± 0.2`, and how many trained if not all."""
     lost = f"({cell_words.seeds(cell)})" if cell_words.failures(cell) else ""
@@ -85,19 +74,3 @@ def apart(row: Mapping[str, Any], unit: str = "points") -> str:
     """Return a difference with its unit before the interval, `+0.78 points [+0.08, +1.47]`."""
     ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" * numerals.known(row["ci_low"])
     return f"{row['difference']:+.2f} {unit}{ends}"
-
-
-FILTERS = {
-    form.__name__: form
-    for form in (
-        *(listed, counted, points, setting, fixed, signed, short, span, slashed),
-        *(apart, numerals.rounded_down, numerals.rounded_up),
-    )
-} | {
-    "brief": brief,
-    "accuracy": accuracy,
-    "compared": compared,
-    "audited": cell_words.audited,
-    "title": families.title,
-}
-"""The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
