@@ -8,7 +8,6 @@ print(private.epsilon())
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,6 @@ import torch
 from torch import Tensor, nn
 
 from dpfl import bounds, fitness, mechanisms, plugins, private_sources
-from dpfl.audit.audited import Around, audited
-from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import findings
 from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.errors import UserError
@@ -28,12 +25,12 @@ from dpfl.gradients.layout import channels_last
 from dpfl.planning.fitting import Parts, misfits, needs_public, unknown_noise
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.privacy.filter import Filter, greatest_noise
+from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
-from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
-from dpfl.protocols import Mechanism
+from dpfl.privacy.release import Unproven, is_gaussian
 from dpfl.step import Public
 from dpfl.training import probe
+from dpfl.training.holders import Holders
 from dpfl.training.steps import Batches, PrivateSteps, Sources, cross_entropy, tell_noise
 
 HOLDER = 0
@@ -129,28 +126,17 @@ class Private:
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
-        estimator, z = self._parts["mechanism"]["estimator"], min(self.plan["noise_multipliers"])
+        holders = Holders(self._parts, self._expected, [self.plan], sources)
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
-        mechanism, canaries = self._mechanism(), None
-        clip_norm = self._parts["clipping"]["clip_norm"]
-        watched = partial(audited, self._mechanism, clip_norm=clip_norm)
-        of_step(mechanism, greatest_noise([self.plan]), self._expected)  # as it will be at the most
-        self._promised = of_step(mechanism, z, self._expected)
-        if isinstance(self._promised, Release):
-            step = probe.example_step(
-                self.model, loss_fn, nobody, z, self._expected, self._public, sources
-            )
-            probe.require_noise(estimator, watched, step, z, sources)
-        if audit:
-            key = (*sources.noise_key, "audit")
-            canaries = Canaries(CANARIES, CANARIES * is_gaussian(self._promised), key)
-            if not plugins.constant("mechanisms", estimator, "OWN_GRADIENTS"):
-                mechanism = watched(canaries)
-        even = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
-        return PrivateSteps(HOLDER, mechanism, self._ledger, sources, loss_fn, canaries, even)
 
-    def _mechanism(self, around: Around | None = None) -> Mechanism:
-        return mechanisms.of(self._parts, around)
+        def probed(z: float) -> probe.OnNobody:
+            given = (self._expected, self._public, sources)
+            return probe.example_step(self.model, loss_fn, nobody, z, *given)
+
+        holders.require_noise(probed)
+        self._promised = holders.released
+        canaries = holders.canaries(CANARIES, CANARIES) if audit else None
+        return holders.steps(HOLDER, self._ledger, loss_fn, canaries)
 
     @property
     def steps(self) -> int:

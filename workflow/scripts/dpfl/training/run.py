@@ -139,6 +139,6 @@ class _Run:
         from dpfl.audit.findings import findings  # an accountant, which takes a second to import
 
         blind = mechanisms.blind(settings)
-        gaussian = is_gaussian(self.parts.released)
+        gaussian = is_gaussian(self.parts.holders.released)
         terms = Terms(gaussian, settings["delta"], settings["audit"]["level"], blind)
         return findings(canaries, terms)
