@@ -7,27 +7,25 @@ while private.step():
 print(private.epsilon())
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dpfl import bounds, fitness, mechanisms, plugins, private_sources
+from dpfl import bounds, fitness, mechanisms, private_parts, private_sources
 from dpfl.audit.findings import findings
 from dpfl.audit.terms import NOT_AUDITED, Terms
-from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined
 from dpfl.given_examples import Given, batches
 from dpfl.gradients.layout import channels_last
-from dpfl.planning.fitting import Parts, misfits, needs_public, unknown_noise
-from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import Unproven, is_gaussian
+from dpfl.private_parts import Part
 from dpfl.step import Public
 from dpfl.training import probe
 from dpfl.training.holders import Holders
@@ -36,9 +34,6 @@ from dpfl.training.steps import Batches, PrivateSteps, Sources, cross_entropy, t
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
 CANARIES, LEVEL = 1000, 0.05
-
-Part = str | Mapping[str, Any]
-"""A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
 
 BOUNDS = {
     "epsilon": "number > 0",
@@ -97,15 +92,15 @@ class Private:
         device = next(model.parameters()).device
         fitness.require_full_precision(device)
         self._examples = batches(examples, device, "examples")
-        self._parts = _parts(mechanism, clipping, public)
-        _require_known_noise(self._parts, optimizer)
+        self._parts = private_parts.of_method(mechanism, clipping, public)
+        private_parts.require_known_noise(self._parts, optimizer)
         self._delta = delta
         settings = Settings.read(
             {
                 "epsilon": epsilon,
                 "delta": delta,
                 "accountant": accountant,
-                "budget": _checked("budget", _entry("budget", budget), "schedule"),
+                "budget": private_parts.of_budget(budget),
                 "federation": {"batch_size": batch_size, "rounds": epochs, "local_epochs": 1},
                 "participation_key": ["private"],
             }
@@ -212,48 +207,6 @@ def _require_own(
         require_example_wise(model, inputs, name)
         outputs = model(channels_last(inputs))
     fitness.require_own_losses(loss_fn, outputs, targets)
-
-
-def _entry(kind: str, part: Part) -> dict[str, Any]:
-    """Return a plug-in with its settings as a run names them."""
-    entry = {"uses": part} if isinstance(part, str) else part
-    if not (isinstance(entry, Mapping) and "uses" in entry):
-        raise UserError(f'{kind}: found {part!r}, expected a name or {{"uses": name, ...}}')
-    return named(kind, dict(entry))
-
-
-def _checked(kind: str, entry: dict[str, Any], function: str) -> dict[str, Any]:
-    """Return a plug-in's settings; UserError for one that its file does not take, or lacks."""
-    package, key = PLUG_INS[kind]
-    file = plugins.load(package, entry[key])
-    own = {name: value for name, value in entry.items() if name != key}
-    fitness.require_settings(f"{kind} {entry[key]}", getattr(file, function), own)
-    return entry
-
-
-def _parts(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
-    """Return the settings of mechanism and clipping; UserError if they do not go together."""
-    fixed = isinstance(clipping, int | float) and not isinstance(clipping, bool)
-    rule = {"uses": "fixed", "clip_norm": float(clipping)} if fixed else clipping
-    parts = {
-        "mechanism": _entry("mechanism", mechanism),
-        "clipping": _entry("clipping", rule),
-    }
-    estimator = parts["mechanism"]["estimator"]
-    if plugins.constant("mechanisms", estimator, "UNIT") != "example":
-        raise UserError(f"mechanism: {estimator} protects clients; expected one for examples")
-    for found in misfits(parts):
-        raise UserError(f"mechanism: {estimator} {found}")
-    if needs_public(parts["mechanism"]) and public is None:
-        raise UserError(f"public: {estimator} uses public examples; expected inputs and targets")
-    return {kind: _checked(kind, own, "build") for kind, own in parts.items()}
-
-
-def _require_known_noise(parts: Parts, optimizer: torch.optim.Optimizer) -> None:
-    """Refuse an optimizer that asks for the noise of a step where nobody can tell it."""
-    if hasattr(optimizer, "tell_noise"):
-        for found in unknown_noise(parts, type(optimizer).__name__):
-            raise UserError(f"mechanism: {parts['mechanism']['estimator']} {found}")
 
 
 def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:
