@@ -64,8 +64,8 @@ class Trainer:
     `clients` gives the examples of a client's number, and a client starts every round with a new
     optimizer, so that a round costs what its sample costs and nothing but the weights and the clip
     norm outlives it. Each of the `population` is sampled with probability `sample_rate`, in every
-    round anew. With seeded `draws`, samples and noise come from streams of (key, round). Local
-    batches are seeded in any case: whatever a client does locally costs no privacy.
+    round anew. Samples and noise are draws of `sources` for the round. Local batches are seeded in
+    any case: whatever a client does locally costs no privacy.
     """
 
     def __init__(

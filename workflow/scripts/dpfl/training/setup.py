@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ from dpfl.noise import SOURCES
 from dpfl.standardised import Affine, Standardised
 from dpfl.training.inputs import Inputs
 from dpfl.training.statistics import Releases, measured
-from dpfl.training.steps import Sources
+from dpfl.training.steps import Ledger, Sources
 from dpfl.training.trainers import Parts
 
 Records = dict[int | str, dict]
@@ -50,7 +49,7 @@ def examples(settings: dict, inputs: Inputs) -> Examples:
     )
 
 
-def parts(settings: dict, given: Examples, ledger: Any, records: Records, secret: str) -> Parts:
+def parts(settings: dict, given: Examples, ledger: Ledger, records: Records, secret: str) -> Parts:
     """Build what a trainer is built from; statistics, if the method asks for some, are released.
 
     UserError for a model that does not fit the data set, or mixes the examples of a batch.
@@ -84,7 +83,7 @@ def _sources(settings: dict, secret: str) -> Sources:
 
 
 def _standardised(
-    settings: dict, given: Examples, ledger: Any, records: Records, sources: Sources
+    settings: dict, given: Examples, ledger: Ledger, records: Records, sources: Sources
 ) -> Affine | None:
     """Release the statistics of all clients that take part, if the method asks for some."""
     if "statistics" not in settings:

@@ -20,7 +20,7 @@ from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
 from dpfl.training.holders import Holders
 from dpfl.training.states import STATES
-from dpfl.training.steps import PrivateSteps, Sources
+from dpfl.training.steps import Ledger, PrivateSteps, Sources
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.examples)),
@@ -56,7 +56,7 @@ class Parts:
     public: torch.Tensor
     flat: FlatModel
     build_optimizer: Callable[[], torch.optim.Optimizer]
-    ledger: Any
+    ledger: Ledger
     records: dict[int | str, dict]
     sources: Sources
 
