@@ -7,11 +7,11 @@ import declared
 import pytest
 import torch
 
-from dpfl import clippings, declarations, plugins, protocols
+from dpfl import clippings, declarations, plugin_files, plugins, protocols
 from dpfl.errors import UserError
 from dpfl.privacy.schedule import Budget, Schedule, Work
 
-FILES = [(package, name) for package in protocols.FILES for name in plugins.names(package)]
+FILES = [(package, name) for package in plugin_files.FILES for name in plugins.names(package)]
 
 
 def settings_of(package, name):
@@ -34,9 +34,9 @@ def test_what_is_read_without_importing_is_what_the_file_defines(package, name):
     assert read == {name: getattr(module, name) for name in dir(module) if name in read}
 
 
-@pytest.mark.parametrize("package", protocols.FILES)
+@pytest.mark.parametrize("package", plugin_files.FILES)
 def test_defaults_are_of_the_types_that_are_declared(package):
-    protocol = protocols.FILES[package]
+    protocol = plugin_files.FILES[package]
     types = declarations.types(package)
     assert all(declarations.fits(getattr(protocol, name), kind) for name, kind in types.items())
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from dpfl.errors import UserError
-from dpfl.privacy import accounting, events
+from dpfl.privacy import events, search
 from dpfl.privacy.accountants import pld
-from dpfl.privacy.accounting import affordable_steps, epsilon, noise_multiplier, spent
+from dpfl.privacy.accounting import epsilon, spent
+from dpfl.privacy.search import affordable_steps, noise_multiplier
 
 DELTA = 1e-5
 
@@ -128,7 +129,7 @@ def test_search_ends_on_the_safe_side_of_a_jump(jump):
         return math.exp(-log_z) * (1.5 if log_z < jump else 0.5)
 
     target = math.exp(-jump)
-    log_z = accounting._search(price, target, start=0.0)
+    log_z = search._search(price, target, start=0.0)
     assert price(log_z) <= target
     assert jump <= log_z <= jump + 1e-4
 

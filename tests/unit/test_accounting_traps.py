@@ -22,8 +22,9 @@ from dp_accounting.rdp import RdpAccountant
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.privacy.accounting import epsilon, epsilon_of, noise_multiplier
+from dpfl.privacy.accounting import epsilon, epsilon_of
 from dpfl.privacy.events import poisson_gaussian
+from dpfl.privacy.search import noise_multiplier
 
 DELTA = 1e-5
 REPLACE_ONE = NeighboringRelation.REPLACE_ONE

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from dpfl.errors import UserError
-from dpfl.privacy import accounting
+from dpfl.privacy import search
 from dpfl.privacy.cache import NoiseCache
 
 SETTING = (0.05, 20, 1.0, 1e-5)
@@ -22,7 +22,7 @@ def cache(tmp_path):
 
 @pytest.fixture(scope="module")
 def noise():
-    return accounting.noise_multiplier(*SETTING)
+    return search.noise_multiplier(*SETTING)
 
 
 def only_file(cache):
@@ -34,7 +34,7 @@ def test_a_second_cache_on_the_folder_returns_the_same_without_calibrating(
     cache, noise, monkeypatch
 ):
     assert cache.noise_multiplier(*SETTING) == noise
-    monkeypatch.setattr(accounting, "noise_multiplier", None)
+    monkeypatch.setattr(search, "noise_multiplier", None)
     assert NoiseCache(cache.folder).noise_multiplier(*SETTING) == noise
 
 
@@ -50,7 +50,7 @@ def test_a_second_cache_on_the_folder_returns_the_same_without_calibrating(
 )
 def test_every_part_of_the_setting_is_part_of_the_key(cache, noise, other):
     cache.noise_multiplier(*SETTING)
-    assert cache.noise_multiplier(*other) == accounting.noise_multiplier(*other) != noise
+    assert cache.noise_multiplier(*other) == search.noise_multiplier(*other) != noise
 
 
 @pytest.mark.parametrize(

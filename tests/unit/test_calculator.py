@@ -14,7 +14,7 @@ from scipy.special import ndtr
 import privacy
 from dpfl import calculator, cli
 from dpfl.errors import UserError
-from dpfl.privacy import accounting, events
+from dpfl.privacy import accounting, events, search
 from dpfl.privacy.accountants import prv
 from dpfl.privacy.filter import Filter
 from dpfl.tables.numerals import rounded_up
@@ -136,7 +136,7 @@ def test_the_noise_of_another_accountant_is_certified_beside_it(run):
 def test_a_second_call_finds_the_noise_in_the_cache(run, monkeypatch):
     line = f"noise {SETTING} --epsilon 1 --steps 10"
     first = run(line)
-    monkeypatch.setattr(accounting, "noise_multiplier", None)
+    monkeypatch.setattr(search, "noise_multiplier", None)
     assert run(line) == first
 
 
@@ -238,7 +238,7 @@ def test_the_search_for_the_most_finds_it_from_any_guess(power, free, budget, gu
 def test_uniform_spends_all_of_the_budget_evenly(run):
     rows = rows_of(run(f"schedule {ROUNDS} --strategy uniform --json"))
     assert [(row["round"], row["steps"]) for row in rows] == [(n, 5) for n in (1, 2, 3, 4)]
-    noise = accounting.noise_multiplier(0.05, 20, 1.0, DELTA)
+    noise = search.noise_multiplier(0.05, 20, 1.0, DELTA)
     assert {row["noise_multiplier"] for row in rows} == {noise}
     spent = [accounting.epsilon(0.05, noise, steps, DELTA) for steps in (5, 10, 15, 20)]
     assert [row["epsilon"] for row in rows] == pytest.approx(spent, abs=2e-4)
@@ -273,7 +273,7 @@ def test_a_poisoned_schedule_is_found_out(run, tmp_path):
 def test_rounds_that_are_not_paid_have_no_noise(run):
     line = f"schedule {ROUNDS} --strategy constant --setting noise_multiplier=1.2"
     rows = rows_of(run(f"{line} --json"))
-    paid = accounting.affordable_steps(0.05, 1.2, 1.0, DELTA, 20)
+    paid = search.affordable_steps(0.05, 1.2, 1.0, DELTA, 20)
     assert 0 < paid <= 15 and sum(row["steps"] for row in rows) == paid
     assert rows[-1]["noise_multiplier"] is None
     assert table_of(run(line))[-1]["noise multiplier"] == ""

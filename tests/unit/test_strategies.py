@@ -13,7 +13,7 @@ from opacus.accountants.analysis.rdp import compute_rdp
 
 from dpfl import plugins
 from dpfl.errors import UserError
-from dpfl.privacy import accounting, events
+from dpfl.privacy import accounting, events, search
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import epsilon_of, spent
 from dpfl.privacy.calibration import Settings, calibrate
@@ -31,7 +31,7 @@ def coarse():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pld, "GRID", 1e-2)
         patch.setattr(pld, "DRAFT_GRID", 1e-2)
-        caches = (accounting._price, accounting.noise_multiplier, accounting.noise_multipliers)
+        caches = (accounting.epsilon_of_run, search.noise_multiplier, search.noise_multipliers)
         for cached in (*caches, pld._one_step):
             cached.cache_clear()
         yield

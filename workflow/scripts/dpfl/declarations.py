@@ -1,10 +1,10 @@
-"""Whether a plug-in file declares what its Protocol lists, and nothing else: see dpfl.protocols."""
+"""Whether a plug-in file declares what its Protocol lists, and nothing else: see plugin_files."""
 
 from collections.abc import Iterator
 from types import UnionType
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
-from dpfl import bounds, plugins, protocols
+from dpfl import bounds, plugin_files, plugins
 from dpfl.errors import UserError
 from dpfl.suggestions import nearest
 
@@ -58,7 +58,7 @@ def _is_tuple(value: Any, each: tuple) -> bool:
 
 def types(package: str) -> dict[str, Any]:
     """Return the type of every constant that a package's files may declare."""
-    declared = protocols.FILES[package].__annotations__
+    declared = plugin_files.FILES[package].__annotations__
     return {
         name: get_args(kind)[0] for name, kind in declared.items() if get_origin(kind) is ClassVar
     }

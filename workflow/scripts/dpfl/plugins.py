@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpfl import protocols
+from dpfl import plugin_files
 from dpfl.errors import UserError
 from dpfl.suggestions import nearest
 
@@ -59,7 +59,7 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     """
     found = _assigned(package, name).get(variable)
     if found is None:
-        return getattr(protocols.FILES.get(package), variable, default)
+        return getattr(plugin_files.FILES.get(package), variable, default)
     try:
         return ast.literal_eval(found)
     except ValueError as error:

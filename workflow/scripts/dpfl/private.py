@@ -7,41 +7,33 @@ while private.step():
 print(private.epsilon())
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dpfl import bounds, fitness, mechanisms, plugins, private_sources
-from dpfl.audit.audited import Around, audited
-from dpfl.audit.canaries import Canaries
+from dpfl import bounds, fitness, mechanisms, private_parts, private_sources
 from dpfl.audit.findings import findings
 from dpfl.audit.terms import NOT_AUDITED, Terms
-from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined
 from dpfl.given_examples import Given, batches
 from dpfl.gradients.layout import channels_last
-from dpfl.planning.fitting import Parts, misfits, needs_public, unknown_noise
-from dpfl.planning.methods import PLUG_INS, named
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.privacy.filter import Filter, greatest_noise
+from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
-from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
-from dpfl.protocols import Mechanism
+from dpfl.privacy.release import Unproven, is_gaussian
+from dpfl.private_parts import Part
 from dpfl.step import Public
 from dpfl.training import probe
+from dpfl.training.holders import Holders
 from dpfl.training.steps import Batches, PrivateSteps, Sources, cross_entropy, tell_noise
 
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
 CANARIES, LEVEL = 1000, 0.05
-
-Part = str | Mapping[str, Any]
-"""A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
 
 BOUNDS = {
     "epsilon": "number > 0",
@@ -100,15 +92,15 @@ class Private:
         device = next(model.parameters()).device
         fitness.require_full_precision(device)
         self._examples = batches(examples, device, "examples")
-        self._parts = _parts(mechanism, clipping, public)
-        _require_known_noise(self._parts, optimizer)
+        self._parts = private_parts.of_method(mechanism, clipping, public)
+        private_parts.require_known_noise(self._parts, optimizer)
         self._delta = delta
         settings = Settings.read(
             {
                 "epsilon": epsilon,
                 "delta": delta,
                 "accountant": accountant,
-                "budget": _checked("budget", _entry("budget", budget), "schedule"),
+                "budget": private_parts.of_budget(budget),
                 "federation": {"batch_size": batch_size, "rounds": epochs, "local_epochs": 1},
                 "participation_key": ["private"],
             }
@@ -129,28 +121,17 @@ class Private:
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
-        estimator, z = self._parts["mechanism"]["estimator"], min(self.plan["noise_multipliers"])
+        holders = Holders(self._parts, self._expected, [self.plan], sources)
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
-        mechanism, canaries = self._mechanism(), None
-        clip_norm = self._parts["clipping"]["clip_norm"]
-        watched = partial(audited, self._mechanism, clip_norm=clip_norm)
-        of_step(mechanism, greatest_noise([self.plan]), self._expected)  # as it will be at the most
-        self._promised = of_step(mechanism, z, self._expected)
-        if isinstance(self._promised, Release):
-            step = probe.example_step(
-                self.model, loss_fn, nobody, z, self._expected, self._public, sources
-            )
-            probe.require_noise(estimator, watched, step, z, sources)
-        if audit:
-            key = (*sources.noise_key, "audit")
-            canaries = Canaries(CANARIES, CANARIES * is_gaussian(self._promised), key)
-            if not plugins.constant("mechanisms", estimator, "OWN_GRADIENTS"):
-                mechanism = watched(canaries)
-        even = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
-        return PrivateSteps(HOLDER, mechanism, self._ledger, sources, loss_fn, canaries, even)
 
-    def _mechanism(self, around: Around | None = None) -> Mechanism:
-        return mechanisms.of(self._parts, around)
+        def probed(z: float) -> probe.OnNobody:
+            given = (self._expected, self._public, sources)
+            return probe.example_step(self.model, loss_fn, nobody, z, *given)
+
+        holders.require_noise(probed)
+        self._promised = holders.released
+        canaries = holders.canaries(CANARIES, CANARIES) if audit else None
+        return holders.steps(HOLDER, self._ledger, loss_fn, canaries)
 
     @property
     def steps(self) -> int:
@@ -226,48 +207,6 @@ def _require_own(
         require_example_wise(model, inputs, name)
         outputs = model(channels_last(inputs))
     fitness.require_own_losses(loss_fn, outputs, targets)
-
-
-def _entry(kind: str, part: Part) -> dict[str, Any]:
-    """Return a plug-in with its settings as a run names them."""
-    entry = {"uses": part} if isinstance(part, str) else part
-    if not (isinstance(entry, Mapping) and "uses" in entry):
-        raise UserError(f'{kind}: found {part!r}, expected a name or {{"uses": name, ...}}')
-    return named(kind, dict(entry))
-
-
-def _checked(kind: str, entry: dict[str, Any], function: str) -> dict[str, Any]:
-    """Return a plug-in's settings; UserError for one that its file does not take, or lacks."""
-    package, key = PLUG_INS[kind]
-    file = plugins.load(package, entry[key])
-    own = {name: value for name, value in entry.items() if name != key}
-    fitness.require_settings(f"{kind} {entry[key]}", getattr(file, function), own)
-    return entry
-
-
-def _parts(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
-    """Return the settings of mechanism and clipping; UserError if they do not go together."""
-    fixed = isinstance(clipping, int | float) and not isinstance(clipping, bool)
-    rule = {"uses": "fixed", "clip_norm": float(clipping)} if fixed else clipping
-    parts = {
-        "mechanism": _entry("mechanism", mechanism),
-        "clipping": _entry("clipping", rule),
-    }
-    estimator = parts["mechanism"]["estimator"]
-    if plugins.constant("mechanisms", estimator, "UNIT") != "example":
-        raise UserError(f"mechanism: {estimator} protects clients; expected one for examples")
-    for found in misfits(parts):
-        raise UserError(f"mechanism: {estimator} {found}")
-    if needs_public(parts["mechanism"]) and public is None:
-        raise UserError(f"public: {estimator} uses public examples; expected inputs and targets")
-    return {kind: _checked(kind, own, "build") for kind, own in parts.items()}
-
-
-def _require_known_noise(parts: Parts, optimizer: torch.optim.Optimizer) -> None:
-    """Refuse an optimizer that asks for the noise of a step where nobody can tell it."""
-    if hasattr(optimizer, "tell_noise"):
-        for found in unknown_noise(parts, type(optimizer).__name__):
-            raise UserError(f"mechanism: {parts['mechanism']['estimator']} {found}")
 
 
 def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:

@@ -16,7 +16,7 @@ from dpfl.mechanisms.dpsgd import DPSGD
 from dpfl.mechanisms.nonprivate import NonPrivate
 from dpfl.noise import Seeded
 from dpfl.planning import participation
-from dpfl.privacy.accounting import noise_multiplier
+from dpfl.privacy.search import noise_multiplier
 from dpfl.protocols import Mechanism
 from dpfl.step import Public, Step
 

@@ -1,7 +1,7 @@
 """Private gradient estimators ("mechanisms"), one per file, found by file name.
 
-What a file defines and may declare is dpfl.protocols.MechanismFile; what its `build(clipping,
-**settings)` returns is a Mechanism there, or a ClientMechanism where UNIT = "client".
+What a file defines and may declare is dpfl.plugin_files.MechanismFile; what its `build(clipping,
+**settings)` returns is a dpfl.protocols.Mechanism, or a ClientMechanism where UNIT = "client".
 `clipping` is the method's clipping: its rule, one of the file's CLIPPING_RULES, and the settings of
 that rule.
 """
@@ -30,7 +30,11 @@ def blind(settings: dict[str, Any]) -> tuple[str, ...]:
 
 def released(settings: dict[str, Any], noise_multiplier: float) -> Release | Unproven:
     """Return what a step, or a round, of a run releases at some noise."""
+    return of_step(of(settings), noise_multiplier, expected(settings))
+
+
+def expected(settings: dict[str, Any]) -> int:
+    """Return the expected size of a run's batches, or of its rounds of clients."""
     federation = settings["federation"]
-    expected = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
-    expected = expected or settings["partition"]["clients"]
-    return of_step(of(settings), noise_multiplier, expected)
+    size = federation["clients_per_round" if settings["unit"] == "client" else "batch_size"]
+    return size or settings["partition"]["clients"]

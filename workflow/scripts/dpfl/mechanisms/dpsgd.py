@@ -52,8 +52,7 @@ class DPSGD:
         total = joined(self.clipped_sum(gradients, clip_norm))
         count = self.clipping.count_multiplier(z, expected)
         noisy = noisy_sum(total, step.normal(len(total)), remaining(z, [count]) * clip_norm)
-        votes = float((norms <= clip_norm).sum()) - len(norms) / 2
-        self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
+        clippings.move(self.clippings, (norms,), (clip_norm,), step)
         return noisy.div_(expected).to(total.dtype)
 
 

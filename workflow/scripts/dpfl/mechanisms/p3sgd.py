@@ -63,8 +63,7 @@ class Candidates:
             noisy_sum(total, step.normal(len(total)), spread).div_(expected).to(total)
             for spread in spreads
         ]
-        votes = float((norms <= clip_norm).sum()) - len(norms) / 2
-        self.clipping.after(votes, noise_multiplier=z, expected=expected, normal=step.normal)
+        clippings.move(self.clippings, (norms,), (clip_norm,), step)
         return torch.stack(noisy)
 
     def _multipliers(self, noise_multiplier: float, count: float) -> list[float]:

@@ -40,7 +40,7 @@ def core_hours(plan: Plan, paper: str) -> float:
 
 
 def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:
-    """Return what a model declares of an amount, for inputs of a shape (see protocols.Amount)."""
+    """Return what a model declares of an Amount (dpfl.plugin_files), for inputs of a shape."""
     declared = plugins.constant("models", model, amount)
     if not isinstance(declared, dict):
         return declared

@@ -6,7 +6,7 @@ Signatures are read from the source: importing a plug-in would cost two CPU seco
 import ast
 from collections.abc import Iterator
 
-from dpfl import analyses, bounds, declarations, plugins, protocols
+from dpfl import analyses, bounds, declarations, plugin_files, plugins
 from dpfl.errors import UserError
 from dpfl.planning import stages
 from dpfl.suggestions import nearest
@@ -70,7 +70,7 @@ def _file_errors(config: dict) -> Iterator[str]:
             yield f"config: {where}: {error}"
             return
     for package, name in named:
-        if package not in protocols.FILES:
+        if package not in plugin_files.FILES:
             continue
         try:
             taken = (

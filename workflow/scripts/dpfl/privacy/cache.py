@@ -15,7 +15,7 @@ from typing import Any
 
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
-from dpfl.privacy import accounting
+from dpfl.privacy import accounting, search
 
 TOLERANCE = 1e-3  # how far below its target, relatively, a recalled epsilon may stay
 ROUGH = 2000.0  # an epsilon that no fine grid is made for
@@ -36,7 +36,7 @@ class NoiseCache:
         """Return the noise with which `steps` steps cost at most epsilon, within 0.1 % of it.
 
         A kept value for which this does not hold on the fine grid is replaced. Raises UserError as
-        dpfl.privacy.accounting.noise_multiplier does.
+        dpfl.privacy.search.noise_multiplier does.
         """
         target = (float(sample_rate), steps, float(epsilon), float(delta), accountant)
         names = ("sample_rate", "steps", "epsilon", "delta", "accountant")
@@ -44,7 +44,7 @@ class NoiseCache:
         kept = (self.recall(key) or {}).get("noise_multiplier")
         if isinstance(kept, Real) and math.isfinite(kept) and _holds(kept, *target):
             return float(kept)
-        noise = accounting.noise_multiplier(*target)
+        noise = search.noise_multiplier(*target)
         self.store(key, {"noise_multiplier": noise})
         return noise
 

@@ -8,11 +8,12 @@ from dpfl.files import read_array, read_json
 from dpfl.planning import calibration_settings
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
+from dpfl.training import steps
 from dpfl.training.federated import Unlimited
 from dpfl.training.inputs import Inputs
 
 
-def accounts(settings: dict, inputs: Inputs) -> tuple[Any, dict[int | str, dict]]:
+def accounts(settings: dict, inputs: Inputs) -> tuple[steps.Ledger, dict[int | str, dict]]:
     """Return the ledger, and the calibration of everyone who adds noise (none at "inf").
 
     UserError for a finite epsilon without a calibration, or with one of another budget, unit,

@@ -22,6 +22,7 @@ from dpfl.privacy.release import of_step, require_covered
 from dpfl.privacy.schedule import SERVER
 from dpfl.protocols import ClientMechanism
 from dpfl.training.federated import Round, loss_fn
+from dpfl.training.sampling import poisson
 from dpfl.training.steps import Batches, Ledger, Sources
 
 
@@ -63,8 +64,8 @@ class Trainer:
     `clients` gives the examples of a client's number, and a client starts every round with a new
     optimizer, so that a round costs what its sample costs and nothing but the weights and the clip
     norm outlives it. Each of the `population` is sampled with probability `sample_rate`, in every
-    round anew. With seeded `draws`, samples and noise come from streams of (key, round). Local
-    batches are seeded in any case: whatever a client does locally costs no privacy.
+    round anew. Samples and noise are draws of `sources` for the round. Local batches are seeded in
+    any case: whatever a client does locally costs no privacy.
     """
 
     def __init__(
@@ -158,15 +159,9 @@ class Trainer:
             yield self.flat.flat.data - server
 
     def _sample(self, number: int) -> np.ndarray:
-        """Return the clients of a round, each in it with the sample rate; so are canaries."""
-        records = self._canaries.records if self._canaries else 0
+        """Return the clients of a round."""
         draws = self.sources.draws(*self.sources.batch_key, "clients", number)
-        drawn = draws.uniform(self.population + records) < self.sample_rate
-        sampled = np.flatnonzero(drawn[: self.population])
-        if self._canaries:
-            among = drawn[self.population :]
-            self._canaries.draw(among, len(sampled), self.population, self.sample_rate)
-        return sampled
+        return poisson(draws, self.population, self.sample_rate, self._canaries)
 
     def _train(self, client: int, number: int) -> int:
         """Train the model on a client's examples; return how many it went through."""

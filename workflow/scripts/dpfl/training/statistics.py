@@ -14,7 +14,7 @@ from torch import Tensor
 from dpfl import statistics
 from dpfl.gaussian import noisy_sum
 from dpfl.standardised import Affine
-from dpfl.training.steps import Sources
+from dpfl.training.steps import Ledger, Sources
 
 CHUNK = 1000
 
@@ -31,7 +31,7 @@ class Releases:
     inputs: Tensor
     members: Mapping[int, Tensor]
     planned: Mapping[str, float]
-    ledger: Any
+    ledger: Ledger
     sources: Sources
 
     def mean(self, name: str, rows: Callable[[Tensor], Tensor], radius: float) -> Tensor:

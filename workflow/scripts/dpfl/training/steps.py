@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -21,18 +20,25 @@ from dpfl.noise import Draws
 from dpfl.privacy.release import Release, Unproven, of_step, require_covered
 from dpfl.protocols import Mechanism
 from dpfl.step import Public, Step
+from dpfl.training.sampling import poisson
 
 cross_entropy = partial(functional.cross_entropy, reduction="none")
 
 
 class Ledger(Protocol):
-    """What training asks of the accounts: dpfl.privacy's Ledger and Filter, or Unlimited."""
+    """What training asks of the accounts: dpfl.privacy's Ledger and Filter, or Unlimited.
+
+    Filter has no charge_release: its budget refuses runs with a release before the first step.
+    """
 
     def affordable(self, client: int | str, steps: int) -> int: ...
     def noise_multiplier(self, client: int | str) -> float: ...
     def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None: ...
+    def charge_release(self, client: int | str, name: str, noise_multiplier: float) -> None: ...
     def observe(self, update: Tensor) -> None: ...
     def epsilon_spent(self) -> float: ...
+    def state(self) -> dict[Any, Any]: ...
+    def restore(self, state: dict[Any, Any]) -> None: ...
 
 
 class Batches(Protocol):
@@ -143,7 +149,8 @@ class PrivateSteps:
         self.ledger.charge(self.holder, 1, noise_multiplier)
         batch_key = (*self.sources.batch_key, self.holder, self.taken)
         noise_key = (*self.sources.noise_key, self.holder, self.taken)
-        chosen = self._poisson(self.sources.draws(*batch_key), len(examples), sample_rate)
+        draws = self.sources.draws(*batch_key)
+        chosen = poisson(draws, len(examples), sample_rate, self.canaries)
         inputs, targets = examples[torch.from_numpy(chosen)]
         step = Step(
             model=model,
@@ -177,16 +184,6 @@ class PrivateSteps:
         """Forget what the mechanism keeps between the steps of a round."""
         if hasattr(self.mechanism, "forget"):
             self.mechanism.forget()
-
-    def _poisson(self, draws: Draws, examples: int, sample_rate: float) -> np.ndarray:
-        """Return the examples of a batch, each in it with the sample rate; so are canaries."""
-        canaries = self.canaries
-        records = canaries.records if canaries else 0
-        drawn = draws.uniform(examples + records) < sample_rate
-        chosen = np.flatnonzero(drawn[:examples])
-        if canaries:
-            canaries.draw(drawn[examples:], len(chosen), examples, sample_rate)
-        return chosen
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""

@@ -8,22 +8,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import mechanisms, plugins
-from dpfl.audit.audited import Around, audited
+from dpfl import mechanisms
 from dpfl.audit.canaries import Canaries
 from dpfl.data import Dataset
 from dpfl.errors import UserError
 from dpfl.flat import FlatModel
 from dpfl.planning import participation
-from dpfl.privacy.filter import greatest_noise
-from dpfl.privacy.release import Release, Unproven, is_gaussian
 from dpfl.privacy.schedule import SERVER
-from dpfl.protocols import ClientMechanism, Mechanism
 from dpfl.step import Public
 from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
+from dpfl.training.holders import Holders
 from dpfl.training.states import STATES
-from dpfl.training.steps import PrivateSteps, Sources
+from dpfl.training.steps import Ledger, PrivateSteps, Sources
 
 WEIGHTINGS: dict[str, Callable[[Client], float]] = {
     "examples": lambda client: float(len(client.examples)),
@@ -59,46 +56,23 @@ class Parts:
     public: torch.Tensor
     flat: FlatModel
     build_optimizer: Callable[[], torch.optim.Optimizer]
-    ledger: Any
+    ledger: Ledger
     records: dict[int | str, dict]
     sources: Sources
 
-    def mechanism(self, around: Around | None = None) -> Mechanism | ClientMechanism:
-        """Build the mechanism with the method's clipping, its rules wrapped by `around`."""
-        return mechanisms.of(self.settings, around)
+    @property
+    def holders(self) -> Holders:
+        """Return what builds the mechanism of everyone who adds noise."""
+        expected = mechanisms.expected(self.settings)
+        return Holders(self.settings, expected, self.records.values(), self.sources)
 
-    def watched(self, holder: int | str, holders: int) -> tuple[Any, Canaries | None]:
-        """Build the mechanism of one of the holders, and the canaries in its batches, if any."""
+    def canaries(self, holder: int | str, holders: int) -> Canaries | None:
+        """Return the canaries in the batches of one of the holders, if any."""
         audit = self.settings["audit"]
         if not self.records or not audit["canaries"]:
-            return self.mechanism(), None
-        records = -(-audit["canaries"] // holders)
-        tossed = audit["canaries"] if is_gaussian(self.released) else 0
-        key = (*self.sources.noise_key, "audit", holder)
-        canaries = Canaries(records, tossed, key, audit["length"])
-        if plugins.constant("mechanisms", self.estimator, "OWN_GRADIENTS"):
-            return self.mechanism(), canaries
-        return audited(self.mechanism, canaries, self.clip_norm), canaries
-
-    @property
-    def noise_multipliers(self) -> list[float]:
-        """Return the planned noise of everyone in all rounds."""
-        return [z for record in self.records.values() for z in record["noise_multipliers"]]
-
-    @property
-    def released(self) -> Release | Unproven:
-        """Return what a step releases where noise is least."""
-        return mechanisms.released(self.settings, min(self.noise_multipliers))
-
-    @property
-    def clip_norm(self) -> float:
-        """Return the bound that the method's clipping begins with."""
-        return self.settings["clipping"]["clip_norm"]
-
-    @property
-    def estimator(self) -> str:
-        """Return the name of the mechanism's file."""
-        return self.settings["mechanism"]["estimator"]
+            return None
+        each = -(-audit["canaries"] // holders)
+        return self.holders.canaries(each, audit["canaries"], holder, length=audit["length"])
 
     def examples(self, members: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the inputs and targets of some training examples."""
@@ -114,15 +88,8 @@ def build(parts: Parts) -> Any:
 
     UserError if a mechanism with a proof draws less noise than it promises.
     """
-    parts.mechanism()  # a mistake in its settings ends the run here
     trainer, probed = UNITS[parts.settings["unit"]]
-    if parts.records:  # so does one that shows where noise is greatest, in a late round
-        mechanisms.released(parts.settings, greatest_noise(parts.records.values()))
-    if parts.records and isinstance(parts.released, Release):
-        z = min(parts.noise_multipliers)
-        release = probed(parts, z)
-        build = partial(audited, parts.mechanism, clip_norm=parts.clip_norm)
-        probe.require_noise(parts.estimator, build, release, z, parts.sources)
+    parts.holders.require_noise(partial(probed, parts))
     return trainer(parts)
 
 
@@ -145,7 +112,6 @@ def _probed_round(parts: Parts, z: float) -> probe.OnNobody:
 
 def _example_level(parts: Parts) -> federated.Trainer:
     federation = parts.settings["federation"]
-    parts.mechanism()  # a mistake in its settings ends the run here, and its source is loaded
 
     def client(number: int) -> Client:
         """Return a client with the sample rate and steps that it was calibrated for."""
@@ -153,20 +119,10 @@ def _example_level(parts: Parts) -> federated.Trainer:
         planned = parts.records.get(number) or _unpriced(federation, number, len(examples))
         return Client(number, examples, planned["sample_rate"], planned["steps_per_round"])
 
-    declared = plugins.constant("mechanisms", parts.estimator, "NOISE_IS_Z_C")
-    even_noise = declared or not parts.records  # without privacy there is none anywhere
-
     def holder(number: int) -> PrivateSteps:
         """Return a client's steps, with its part of the canaries."""
-        mechanism, canaries = parts.watched(number, len(parts.members))
-        return PrivateSteps(
-            number,
-            mechanism,
-            parts.ledger,
-            parts.sources,
-            canaries=canaries,
-            even_noise=even_noise,
-        )
+        canaries = parts.canaries(number, len(parts.members))
+        return parts.holders.steps(number, parts.ledger, canaries=canaries)
 
     return federated.Trainer(
         flat=parts.flat,
@@ -196,14 +152,14 @@ def _client_level(parts: Parts) -> client_level.Trainer:
             f"clients: {cohort} of {population} are drawn, but the calibration is for a rate of "
             f"{planned:g}"
         )
-    mechanism, canaries = parts.watched(SERVER, 1)
+    canaries = parts.canaries(SERVER, 1)
     return client_level.Trainer(
         flat=parts.flat,
         clients=parts.held_by,
         population=population,
         sample_rate=cohort / population,
         work=client_level.LocalWork(**work),
-        mechanism=mechanism,
+        mechanism=parts.holders.watched(canaries),
         build_optimizer=parts.build_optimizer,
         ledger=parts.ledger,
         sources=parts.sources,

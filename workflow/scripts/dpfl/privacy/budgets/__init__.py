@@ -1,1 +1,1 @@
-"""Budget strategies, one per file: `schedule(work, budget, **settings)` (dpfl.protocols)."""
+"""Budget strategies, one per file: `schedule(work, budget, **settings)` (dpfl.plugin_files)."""

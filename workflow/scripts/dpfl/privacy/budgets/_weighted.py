@@ -1,7 +1,7 @@
 """Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
 
-from dpfl.privacy.accounting import affordable_steps_of, noise_multipliers
 from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.privacy.search import affordable_steps_of, noise_multipliers
 
 
 def falling(shape: str, ratio: float, rounds: int) -> tuple[float, ...]:

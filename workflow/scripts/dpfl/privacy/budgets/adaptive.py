@@ -11,8 +11,8 @@ import math
 from dpfl.bounds import bounded
 from dpfl.errors import UserError
 from dpfl.privacy import events, renyi
-from dpfl.privacy.accounting import noise_multiplier
 from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.privacy.search import noise_multiplier
 
 SETTINGS = {
     "save": "number in (0, 1]",

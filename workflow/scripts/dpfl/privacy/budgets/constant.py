@@ -1,8 +1,8 @@
 """The noise is given; the budget decides how many of the planned steps are taken."""
 
 from dpfl.bounds import bounded
-from dpfl.privacy.accounting import affordable_steps
 from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.privacy.search import affordable_steps
 
 SETTINGS = {"noise_multiplier": "number > 0"}
 

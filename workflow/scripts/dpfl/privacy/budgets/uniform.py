@@ -1,7 +1,7 @@
 """Every step costs the same, and together the planned steps cost the whole budget."""
 
-from dpfl.privacy.accounting import affordable_steps, noise_multiplier
 from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.privacy.search import affordable_steps, noise_multiplier
 
 
 def schedule(work: Work, budget: Budget) -> Schedule:

@@ -1,0 +1,171 @@
+"""What a price in epsilon buys: the noise of planned steps, or the steps at planned noise."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import lru_cache
+
+import dp_accounting
+from scipy.optimize import brentq
+
+from dpfl.errors import UserError
+from dpfl.privacy import events
+from dpfl.privacy.accounting import (
+    CERTIFICATE,
+    Segments,
+    certified_epsilon,
+    epsilon_of_released,
+    epsilon_of_run,
+    require_in_range,
+)
+from dpfl.privacy.schedule import Budget, Work
+
+TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
+WIDEST = 30.0  # of the search, in log z: 13 orders of magnitude
+ATTEMPTS = 3  # where the drafts do not lead there, the fine grid is searched
+
+
+@lru_cache(maxsize=1024)
+def noise_multiplier(
+    sample_rate: float,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    accountant: str = "pld",
+    released: tuple[float, ...] = (),
+) -> float:
+    """Return the noise with which `steps` steps cost epsilon: at most it, within 0.1 % of it.
+
+    The steps share epsilon with what was `released` before (see dpfl.privacy.events.varying). The
+    promise is checked on the fine grid. Raises UserError as `noise_multipliers` does.
+    """
+    work, budget = Work(sample_rate, steps, 1, released), Budget(epsilon, delta, accountant)
+    return noise_multipliers(work, (1.0,), budget)[0]
+
+
+@lru_cache(maxsize=64)
+def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) -> tuple[float, ...]:
+    """Return the noise of every round, 1/z_t^2 in proportion to its weight: at most epsilon.
+
+    The promise, as that of `noise_multiplier`, is checked on the fine grid. Raises UserError for
+    an argument out of range, if what was released costs as much alone, and unless there is one
+    positive weight a round.
+    """
+    require_in_range(work.sample_rate, budget.delta)
+    events.require("epsilon", budget.epsilon, 0 < budget.epsilon < math.inf, "> 0 and finite")
+    events.require_count("steps", work.steps, 1)
+    _require_left(work.released, budget.epsilon, budget.delta, budget.accountant)
+    valid = len(weights) == work.rounds and min(weights) > 0
+    events.require("weights", weights, valid, f"{work.rounds} numbers > 0")
+    mean = sum(weights) / len(weights)
+
+    def noise(log_z: float) -> tuple[float, ...]:
+        return tuple(math.exp(log_z) * math.sqrt(mean / weight) for weight in weights)
+
+    def price(log_z: float, draft: bool = False) -> float:
+        segments = tuple((z, work.steps_per_round) for z in noise(log_z))
+        return epsilon_of_run(
+            budget.accountant, work.sample_rate, segments, work.released, budget.delta, draft
+        )
+
+    start = _central_limit_guess(work.sample_rate, work.steps, budget.epsilon, budget.delta)
+    return noise(_search(price, budget.epsilon, start))
+
+
+def affordable_steps(
+    sample_rate: float,
+    noise_multiplier: float,
+    epsilon: float,
+    delta: float,
+    limit: int,
+    released: tuple[float, ...] = (),
+) -> int:
+    """Return the largest number of steps, at most `limit`, whose PLD epsilon is at most epsilon.
+
+    What was `released` before is part of it. Raises UserError as `noise_multiplier` does.
+    """
+    events.require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
+    events.require_count("limit", limit, 0)
+    segments = [(noise_multiplier, limit)]
+    return affordable_steps_of(sample_rate, segments, epsilon, delta, released)
+
+
+def affordable_steps_of(
+    sample_rate: float,
+    segments: Segments,
+    epsilon: float,
+    delta: float,
+    released: tuple[float, ...] = (),
+) -> int:
+    """Return how many of the planned steps cost at most epsilon together; UserError as above."""
+    require_in_range(sample_rate, delta)
+    events.require("epsilon", epsilon, epsilon > 0, "> 0")
+    _require_left(released, epsilon, delta, CERTIFICATE)
+    limit = sum(steps for _, steps in segments)
+
+    def price(steps: int) -> float:
+        return certified_epsilon(sample_rate, _first(segments, steps), released, delta)
+
+    if price(limit) <= epsilon:
+        return limit
+    return bisect_right(range(limit), epsilon, key=price) - 1
+
+
+def _first(segments: Segments, steps: int) -> list[tuple[float, int]]:
+    """Return the beginning of the segments that has this many steps."""
+    taken = []
+    for noise, planned in segments:
+        taken.append((noise, min(planned, steps)))
+        steps -= taken[-1][1]
+    return taken
+
+
+def _require_left(
+    released: tuple[float, ...], epsilon: float, delta: float, accountant: str
+) -> None:
+    """Raise UserError if what was released leaves nothing for the steps."""
+    taken = epsilon_of_released(released, delta, accountant)
+    if taken >= epsilon:
+        listed = ", ".join(f"{z:g}" for z in released)
+        raise UserError(
+            f"epsilon is {epsilon:g}, must be > {taken:.4g}, which what is released before the "
+            f"first step costs alone (noise multipliers {listed})"
+        )
+
+
+def _search(price: Callable[..., float], target: float, start: float) -> float:
+    """Return log z: solve on drafts for a goal that is shifted until the fine price fits."""
+    aim = (1 - TOLERANCE / 2) * target
+    goal, log_z = target, start
+    for _ in range(ATTEMPTS):
+        log_z = _root(lambda x, goal=goal: _log_ratio(price(x, draft=True), goal), log_z)
+        fine = price(log_z)
+        if (1 - TOLERANCE) * target <= fine <= target:
+            return log_z
+        goal *= math.exp(_log_ratio(aim, fine))
+    log_z = _root(lambda x: _log_ratio(price(x), aim), log_z)
+    while price(log_z) > target:
+        log_z += TOLERANCE / 10
+    return log_z
+
+
+def _root(excess: Callable[[float], float], start: float) -> float:
+    """Return the root of a decreasing function, bracketed outwards from a guess."""
+    side = 1 if excess(start) > 0 else -1
+    near, width = start, 0.02
+    while side * excess(near + side * width) > 0:
+        near, width = near + side * width, 2 * width
+        if width > WIDEST:
+            raise UserError("epsilon is out of reach: no noise has this price by the accountant")
+    return brentq(excess, *sorted((near, near + side * width)), xtol=1e-5)
+
+
+def _log_ratio(value: float, goal: float) -> float:
+    """Return log(value / goal), kept finite where an accountant says 0 or infinity."""
+    return math.log(max(value, 1e-9)) - math.log(max(goal, 1e-9)) if value < math.inf else 20.0
+
+
+def _central_limit_guess(q: float, steps: int, epsilon: float, delta: float) -> float:
+    """Return log z at which the limit mu = q sqrt(T (exp(1/z^2) - 1)) meets (epsilon, delta)."""
+    mu = 1 / dp_accounting.get_sigma_gaussian(epsilon, delta)
+    return -math.log(math.log1p((mu / q) ** 2 / steps)) / 2
