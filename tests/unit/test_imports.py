@@ -18,7 +18,7 @@ FILES = {
 
 LAYERS = (
     "adaptive clippings data gradients models partitions statistics tuning",
-    "attacks optimizers relevance rounds",
+    "attacks optimizers relevance rounds sources",
     "privacy",
     "audit decomposition tables",
     "mechanisms papers",
@@ -32,9 +32,11 @@ LAYERS = (
 """The folders of dpfl, lowest first: one imports from those below it, and from none beside it."""
 APART = {
     **dict.fromkeys(("planning.participation", "planning.calibration_settings"), "rounds"),
+    "planning.sources": "sources",
     **dict.fromkeys(("analyses", "claims"), "contracts"),
 }
-"""What lies below its folder: the arithmetic of rounds, and what its plug-ins are written for."""
+"""What lies below its folder: the arithmetic of rounds, which files a job needs, and what its
+plug-ins are written for."""
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
