@@ -68,17 +68,6 @@ def is_as_tuned(run: str, plan: Plan, results: Path) -> bool:
     return json.loads(json.dumps(chosen)) == trained["settings"]
 
 
-def _is_current(run: str, plan: Plan, results: Path) -> bool:
-    folder = results / "runs" / run
-    if not is_done(folder, plan.runs[run]["settings"]):
-        return False
-    try:
-        before = files.read_json(folder / finished.KEPT / BEFORE)
-    except OSError:  # of an archive that did not say so
-        return False
-    return before == made_by(plan, run) and is_as_tuned(run, plan, results)
-
-
 def weights_of(stale: list[str], plan: Plan, results: Path) -> list[Path]:
     """Return what only training makes of runs that are trained again, if studies wait for them."""
     behind = trials.and_runs(plan, list(plan.studies))
@@ -101,6 +90,17 @@ def trained_only(restored: list[str]) -> str:
     """Return the pattern of the names of runs that are trained here."""
     without = "|".join(map(re.escape, restored))
     return (f"(?!(?:{without})[/.])" if without else "") + "[a-z0-9.-]+"
+
+
+def _is_current(run: str, plan: Plan, results: Path) -> bool:
+    folder = results / "runs" / run
+    if not is_done(folder, plan.runs[run]["settings"]):
+        return False
+    try:
+        before = files.read_json(folder / finished.KEPT / BEFORE)
+    except OSError:  # of an archive that did not say so
+        return False
+    return before == made_by(plan, run) and is_as_tuned(run, plan, results)
 
 
 def _attacks(figure: str) -> bool:

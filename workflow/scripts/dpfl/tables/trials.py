@@ -26,19 +26,8 @@ from dpfl.tuning import Point, Values, points
 HEAD = ["study", "method", "label", "variant", "epsilon"]
 TRIALS = [*HEAD, "tuned_at", "values", "seeds", "n", "validation_accuracy", "sd", "chosen"]
 TUNED = [
-    *(
-        *HEAD,
-        "tuned_at",
-        "tuning",
-        "rule",
-        "values",
-        "runs",
-        "validation_accuracy",
-        "factor",
-        "spread",
-        "edge",
-    ),
-    *("eps_certified", "eps_selected"),
+    *(*HEAD, "tuned_at", "tuning", "rule", "values", "runs", "validation_accuracy"),
+    *("factor", "spread", "edge", "eps_certified", "eps_selected"),
 ]
 
 
@@ -110,10 +99,8 @@ def _tunings(
 
 def _tuned_at(stage: dict, home: Path) -> float:
     """Return the epsilon of the trials that a stage chose from."""
-    trial = stage["trials"][0]["runs"][0]
-    return results.number(
-        files.read_json(home / "runs" / trial / "summary.json")["settings"]["epsilon"]
-    )
+    trial = home / "runs" / stage["trials"][0]["runs"][0]
+    return results.number(files.read_json(trial / "summary.json")["settings"]["epsilon"])
 
 
 def _text(values: Values) -> str:
