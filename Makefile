@@ -40,7 +40,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: help replicate install status doctor keep archive restore verify report-reference test test-slurm bench cite docs lint clean
+.PHONY: help replicate install status doctor keep archive restore verify report-reference test test-slurm test-gpu bench cite docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -81,6 +81,10 @@ test: $(VENV)/installed
 # A private Slurm of two nodes on this machine, as root; Debian's packages are installed if missing.
 test-slurm: $(VENV)/installed
 	$(BIN)/python tests/slurm
+
+# On a machine with a GPU: the same code there, against the CPU and against itself.
+test-gpu: $(VENV)/installed
+	$(BIN)/python -m pytest tests/gpu
 
 bench: $(VENV)/installed
 	$(BIN)/python workflow/scripts/bench.py --output results/bench

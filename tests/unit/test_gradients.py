@@ -85,7 +85,7 @@ def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_
     assert {t.dtype for t in total} == {inputs.dtype}
     assert_equal(found, norms, tolerance)
     assert_equal(flat(total), (clip_norm / norms).clamp(max=1) @ rows, tolerance)
-    weights = torch.linspace(-1, 2, len(inputs), dtype=inputs.dtype)
+    weights = torch.linspace(-1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
     gradients = PerExampleGradients(model, loss_fn, inputs, targets)
     assert_equal(flat(gradients.weighted_sum(weights)), weights.double() @ rows, tolerance)
     weights = torch.stack([weights, weights.square()])
@@ -96,7 +96,7 @@ def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_
     assert torch.equal(found, found.t())
     assert_equal(gradients.rows(), rows, tolerance)
     generator = torch.Generator().manual_seed(3)
-    vectors = torch.randn(3, rows.shape[1], dtype=inputs.dtype, generator=generator)
+    vectors = torch.randn(3, rows.shape[1], dtype=inputs.dtype, generator=generator).to(inputs)
     expected = rows @ vectors.double().t()
     difference = gradients.inner(vectors).double() - expected  # random vectors: the terms cancel
     assert difference.norm() <= tolerance * rows.norm() * vectors.norm()

@@ -1,5 +1,6 @@
 """What a run trains with, of its settings: examples, sources of secrets, model, optimizer."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -126,11 +127,19 @@ def _optimizer(settings: dict, flat: FlatModel) -> Callable[[], torch.optim.Opti
 
 def _available(device: str) -> str:
     """Return the device; UserError if this machine has none."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
-    # Clipping compares norms with sums: both in full float32, on any GPU.
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    if device == "cuda":
+        _prepare_gpu()
     return device
+
+
+def _prepare_gpu() -> None:
+    """Have a GPU compute in full precision and give the same bits twice; UserError without one."""
+    if not torch.cuda.is_available():
+        raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
+    # Clipping compares norms with sums: both in full float32.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # asked for by the next line
+    torch.use_deterministic_algorithms(True)
 
 
 def _spread(members: np.ndarray, wanted: int) -> torch.Tensor:
