@@ -48,11 +48,14 @@ def test_gradients_are_those_of_every_example_alone(name, length, dtype):
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES)
-def test_a_step_is_that_of_the_cpu(name, rule):
+@pytest.mark.parametrize("z", [0, Z])
+def test_a_step_is_that_of_the_cpu(name, rule, z):
+    if z and name.startswith("fsdp"):
+        pytest.skip("noise along eigenvectors, whose signs are those of the library")
     model, inputs, targets = setting(9)
     there = (deepcopy(model).cuda(), inputs.cuda(), targets.cuda())
     expected, found = (
-        every_mechanism.estimate(build(name, rule), *given, z=Z, normal=streams_normal())
+        every_mechanism.estimate(build(name, rule), *given, z=z, normal=streams_normal())
         for given in ((model, inputs, targets), there)
     )
     assert found.is_cuda
@@ -60,7 +63,7 @@ def test_a_step_is_that_of_the_cpu(name, rule):
 
 
 def test_a_run_without_noise_is_that_of_the_cpu(tmp_path):
-    """With noise it is another run: its stream is, as the same draws around other bits tell them."""
+    """With noise it is another run, of another stream: two roundings would tell of the sum."""
     found = []
     for device in ("cpu", "cuda"):
         folder = tmp_path / device
