@@ -9,5 +9,8 @@ import torch
 TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS / "unit"), str(TESTS / "contract")]
 
-if not torch.cuda.is_available():
-    pytest.exit("torch finds no GPU here; expected one for tests/gpu", returncode=1)
+
+def pytest_sessionstart() -> None:
+    """Stop with one line where there is no GPU."""
+    if not torch.cuda.is_available():
+        pytest.exit("error: torch finds no GPU here; expected one for tests/gpu", returncode=1)

@@ -70,9 +70,7 @@ def setting_columns(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
 def without(runs: pd.DataFrame, keys: list[str], *left: str) -> pd.Series:
     """Return what the settings of each row but some of them are, as text."""
     kept = [key for key in keys if key not in left]
-    values = runs[kept].to_dict("records") or [{}] * len(
-        runs
-    )  # pandas 3.0 gives none of no columns
+    values = runs[kept].to_dict("records") or [{}] * len(runs)  # pandas 3.0: none of no columns
     known = ({k: v for k, v in row.items() if not pd.isna(v)} for row in values)
     return pd.Series([variant_text(row) for row in known], runs.index, dtype=str)
 
