@@ -52,6 +52,20 @@ def test_equal_runs_of_every_seed_are_told(claim):
     assert (table["difference_low"] == table["difference_high"]).iloc[1:].all()
 
 
+def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
+    """At the level of a family of one the lead is shown, of three it would not be."""
+    gaps = np.array([0.2, 0.6, 0.9, 1.2, 1.6])
+    evidence = judged.of({("a", 2.0, ()): 90 + gaps, ("b", 2.0, ()): np.full(5, 90.0)})
+    claim = {"kind": "ordering", "better": "a", "epsilons": [2]}
+    alone, among = (judge(evidence, **claim, worse=worse) for worse in (["b"], ["b", "c", "e"]))
+    part = "against b, epsilon 2"
+    rows = [table[table["part"] == part].iloc[0] for table in (alone, among)]
+    for key in ("verdict", "difference_low", "p_holm"):
+        assert rows[0][key] == rows[1][key]
+    expected = stats.ttest_1samp(gaps, 0).confidence_interval(0.95)
+    assert rows[0]["difference_low"] == pytest.approx(expected.low)
+
+
 def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
     def level(method, epsilon, seed):
         return 10.0 if (method, epsilon, seed) == ("a", 2.0, 0) else 90.0 + seed + (method == "a")
@@ -94,7 +108,22 @@ def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
     claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0, "epsilons": [2]}
     for lost, seeds in (("a", 6), ("b", 5)):
         evidence = three(6, lambda m, e, s, lost=lost: 10.0 if (m, s) == (lost, 0) else 40.0)
-        assert judge(evidence, **claim)["n"].iloc[0] == seeds
+        whole = judge(evidence, **claim).iloc[0]
+        assert (whole["n"], whole["failed"]) == (seeds, 6 - seeds)
+
+
+def test_a_trend_counts_failures_among_the_runs_that_it_compares():
+    lost = {(np.inf, 0), (np.inf, 1), (2.0, 2)}
+    evidence = judged.of(
+        {
+            ("a", e, ()): np.array([10.0 if (e, s) in lost else 80.0 + e for s in range(6)])
+            for e in (2.0, 4.0, np.inf)
+        }
+    )
+    rises = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
+    whole = judge(evidence, **rises).iloc[0]
+    assert (whole["n"], whole["failed"]) == (5, 1)
+    assert "compared are the seeds that trained at every value" in judging.words(whole)
 
 
 def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():

@@ -100,6 +100,25 @@ def test_a_change_is_judged_at_every_epsilon(tmp_path: Path, verdict: str, leads
     assert shown == f"against sgd: {verdict}"
 
 
+def test_budgets_together_have_the_numbers_of_the_one_that_decides(tmp_path: Path) -> None:
+    """At ε 2 there is no difference, p = 1; open is ε 8, whose p is smaller."""
+    at = {2.0: (0.0, 0.0005), 8.0: (0.004, 0.004)}
+    cells = [cell(m, e, 5) for m in ("sgd", "adam") for e in at]
+
+    def outcome(own: dict, seed: int) -> dict:
+        lead, spread = at[own["epsilon"]]
+        gap = lead + spread * (-2, 4, -2, -1, 1)[seed]
+        return {"accuracy": 0.9 + gap * (own["method"] == "adam")}
+
+    synthetic.write(tmp_path, cells, outcome)
+    made = study(cells, baseline={"method": "sgd"})
+    compared = comparisons.comparisons(made, results.frame(made, tmp_path))
+    parts = [row(compared, part=part) for part in ("epsilon 2", "epsilon 8", "overall")]
+    assert [part["verdict"] for part in parts] == ["no difference", "inconclusive", "inconclusive"]
+    assert parts[0]["p"] > parts[1]["p"]
+    assert parts[2]["difference"] == parts[1]["difference"] == pytest.approx(0.4)
+
+
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_few_seeds_give_no_verdict(tmp_path: Path, seeds: int) -> None:
     _, _, compared, table = compare(tmp_path, seeds=seeds)

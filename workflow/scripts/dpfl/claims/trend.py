@@ -1,7 +1,7 @@
 """Accuracy rises or falls over the values of a setting, or is best at one of them.
 
 `over` is a setting that the study varies, `epsilon` (its finite ones, or those named), or `rounds`
-(test accuracy after each round, the first to the last; runs at chance all the way count).
+(test accuracy after each round, the first to the last; there a run that fails counts as it is).
 
 Rises, falls: per seed the linear contrast of accuracy on the rank of the value, as the change in
 points from the first value to the last, which the line fitted to all values makes; a t-test over
@@ -20,10 +20,11 @@ The claim is a conjunction over all that the study varies beside `over` (variant
 part at 95 %: false in one part, it is found replicated in at most 2.5 % of cases. A trend need not
 be monotone: it says what the whole range does.
 
-Best at: `value` against every other value run, an `ordering` with its words and level (Holm
-over the other values, every epsilon, intersection-union). It is replicated if `value` is better
-than each of them, and refuted if one of them is better, or if its own lead on one is below half the
-margin; other values that nothing tells apart from it leave the claim inconclusive.
+Best at: `value` against every other value run, or those in `against`, an `ordering` with its words
+and level (Holm over the other values, every epsilon, intersection-union). It is replicated if
+`value` is better than each of them, and refuted if one of them is better, or if its own lead on one
+is below half the margin; other values that nothing tells apart from it leave the claim
+inconclusive.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from dpfl.claims import Evidence
 
 REQUIRED = ("study", "method", "over", "direction")
-OPTIONAL = ("value", "cells", "epsilons")
-LISTS = ("epsilons",)
+OPTIONAL = ("value", "against", "cells", "epsilons")
+LISTS = ("epsilons", "against")
 CHOICES = {"direction": ("rises", "falls", "best-at")}
 NEEDS = {"direction": {"best-at": ("value",)}}
 EXAMPLE = {"method": "a", "over": "epsilon", "direction": "rises"}
@@ -69,13 +70,13 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 
 def words(row: "pd.Series") -> str:
     """Tell one row in a sentence."""
-    return sentences.compared(row)
+    return sentences.compared(row, among="seeds that trained at every value compared")
 
 
 def _best(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.Row]:
     """Compare one value of the setting with all others."""
     over, best = claim["over"], claim["value"]
-    values = dict.fromkeys(runs[over].dropna())
+    values = claim.get("against", dict.fromkeys(runs[over].dropna()))
     others = [value for value in values if not cells.same(value, best)]
     found = orderings.pairs(evidence, runs, best, others, over)
     epsilons, margin = cells.epsilons(claim, runs), evidence.study["margin"]
@@ -87,9 +88,11 @@ def _best(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
 
 def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.Row]:
     """Test the linear contrast in every cell that differs in something else."""
-    parts, samples = [], []
-    for name, epsilon, own in _groups(claim, evidence, runs):
-        values, sample = _sample(claim, evidence, own)
+    parts, samples, used = [], [], []
+    for name, epsilon, group in _groups(claim, evidence, runs):
+        values, sample = _sample(claim, evidence, group)
+        own = _compared(claim, group, values)
+        used.append(own)
         samples.append(_SIGN[claim["direction"]] * sample)
         parts.append(_part(claim, evidence, own, (name, epsilon), values, samples[-1]))
     head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
@@ -97,8 +100,7 @@ def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
         return [head]
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
-    used = [own for _, _, own in _groups(claim, evidence, runs)]
-    return [head | orderings.whole(parts, samples) | rows.of_runs(*used), *parts]
+    return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
 
 
 def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:
@@ -167,8 +169,21 @@ def _part(
         p_holm=p,
         verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN,
         **rows.difference(measured),
-        **rows.of_runs(runs),
+        **_of_runs(claim, runs),
     )
+
+
+def _compared(claim: dict, runs: "pd.DataFrame", values: list[float]) -> "pd.DataFrame":
+    """Return the runs at the values that are compared: epsilon = infinity is none of them."""
+    if claim["over"] == _ROUNDS:
+        return runs
+    return runs[runs[claim["over"]].astype(float).isin(values)]
+
+
+def _of_runs(claim: dict, *used: "pd.DataFrame") -> rows.Row:
+    """Return what the runs have in common; over rounds, where all count, none is left out."""
+    found = rows.of_runs(*used)
+    return found | {"failed": 0} if claim["over"] == _ROUNDS else found
 
 
 def _ran(claim: dict, runs: "pd.DataFrame", values: list[float]) -> bool:

@@ -84,14 +84,14 @@ def _others(evidence: Evidence, runs: pd.DataFrame, of: str) -> pd.Series:
 def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
     """Return the rows of a conjunction over pairs and epsilons, its own row first.
 
-    The family of Holm's procedure is the pairs, with the largest p over the epsilons each; all
-    intervals of a pair have its level.
+    The family of Holm's procedure is the pairs that ran, with the largest p over the epsilons each;
+    all intervals of a pair have its level.
     """
     samples = {
         n: [question.differences(pair, [e]) for e in question.epsilons]
         for n, pair in enumerate(compared)
     }
-    levels = verdicts.holm({n: verdicts.p_together(own) for n, own in samples.items()})
+    levels = _levels(compared, samples)
     parts, told = [], []
     for n, pair in enumerate(compared):
         own = [
@@ -106,6 +106,15 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
     values = [sample for own in samples.values() for sample in own]
     most = float(np.max([p for p, _ in levels.values()], initial=0.0))
     return [_every(question, compared, parts, values, "overall", most), *told]
+
+
+def _levels(
+    compared: Sequence[Pair], samples: dict[int, list[np.ndarray]]
+) -> dict[int, tuple[float, float]]:
+    """Return adjusted p and level of every pair; one that was not run takes none from others."""
+    ran = [n for n, pair in enumerate(compared) if len(pair.better) and len(pair.worse)]
+    levels = verdicts.holm({n: verdicts.p_together(samples[n]) for n in ran})
+    return dict.fromkeys(samples, (np.nan, verdicts.LEVEL)) | levels
 
 
 def _row(
@@ -179,7 +188,8 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         n: [e for e in question.epsilons if len(one.at(e).better) and len(one.at(e).worse)]
         for n, one in enumerate(compared)
     }
-    gaps = {n: question.differences(one, used[n]) for n, one in enumerate(compared)}
+    own = [n for n in used if used[n] or n == number]
+    gaps = {n: question.differences(compared[n], used[n]) for n in own}
     found = verdicts.family(gaps, question.margin)[number]
     pair, over = compared[number], ", ".join(f"{e:g}" for e in used[number])
     sides = [s[s["epsilon"].isin(used[number])] for s in (pair.better, pair.worse)]

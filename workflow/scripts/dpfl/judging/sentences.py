@@ -50,9 +50,9 @@ def failed(row: pd.Series, compared: str = "runs that trained") -> str:
     return f" {runs} failed: compared are the {compared}."
 
 
-def compared(row: pd.Series, unit: str = "points") -> str:
+def compared(row: pd.Series, unit: str = "points", among: str = PAIRS) -> str:
     """Tell a comparison: what, by how much, the verdict, and what failed."""
-    return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row, PAIRS)}"
+    return f"{row['about']}: {difference(row, unit)}: {verdict(row)}.{failed(row, among)}"
 
 
 def everywhere(row: pd.Series, unit: str = "points") -> str:

@@ -9,9 +9,10 @@ from dpfl.tables.forms import listed
 from dpfl.tables.numerals import counted, number
 
 UNPAID = (
-    "No certified ε pays for the choice, which looked at held-out private examples. The last "
-    "column is what it would cost if a random number of trials, as many on average, were drawn "
-    "from a list fixed beforehand, and the best run alone released (Papernot and Steinke 2022)."
+    "No certified ε pays for the choice, which looked at held-out private examples without noise. "
+    "The last column is what it would cost the training examples if a random number of trials, as "
+    "many on average, were drawn from a list fixed beforehand, and the best run alone released "
+    "(Papernot and Steinke 2022); examples held out would have to be public."
 )
 
 FALLEN = 1.0

@@ -130,15 +130,18 @@ def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, mar
 
 
 def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> Row:
-    """Sum up the epsilons of a pair: the numbers are those of the one that says least."""
+    """Sum up the epsilons of a pair: the numbers are those of the one that decides.
+
+    Of those with the verdict of all, or of all where they are mixed, it is the one that says least.
+    """
     if not parts:
         none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, TOO_FEW)
         return _row(pair, OVERALL, over, none)
-    least = max(parts, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
-    sides = _row(pair, OVERALL, over, None)
-    fewest = min(part["n"] for part in parts)
     verdict = verdicts.together(part["verdict"] for part in parts)
-    return {**least, **sides, "n": fewest, "p_holm": p_holm, "verdict": verdict}
+    alike = [part for part in parts if part["verdict"] == verdict] or parts
+    least = max(alike, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
+    sides = _row(pair, OVERALL, over, None)
+    return {**least, **sides, "p_holm": p_holm, "verdict": verdict}
 
 
 def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison | None) -> Row:
