@@ -9,8 +9,8 @@ import tiny
 import torch
 
 from dpfl import noise, streams
-from dpfl.audit import checks, per_step
-from dpfl.audit.canaries import Canaries
+from dpfl.audit import checks, one_run, per_step
+from dpfl.audit.canaries import SILENT, Canaries
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
 from dpfl.audit.terms import Terms
 from dpfl.audit.unheard import Crowd, Unheard
@@ -314,6 +314,30 @@ def test_holders_of_different_plans_share_the_level():
     pooled = per_step.Tally(1.0, 40, *counts)
     assert both["epsilon"] == per_step.lower_bound([pooled], 0.2, 1e-5, 0.005)
     assert apart[0] < apart[1]
+
+
+def one_run_of(shown):
+    """Findings of a run whose 200 records each show once, in one of two steps, without noise."""
+    own, half = Canaries(200, 0, ("one run",)), np.arange(200) < 100
+    for step, drawn in enumerate((half, ~half)):
+        own.draw(drawn, 100, 200, 0.5)
+        x = np.zeros(own.columns)
+        x[-SILENT:] = streams.rng("silent", step).standard_normal(SILENT)
+        x[own.hits()] = shown
+        own.observe(x, 1.0)
+    return findings({0: own}, Terms(False, 1e-3, 0.05))
+
+
+def test_the_one_run_bound_calls_the_highest_scores_of_all_steps():
+    """Every record called in was in: the bound is that of 80 right calls of 80, of 200 records."""
+    found = one_run_of(1.0)
+    assert found["tallies"] == [{"called": 80, "right": 80}]
+    assert found["epsilon"] == one_run.lower_bound(80, 80, 200, 1e-3, 0.05) == found["ceiling"]
+
+
+def test_the_one_run_bound_finds_nothing_in_scores_that_point_the_wrong_way():
+    found = one_run_of(-1.0)
+    assert found["epsilon"] == 0 and found["tallies"][0]["right"] < 40
 
 
 def test_what_a_mechanism_may_not_promise_is_refused_before_it_is_sampled():
