@@ -114,6 +114,7 @@ any_update = st.lists(st.floats(width=32), min_size=3, max_size=3).map(torch.ten
 @example(cohort=[], client=torch.tensor([math.nan, 1, 1]))
 @example(cohort=[torch.ones(3)], client=torch.tensor([3e38, 3e38, -3e38]))
 @example(cohort=[], client=torch.tensor([CLIP, 0, 0]))
+@example(cohort=[], client=torch.tensor([1.001 * CLIP, 0, 0]))
 @example(cohort=[], client=torch.zeros(3))
 def test_one_client_moves_sum_and_count_by_one_gaussian_of_multiplier_z(rule, cohort, client):
     less, more = (released(RULES[rule], updates) for updates in (cohort, [*cohort, client]))
