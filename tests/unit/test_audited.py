@@ -85,6 +85,7 @@ def test_weights_are_the_same_bits_with_and_without_canaries(tmp_path, mechanism
 def test_the_estimator_is_fixed_by_whether_there_is_a_proof(tmp_path, changed, estimator, status):
     audit = trained(tmp_path, **changed).audit
     assert audit["status"] == status and audit["estimator"] == estimator
+    assert audit.get("level", 0.01) == 0.01
     assert all(p >= 1e-6 for p in audit.get("checks", {}).values())
 
 

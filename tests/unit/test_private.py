@@ -227,7 +227,7 @@ def test_an_audit_is_one_argument_and_changes_nothing():
     assert torch.equal(flat(plain.model), flat(watched.model))
     found = watched.audit()
     assert found["status"] == "audited" and 0 < found["epsilon"] <= watched.epsilon()
-    assert found["epsilon"] > 0.7 * watched.epsilon()
+    assert found["epsilon"] > 0.7 * watched.epsilon() and found["level"] == 0.05
     assert plain.audit()["status"] == "not audited"
 
 

@@ -3,11 +3,14 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import tiny
 import torch
 from safetensors import safe_open
 
+from dpfl import data
+from dpfl.assignment import validation_of
 from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
 from dpfl.privacy.accounting import epsilon
@@ -63,6 +66,23 @@ def test_the_same_run_twice_gives_equal_bits(tmp_path):
     first, second = (train(tiny.settings(), folder) for folder in folders)
     assert rows(first) == rows(second)
     assert torch.equal(weights(first), weights(second))
+
+
+def test_what_is_held_out_of_training_is_what_validates(tmp_path):
+    """Accuracies of the last round again, from the model, by those who have the examples."""
+    inputs = tiny.inputs_of(tiny.settings(), tmp_path)
+    result = train(tiny.settings(), tmp_path, inputs)
+    dataset, who = data.load(inputs.data), np.load(inputs.assignment)
+    held_out = torch.from_numpy(validation_of(who))
+    assert len(held_out) == tiny.EXAMPLES // 10
+    for name, x, y in (
+        ("validation", *dataset.of_training(held_out)),
+        ("test", dataset.test_inputs, dataset.test_targets),
+    ):
+        right = (result.model(x).argmax(1) == y).double().mean()
+        assert result.metrics[-1][f"{name}_accuracy"] == pytest.approx(float(right))
+    accuracies = [result.metrics[-1][f"{name}_accuracy"] for name in ("validation", "test")]
+    assert accuracies[0] != accuracies[1]
 
 
 def test_a_diverged_run_killed_after_its_last_round_ends_there(tmp_path):

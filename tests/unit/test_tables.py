@@ -162,24 +162,26 @@ def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:
 
 
 def test_a_diverged_run_did_not_train(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 2)]
-    outcomes = [{"accuracy": 0.9}, {"accuracy": None, "diverged": True}]
+    """Nor did one that is back at an accuracy by chance."""
+    cells = [cell("sgd", 2.0, 3)]
+    outcomes = [{"accuracy": 0.9}, *({"accuracy": a, "diverged": True} for a in (None, 0.9))]
     synthetic.write(tmp_path, cells, lambda c, s: outcomes[s])
     made = study(cells)
     runs = results.frame(made, tmp_path)
     own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert own["accuracy_mean"] == pytest.approx(90)
-    assert (own["n"], own["diverged"], own["trained"]) == (2, 1, 1)
+    assert (own["n"], own["diverged"], own["trained"]) == (3, 2, 1)
 
 
-def test_a_network_that_always_answers_one_class_is_at_chance(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("best", "trained"), [(0.9, 1), (0.16, 1), (0.14, 0)])
+def test_a_network_that_always_answers_one_class_is_at_chance(tmp_path, best, trained) -> None:
     cells = [cell("sgd", 2.0, 3)]  # the most frequent digit is 11.35 % of MNIST's test set
-    accuracies = [0.9, 0.1135, 1e-9]
+    accuracies = [best, 0.1135, 1e-9]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
     made = study(cells)
     runs = results.frame(made, tmp_path)
     own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
-    assert (own["n"], own["diverged"], own["trained"]) == (3, 0, 1)
+    assert (own["n"], own["diverged"], own["trained"]) == (3, 0, trained)
 
 
 def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> None:
