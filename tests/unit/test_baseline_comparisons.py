@@ -58,6 +58,11 @@ def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
     own = comparisons.whole(compared).sort_values("p")
     raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+    surest = own.iloc[0]
+    part = row(compared, part="epsilon 2", **surest[["better", "worse", "variant"]])
+    error = abs(part["difference"]) / stats.t.isf(part["p"] / 2, part["n"] - 1)
+    half = stats.t.isf(0.05 / len(own) / 2, part["n"] - 1) * error
+    assert part["difference"] - part["ci_low"] == pytest.approx(half, rel=1e-6)
 
 
 def test_a_change_gains_loses_or_makes_no_difference(tmp_path: Path) -> None:

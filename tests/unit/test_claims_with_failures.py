@@ -66,6 +66,21 @@ def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
     assert rows[0]["difference_low"] == pytest.approx(expected.low)
 
 
+def test_intervals_of_several_opponents_have_the_levels_of_holms_steps():
+    """The surest lead is told at 5 % / 3, the next at 5 % / 2: all three reject."""
+    leads = {"b": 3, "c": 2, "d": 1}
+    gaps = {m: lead + np.array([-0.2, 0.1, 0.0, 0.2, -0.1]) for m, lead in leads.items()}
+    sides = {("a", 2.0, ()): np.full(5, 90.0)}
+    sides |= {(m, 2.0, ()): 90 - gap for m, gap in gaps.items()}
+    table = judge(judged.of(sides), kind="ordering", better="a", worse=list(leads))
+    for number, (method, gap) in enumerate(gaps.items()):
+        row = table[table["part"] == f"against {method}, epsilon 2"].iloc[0]
+        expected = stats.ttest_1samp(gap, 0).confidence_interval(1 - 0.05 / (3 - number))
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx(
+            (expected.low, expected.high), abs=1e-6
+        )
+
+
 def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
     def level(method, epsilon, seed):
         return 10.0 if (method, epsilon, seed) == ("a", 2.0, 0) else 90.0 + seed + (method == "a")
