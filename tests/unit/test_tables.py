@@ -190,6 +190,7 @@ def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> 
     synthetic.write(tmp_path, cells, lambda c, s: reasons if s else {})
     made = study(cells)
     runs = results.frame(made, tmp_path)
+    assert not runs["certified"].any()  # one run without a proof leaves its cell without one
     own = study_table.cells(made, runs, comparisons.comparisons(made, runs)).iloc[0]
     assert np.isnan(own["eps_certified"])
     assert (own["privacy"], own["reasons"]) == ("unproven", "clips after the noise")
