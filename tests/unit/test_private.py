@@ -222,6 +222,11 @@ def test_without_a_proof_there_are_reasons_and_no_epsilon():
     assert isinstance(made.epsilon(), Unproven) and made.epsilon().reasons
 
 
+def test_without_a_seed_draws_follow_a_secret_of_256_bits():
+    keys = [private(seed=None)._steps.sources.batch_key[0] for _ in range(2)]
+    assert keys[0] != keys[1] and {len(bytes.fromhex(key)) for key in keys} == {32}
+
+
 def test_an_audit_is_one_argument_and_changes_nothing():
     plain, watched = trained(), trained(audit=True)
     assert torch.equal(flat(plain.model), flat(watched.model))

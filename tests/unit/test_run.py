@@ -15,6 +15,8 @@ from dpfl.errors import UserError
 from dpfl.files import read_json, write_json
 from dpfl.privacy.accounting import epsilon
 from dpfl.training import run, summary
+from dpfl.training.checkpoint import Checkpoints
+from dpfl.training.job import CHECKPOINT
 
 
 class KilledError(Exception):
@@ -314,3 +316,14 @@ def test_with_system_entropy_neither_noise_nor_batches_repeat(tmp_path):
     first, second = (train(tiny.settings(noise="secure"), tmp_path / name) for name in ("a", "b"))
     assert not torch.equal(weights(first), weights(second))
     assert [r["examples"] for r in first.metrics] != [r["examples"] for r in second.metrics]
+
+
+def test_a_secret_has_256_bits_and_lies_where_the_user_alone_can_read(tmp_path):
+    settings = tiny.settings(noise="secure")
+    inputs = tiny.inputs_of(settings, tmp_path)
+    with pytest.raises(KilledError):
+        train(settings, tmp_path, inputs, kill_after=1)
+    folder = tmp_path / "run" / CHECKPOINT
+    state, _ = Checkpoints(folder, inputs.fingerprint(settings)).load(print)
+    assert len(bytes.fromhex(state["secret"])) == 32
+    assert folder.stat().st_mode & 0o077 == 0
