@@ -183,6 +183,8 @@ def test_ledger_never_overspends(paid, per_round, requests):
 def test_ledger_refuses_less_noise_than_was_calibrated():
     record = {"client": 0, "paid_steps": 6, "steps_per_round": 2, "spent": [0.1, 0.2, 0.3]}
     ledger = Ledger({"clients": [{**record, "noise_multipliers": [1.0, 3.0, 2.0]}]})
+    with pytest.raises(UserError, match=r"must be >= 3\.0"):
+        ledger.charge(0, 3, 1.0)  # reaches into the round of more noise
     ledger.charge(0, 2, 1.0)
     assert ledger.noise_multiplier(0) == 3.0
     with pytest.raises(UserError, match=r"client 0 is 2\.9, must be >= 3\.0"):

@@ -51,13 +51,14 @@ def test_a_printed_baseline_may_be_weak():
     """Our DP-SGD, b, reaches 90."""
     claim = {"kind": "gap", "better": "a", "worse": "b", "table": "table 1"}
 
-    def weak(base, **extra):
+    def weak(base, seeds=8, **extra):
         rows = [("A", "a", 2.0, base + 1), ("B", "b", 2.0, base)]
-        found = two(89, 90, seeds=8, sd=0.1, epsilons=(2.0,), printed=printed(rows), **extra)
+        found = two(89, 90, seeds=seeds, sd=0.1, epsilons=(2.0,), printed=printed(rows), **extra)
         return judge(found, **claim)["weak_baseline"].tolist()[0]
 
     assert weak(89.5) is True
     assert weak(90.5) is False
+    assert weak(89.5, seeds=4) == ""
     assert weak(89.5, certified=False) == weak(89.5, estimator="fsdp") == ""
 
 

@@ -66,6 +66,17 @@ def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
     assert rows[0]["difference_low"] == pytest.approx(expected.low)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_p_of_all_budgets_is_the_largest_or_1_where_they_point_apart(sign):
+    spread = np.array([-0.2, 0.1, 0.0, 0.2, -0.1])
+    gaps = {2.0: 1 + spread, 4.0: sign * 0.3 + 2 * spread}
+    sides = {("a", e, ()): 90 + gap for e, gap in gaps.items()}
+    sides |= {("b", e, ()): np.full(5, 90.0) for e in gaps}
+    whole = judge(judged.of(sides), **ORDERING).iloc[0]
+    largest = max(stats.ttest_1samp(gap, 0).pvalue for gap in gaps.values())
+    assert whole["p"] == pytest.approx(largest if sign > 0 else 1)
+
+
 def test_intervals_of_several_opponents_have_the_levels_of_holms_steps():
     """The surest lead is told at 5 % / 3, the next at 5 % / 2: all three reject."""
     leads = {"b": 3, "c": 2, "d": 1}

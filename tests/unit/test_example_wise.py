@@ -67,6 +67,7 @@ class Passes(nn.Module):
 
 KEEPS = {
     "BatchNorm": lambda: nn.BatchNorm2d(3),
+    "BatchNorm while it rests": lambda: nn.BatchNorm2d(3).eval(),
     "BatchNorm without parameters": lambda: nn.BatchNorm2d(3, affine=False),
     "InstanceNorm with statistics": lambda: nn.InstanceNorm2d(3, track_running_stats=True),
     "a counter": Counter,

@@ -107,6 +107,7 @@ def test_a_kept_file_that_changed_is_not_believed(tmp_path, name):
     assert not one.is_finished()
     pack.train([one], 1)
     assert shown(one) == bits
+    assert one.is_finished() and not planned_with(one, "another").is_finished()
 
 
 def test_one_that_fails_fails_alone_and_says_why(tmp_path, capfd):

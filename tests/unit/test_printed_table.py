@@ -56,6 +56,17 @@ def test_no_printed_number_is_dropped(tmp_path):
     assert found["ours"][1:].isna().all()
 
 
+def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):
+    number = {"table": "table 1", "row": "ours", "reading": "", "value": 95.0, "line": 2}
+    cells = [cell("sgd", 2.0, 6) | {"published": [number]}]
+    accuracies = [*(0.95 + 0.0001 * np.arange(5)), 0.1135]
+    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
+    made = study(cells, name="new2024/main")
+    found = table.table("new2024", [(made, results.frame(made, tmp_path))], {}).iloc[0]
+    assert (found["n"], found["verdict"]) == (5, "matches")
+    assert found["ours"] == pytest.approx(95.02)
+
+
 def test_a_demonstration_judges_nothing(tmp_path):
     found = table.table("new2024", [ran(tmp_path, demonstrates=True)], {})
     assert found["verdict"].tolist() == ["demonstration", "not run", "not run"]

@@ -171,7 +171,10 @@ def test_samples_are_taken_in_turn_up_to_the_limit(tmp_path):
     assert [entry["run"] for entry in found] == ["a0", "b0", "a1"]
 
 
-@pytest.mark.parametrize("path", kept.folders(Path("results/reference")), ids=str)
+KEPT = kept.folders(Path(__file__).parents[2] / "results" / "reference")
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_what_the_repository_keeps_has_a_page_or_provenance(path, root):
     about = kept.about(path)
     if about:

@@ -72,19 +72,21 @@ def test_the_same_run_twice_gives_equal_bits(tmp_path):
 
 def test_what_is_held_out_of_training_is_what_validates(tmp_path):
     """Accuracies of the last round again, from the model, by those who have the examples."""
-    inputs = tiny.inputs_of(tiny.settings(), tmp_path)
-    result = train(tiny.settings(), tmp_path, inputs)
+    settings = tiny.settings(evaluation_examples=tiny.EXAMPLES)
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = train(settings, tmp_path, inputs)
     dataset, who = data.load(inputs.data), np.load(inputs.assignment)
     held_out = torch.from_numpy(validation_of(who))
     assert len(held_out) == tiny.EXAMPLES // 10
     for name, x, y in (
+        ("train", *dataset.of_training(torch.from_numpy(np.flatnonzero(who >= 0)))),
         ("validation", *dataset.of_training(held_out)),
         ("test", dataset.test_inputs, dataset.test_targets),
     ):
         right = (result.model(x).argmax(1) == y).double().mean()
         assert result.metrics[-1][f"{name}_accuracy"] == pytest.approx(float(right))
-    accuracies = [result.metrics[-1][f"{name}_accuracy"] for name in ("validation", "test")]
-    assert accuracies[0] != accuracies[1]
+    names = ("train", "validation", "test")
+    assert len({result.metrics[-1][f"{name}_accuracy"] for name in names}) == 3
 
 
 def test_a_diverged_run_killed_after_its_last_round_ends_there(tmp_path):
@@ -177,6 +179,17 @@ def test_a_calibration_of_anything_else_is_refused(tmp_path, changed, told):
         train(tiny.settings(**changed), tmp_path, inputs)
 
 
+def test_a_calibration_for_another_share_of_clients_is_refused(tmp_path):
+    settings = tiny.settings(unit="client", mechanism={"estimator": "dp-fedavg"})
+    settings["federation"] |= {"state": "reset", "weighting": "uniform"}
+    inputs = tiny.inputs_of(settings, tmp_path)
+    content = read_json(inputs.calibration)
+    content["clients"][0]["sample_rate"] /= 2
+    write_json(inputs.calibration, content)
+    with pytest.raises(UserError, match=r"2 of 3 are drawn, but the calibration is for a rate of"):
+        train(settings, tmp_path, inputs)
+
+
 def test_a_calibration_for_other_clients_is_refused(tmp_path):
     inputs = tiny.inputs_of(tiny.settings(), tmp_path)
     content = read_json(inputs.calibration)
@@ -215,6 +228,17 @@ def test_epsilon_infinity_has_neither_noise_nor_clipping(tmp_path):
         results.append(train(tiny.settings(**nonprivate, clipping=clipping), folder))
     assert torch.equal(weights(results[0]), weights(results[1]))
     assert results[0].metrics[-1]["epsilon_spent"] == float("inf")
+
+
+def test_a_run_that_diverged_for_a_while_did_diverge(tmp_path):
+    settings = tiny.settings()
+    inputs = tiny.inputs_of(settings, tmp_path)
+    result = train(settings, tmp_path, inputs)
+    for losses, diverged in (([0.1, 0.1, 0.1], False), ([0.1, float("nan"), 0.1], True)):
+        metrics = [{**result.metrics[-1], "train_loss": loss} for loss in losses]
+        folder = tmp_path / str(diverged)
+        summary.write("name", settings, inputs, replace(result, metrics=metrics), folder)
+        assert read_json(folder / "summary.json")["diverged"] is diverged
 
 
 def test_the_files_of_a_run(tmp_path):
