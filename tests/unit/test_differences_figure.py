@@ -81,11 +81,11 @@ def test_every_row_says_its_verdict(made):
     own, runs, judged = made
     ax = differences.draw(own, runs).figure.axes[0]
     parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
-    assert [t.get_text() for t in ax.texts] == [f"{v}, n = {SEEDS}" for v in parts["verdict"]]
+    verdicts = [f"{v}, n = {SEEDS}" for v in parts["verdict"]]
+    assert [t.get_text() for t in ax.texts] == ["CAdabelief against SGD and Adam", *verdicts]
     assert {"replicated", "reversed"} <= set(parts["verdict"])
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [
-        "CAdabelief against SGD and Adam",
         "SGD, ε = 2",
         "SGD, ε = 8",
         "Adam, ε = 2",
@@ -121,11 +121,30 @@ def test_a_pair_that_two_claims_judge_is_one_comparison(made):
     write(own, runs, CLAIM, {k: v for k, v in CLAIM.items() if k != "worse"} | alone)
     drawn = differences.draw(own, runs)
     assert drawn.finding.startswith("Of 6 verdicts on 4 paired comparisons: ")
-    heads = [t.get_text() for t in drawn.figure.axes[0].get_yticklabels()]
+    heads = [t.get_text() for t in drawn.figure.axes[0].texts]
     assert [head for head in heads if "against" in head] == [
         "CAdabelief against SGD and Adam",
         "CAdabelief against SGD",
     ]
+
+
+def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_path: Path):
+    """Names that leave no room for the frame made the layout give up, and cut them off."""
+    names = [f"{name}-a-method-with-a-long-name" for name in "abcdefghi"]
+    cells = [cell(m, e, SEEDS) for m in names for e in (2.0, 4.0, 8.0)]
+    runs = tmp_path / "runs"
+    synthetic.write(runs, cells, lambda c, s: {"accuracy": accuracy(c, s)})
+    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    claims = [CLAIM | {"id": f"c{i}", "better": names[i], "worse": names[:i]} for i in (3, 8)]
+    write(own, runs, *claims)
+    figure = differences.draw(own, runs).figure
+    figure.canvas.draw()
+    (ax,) = figure.axes
+    drawn = [*ax.get_yticklabels(), *ax.texts, figure.legends[0]]
+    spans = [text.get_window_extent() for text in drawn]
+    assert min(span.x0 for span in spans) >= 0
+    assert max(span.x1 for span in spans) <= figure.bbox.x1
+    assert ax.get_position().width > 0.2
 
 
 def test_failed_seeds_are_in_no_pair(tmp_path: Path):

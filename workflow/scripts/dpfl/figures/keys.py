@@ -1,6 +1,6 @@
 """What the marks of a figure mean, as entries of its legend: only those that occur in it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
@@ -10,12 +10,14 @@ from dpfl.figures.looks import PRINTED, RERUN, Look
 GREY = Look("0.35", "o")
 DOT = {"marker": ".", "markersize": 5, "linestyle": "none", "alpha": 0.75, "markeredgewidth": 0}
 """One seed."""
+PROOF = {True: "with a proof", False: "no proof of ε"}
 
 
-def proof(certified: Iterable[bool], line: bool = True) -> list[Artist]:
+def proof(
+    certified: Iterable[bool], line: bool = True, words: Mapping[bool, str] = PROOF
+) -> list[Artist]:
     """Say what is hollow and dashed, and what is not where both occur."""
     found, shown = {*map(bool, certified)}, "line" if line else "mark"
-    words = {True: "with a proof", False: "no proof of ε"}
     if found == {True}:
         return []
     return [

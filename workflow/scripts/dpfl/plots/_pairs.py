@@ -100,6 +100,11 @@ def _printed(study: dict, sides: tuple[int, int]) -> float:
     return values[0].pop() - values[1].pop() if [*map(len, values)] == [1, 1] else np.nan
 
 
+def title(own: pd.DataFrame) -> str:
+    """Return what the rows of a claim are on: whose win it is, and over whom."""
+    return f"{own['better'].iloc[0]} against {forms.listed(own['worse'].unique())}"
+
+
 def written(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows as a file holds them, the seeds' differences as a text."""
     seeds = [" ".join(f"{value:.10g}" for value in values) for values in rows["seeds"]]
@@ -133,13 +138,16 @@ def _counted(rows: pd.DataFrame) -> str:
 
 
 def shows(study: dict, rows: pd.DataFrame) -> str:
-    """Return every difference with its interval and verdict."""
-    told = []
-    for _, row in rows.iterrows():
-        span = "" if np.isnan(row["low"]) else f" [{row['low']:+.2f}, {row['high']:+.2f}]"
-        told.append(
-            f"{row['better']} against {row['worse']} {style.at(row['epsilon'])}: "
-            + (f"{row['difference']:+.2f}{span}, " if row["n"] else "no pair trained, ")
-            + f"n = {row['n']:g}, {row['verdict']}"
-        )
-    return f"Paired differences in points of accuracy on {datasets.of(study)}. {'; '.join(told)}"
+    """Return every difference with its interval and verdict, claim by claim."""
+    told = [
+        f"{title(own)}: {'; '.join(_told(row) for _, row in own.iterrows())}"
+        for _, own in rows.groupby("claim", sort=False)
+    ]
+    return f"Paired differences in points of accuracy on {datasets.of(study)}. {'. '.join(told)}"
+
+
+def _told(row: pd.Series) -> str:
+    span = "" if np.isnan(row["low"]) else f" [{row['low']:+.2f}, {row['high']:+.2f}]"
+    measured = f"{row['difference']:+.2f}{span}" if row["n"] else "no pair trained"
+    where = f"{row['worse']} {style.at(row['epsilon'])}"
+    return f"against {where}: {measured}, n = {row['n']:g}, {row['verdict']}"

@@ -8,6 +8,7 @@ reversed where it lies left of zero. A black diamond is the difference of the nu
 prints. Hollow: one of the sides has no proof of its epsilon.
 """
 
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,9 @@ ROW = 0.27
 ASIDE = 0.28
 """Rows by which the pairs of seeds stand below their mean."""
 BAND = "0.88"
-HEADS = {"claim": "bold", "row": "normal"}
+HEAD = 105
+"""Letters of a head."""
+BOTH = {True: "both have a proof of ε", False: "one has no proof of ε"}
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -48,20 +51,29 @@ def of_rows(study: dict, rows: pd.DataFrame) -> drawn.Drawn:
     ax, y, ticks = axes[0, 0], 0, {}
     _band(ax, study["margin"])
     for _, own in groups:
-        ticks[y] = (_title(own), "claim")
+        _head(ax, _pairs.title(own), y)
         for number, (_, row) in enumerate(own.iterrows(), start=y + 1):
             _row(ax, row, number)
-            ticks[number] = (_name(row), "row")
+            ticks[number] = _name(row)
         y += 1 + len(own)
-    _axis(ax, ticks, rows)
+    _axis(ax, ticks)
     _explain(figure, study, rows)
     data = _pairs.written(rows)
     return drawn.told(figure, data, _pairs.finding(rows), _pairs.shows(study, rows))
 
 
-def _title(own: pd.DataFrame) -> str:
-    """Return the head of a claim: whose win it is, and over whom."""
-    return f"{own['better'].iloc[0]} against {forms.listed(own['worse'].unique())}"
+def _head(ax: Axes, text: str, y: int) -> None:
+    """Write what a claim is on over its rows, across the figure: it may be long, the rest short."""
+    head = ax.annotate(
+        style.literal(textwrap.shorten(text, HEAD, placeholder=" …")),
+        (0.01, y),
+        xycoords=("figure fraction", "data"),
+        va="center",
+        fontsize=style.SMALL + 0.5,
+        fontweight="bold",
+        annotation_clip=False,
+    )
+    head.set_in_layout(False)
 
 
 def _name(row: pd.Series) -> str:
@@ -97,12 +109,10 @@ def _row(ax: Axes, row: pd.Series, y: int) -> None:
     )
 
 
-def _axis(ax: Axes, ticks: dict[int, tuple[str, str]], rows: pd.DataFrame) -> None:
+def _axis(ax: Axes, ticks: dict[int, str]) -> None:
     """Name the rows, and keep the frame to what is drawn."""
-    ax.set_yticks(list(ticks), [style.literal(text) for text, _ in ticks.values()])
-    for label, (_, kind) in zip(ax.get_yticklabels(), ticks.values(), strict=True):
-        label.set_fontweight(HEADS[kind])
-        label.set_fontsize(style.SMALL + 0.5)
+    names = [style.literal(text) for text in ticks.values()]
+    ax.set_yticks(list(ticks), names, fontsize=style.SMALL + 0.5)
     ax.set_ylim(max(ticks) + 0.6, -0.6)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("points of accuracy, paired by seed")
@@ -112,7 +122,7 @@ def _axis(ax: Axes, ticks: dict[int, tuple[str, str]], rows: pd.DataFrame) -> No
 def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
     handles = [
         Patch(color=BAND, label=f"half the margin of {forms.points(study['margin'])}"),
-        *keys.proof(rows["certified"], line=False),
+        *keys.proof(rows["certified"], line=False, words=BOTH),
         *keys.seeds([len(seeds) for seeds in rows["seeds"]]),
         *keys.printed(rows["printed"].notna().any()),
     ]
