@@ -6,11 +6,16 @@ The other way it is weaker: each of k parts that hold is found `not replicated` 
 cases, the whole in at most k times as many.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from dpfl.tables.numerals import known
+
+NOT_RUN = "not run"
 REFUTED = frozenset({"not replicated", "reversed"})
-WEAKEST_FIRST = ("too few seeds", "not run", "inconclusive", "replicated, small", "replicated")
-MISMATCH_FIRST = ("differs", "too few seeds", "not run", "inconclusive", "matches")
+WEAKEST_FIRST = ("too few seeds", NOT_RUN, "inconclusive", "replicated, small", "replicated")
+MISMATCH_FIRST = ("differs", "too few seeds", NOT_RUN, "inconclusive", "matches")
 
 
 def verdict(parts: Iterable[str]) -> str:
@@ -18,10 +23,20 @@ def verdict(parts: Iterable[str]) -> str:
     found = set(parts)
     if found & REFUTED:
         return "reversed" if found == {"reversed"} else "not replicated"
-    return next((word for word in WEAKEST_FIRST if word in found), "not run")
+    return next((word for word in WEAKEST_FIRST if word in found), NOT_RUN)
+
+
+def deciding(parts: Sequence[Mapping[str, Any]], whole: str) -> Mapping[str, Any]:
+    """Return the row of the part that a verdict on the whole is due to, of several the worst off.
+
+    One without a difference is worse off than any.
+    """
+    alike = REFUTED if whole in REFUTED else {whole}
+    own = [part for part in parts if part["verdict"] in alike] or parts
+    return min(own, key=lambda p: p["difference"] if known(p["difference"]) else -math.inf)
 
 
 def matching(parts: Iterable[str]) -> str:
     """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
     found = set(parts)
-    return next((word for word in MISMATCH_FIRST if word in found), "not run")
+    return next((word for word in MISMATCH_FIRST if word in found), NOT_RUN)

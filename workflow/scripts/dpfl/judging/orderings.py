@@ -139,7 +139,7 @@ def _every(
     name: str,
     p_holm: float | None,
 ) -> rows.Row:
-    """Sum parts up: the numbers are those of the part that is worst off."""
+    """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
     about = "; ".join(dict.fromkeys(pair.about for pair in compared))
     if len(epsilons) == 1:
@@ -160,15 +160,14 @@ def _every(
 
 
 def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
-    """Return the verdict on parts together, and the numbers of the one that is worst off."""
-    worst = min(parts, key=lambda r: -np.inf if np.isnan(r["difference"]) else r["difference"])
-    kept = ("difference", "difference_low", "difference_high")
+    """Return the verdict on parts together, and the numbers of the one that decides it."""
+    verdict = conjunction.verdict(part["verdict"] for part in parts)
+    part = conjunction.deciding(parts, verdict)
     return {
-        **{key: worst[key] for key in kept},
-        "n": min(part["n"] for part in parts),
+        **{key: part[key] for key in rows.DIFFERENCE},
         "p": _nan(verdicts.p_together(samples)),
         "p_holm": float(np.max([part["p_holm"] for part in parts])),
-        "verdict": conjunction.verdict(part["verdict"] for part in parts),
+        "verdict": verdict,
     }
 
 

@@ -49,7 +49,7 @@ def of_runs(*sides: pd.DataFrame) -> Row:
     used = [side for side in sides if len(side)]
     if not used:
         return {"runs": "", "failed": 0}
-    runs = pd.concat(used)
+    runs = pd.concat(used).drop_duplicates(["cell", "run"])
     failed = len(runs) - len(outcomes.of_trained(runs))
     return {"runs": " ".join(dict.fromkeys(runs["run"])), "failed": failed, **_privacy(runs)}
 
