@@ -76,6 +76,13 @@ def test_the_best_value_is_found(means, expected):
     assert verdict(ranks(np.random.default_rng(7), means), **BEST) == expected
 
 
+def test_the_best_value_may_be_asked_against_some_alone():
+    found = ranks(np.random.default_rng(5), {10: 90, 50: 93, 200: 93})
+    against = judge(found, **BEST, against=[10])
+    assert set(against["part"]) == {"overall", "against 10, epsilon 2"}
+    assert against["verdict"].iloc[0] == "replicated" != verdict(found, **BEST)
+
+
 def test_a_trend_over_epsilon_leaves_out_runs_without_privacy():
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93), (np.inf, 80))}
