@@ -79,7 +79,7 @@ def test_the_best_value_is_found(means, expected):
 def test_the_best_value_may_be_asked_against_some_alone():
     found = ranks(np.random.default_rng(5), {10: 90, 50: 93, 200: 93})
     against = judge(found, **BEST, against=[10])
-    assert set(against["part"]) == {"overall", "against 10, epsilon 2"}
+    assert set(against["part"]) == {"overall", "against 10, a, epsilon 2"}
     assert against["verdict"].iloc[0] == "replicated" != verdict(found, **BEST)
 
 
