@@ -167,7 +167,7 @@ def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():
     whole = judge(found, **claim).iloc[0]
     assert whole["n"] == 5
     assert whole["difference"] == pytest.approx((4 * 6 - 2) / 5)
-    assert "1 never get there" in whole["about"]
+    assert "1 never gets there" in whole["about"]
 
 
 def test_an_accuracy_that_is_no_number_is_an_error():

@@ -77,7 +77,8 @@ def words(row: pd.Series) -> str:
 def short(*pairs: orderings.Pair) -> str:
     """Say how many runs of some pairs never get there, as the end of a name."""
     count = sum(int(side[_NEVER].sum()) for pair in pairs for side in (pair.better, pair.worse))
-    return f" ({count} never get there, counted as one round more)" if count else ""
+    word = "gets" if count == 1 else "get"
+    return f" ({count} never {word} there, counted as one round more)" if count else ""
 
 
 def reached(curve: pd.Series, goal: float) -> float:
