@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-TESTS = Path(__file__).parent.parent
-sys.path[:0] = [str(TESTS / "unit"), str(TESTS / "contract")]
+sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))  # whose helpers are used here too
 
 
 def pytest_sessionstart() -> None:

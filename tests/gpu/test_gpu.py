@@ -93,7 +93,7 @@ def test_a_killed_run_continues_to_the_same_bits(tmp_path, name):
     with pytest.raises(test_run.KilledError):
         test_run.train(settings, tmp_path, inputs, kill_after=2)
     continued = run.train(settings, inputs, tmp_path / "run", lambda line: None)
-    if settings["noise"] == "secure":  # another secret: the run ends, and its account is the same
+    if settings["noise"] == "secure":  # a whole run would have another secret, and so other bits
         assert continued.metrics[-1]["epsilon_spent"] <= settings["epsilon"]
         return
     whole = tmp_path / "whole"
