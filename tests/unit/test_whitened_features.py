@@ -9,7 +9,16 @@ import torch
 from torch.nn import functional
 
 from dpfl import data, plugins
-from dpfl.data import _dead_leaves, _patches, _scattering, _whitening, digits, mnist
+from dpfl.data import (
+    _dead_leaves,
+    _patches,
+    _scattering,
+    _whitening,
+    cifar10,
+    cifar10_scatter_whitened,
+    digits,
+    mnist,
+)
 
 NAMES = ("digits", "mnist", "fashion-mnist", "cifar10")
 WHITENED = {f"{name}-scatter-whitened": f"{name}-scatter" for name in NAMES}
@@ -102,6 +111,29 @@ def test_whitened_scattering_is_an_affine_map_of_scattering(few, tmp_path):
     assert error < 0.02 * targets.std()
 
 
+def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
+    pictures = noise(5, (3, 32, 32))
+    found, plain, twins = (
+        _scattering.features(arrays(own, own), cifar10, mirrored=mirrored).train_inputs
+        for own, mirrored in (
+            (pictures, True),
+            (pictures, False),
+            (np.ascontiguousarray(pictures[..., ::-1]), False),
+        )
+    )
+    mean = (plain.astype(float) + twins.astype(float)) / 2
+    np.testing.assert_allclose(found, mean, rtol=2**-10, atol=2**-10)  # float16 of both rounds
+    assert not np.allclose(plain, twins, rtol=0.1)
+
+
+def test_whitened_cifar10_has_the_same_features_for_a_mirrored_picture(few, monkeypatch):
+    pictures = noise(3, (3, 32, 32))
+    both = arrays(pictures, np.ascontiguousarray(pictures[..., ::-1]))
+    monkeypatch.setattr(data, "read", lambda name, data_dir: both)
+    found = cifar10_scatter_whitened.read(None)
+    np.testing.assert_allclose(found.test_inputs, found.train_inputs, rtol=2**-8, atol=2e-3)
+
+
 # --- Filters from synthetic patches
 
 
@@ -164,6 +196,7 @@ def test_filters_make_white_patches_of_norm_one(bank):
 
 RULES = {
     "scattering": ((1, 28, 28), lambda a: _scattering.features(a, mnist, 0.1)),
+    "mirrored": ((3, 32, 32), lambda a: _scattering.features(a, cifar10, 1.0, mirrored=True)),
     "patches": ((3, 32, 32), _patches.features),
 }
 

@@ -31,16 +31,21 @@ PLANES_PER_CHUNK = 300
 Transform = Callable[["np.ndarray"], "Tensor"]
 
 
-def features(arrays: "Arrays", base: ModuleType, shrinkage: float | None = None) -> "Arrays":
+def features(
+    arrays: "Arrays", base: ModuleType, shrinkage: float | None = None, mirrored: bool = False
+) -> "Arrays":
     """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], all else as it is.
 
     `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
-    a network; the 81 channels of a colour are next to one another. With a `shrinkage` they are
-    whitened (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one thread,
-    with a line to stderr every 5,000 pictures.
+    a network; the 81 channels of a colour are next to one another. If `mirrored`, they are the mean
+    of the picture's and its mirror image's. With a `shrinkage` they are whitened
+    (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one thread, with a line
+    to stderr every 5,000 pictures.
     """
     with one_thread():
         transform = _transform(arrays.train_inputs.shape[1:], base)
+        if mirrored:
+            transform = _mirrored(transform)
         if shrinkage is not None:
             transform = _whitened(transform, arrays.train_inputs.shape[1:], shrinkage)
         inputs = {
@@ -66,6 +71,11 @@ def _transform(shape: tuple[int, ...], base: ModuleType) -> Transform:
         return scatter(planes).flatten(1, 2)
 
     return transform
+
+
+def _mirrored(transform: Transform) -> Transform:
+    """Return what maps a picture and its mirror image, left to right, to the same features."""
+    return lambda pictures: (transform(pictures) + transform(pictures[..., ::-1].copy())).div_(2)
 
 
 def _whitened(transform: Transform, shape: tuple[int, ...], shrinkage: float) -> Transform:
