@@ -227,6 +227,18 @@ def test_below_the_claims_stands_how_many_have_a_verdict(reference):
     assert f"{told}{2 * len(claims) - 1} can be judged, " in board.table(*reference, "")
 
 
+def test_what_a_later_scale_leaves_open_keeps_its_answer(reference):
+    kept_results = reference[1]
+    before = board.table(*reference, "").rsplit("\n", 1)[1]
+    scales = [kept_results / "new2024" / name for name in ("mnist", "mnist-more")]
+    shutil.copytree(*scales)
+    path = scales[1] / "claims" / "claims.csv"
+    table = pd.read_csv(path)
+    table["verdict"] = table["verdict"].mask(table["verdict"] == "differs", "inconclusive")
+    table.to_csv(path, index=False)
+    assert board.table(*reference, "").rsplit("\n", 1)[1] == before
+
+
 def test_a_table_without_printed_numbers_has_no_column_for_them():
     row = ("a claim", "", "+1 points", "replicated", "")
     assert "printed" not in judged_docs.table(judged_docs.CLAIM, [row])

@@ -45,10 +45,14 @@ def table(home: Path, reference: Path, pages: str) -> str:
 def _so_far(papers: list[Paper], folders: list[Folder]) -> str:
     """Say how many of the claims of all papers are judged, decided, and could be judged."""
     entered = [claim for own in papers for claim in own.claims.values()]
-    told = {(own.paper.key, c.about["id"]): c.verdict for own in folders for c in own.claims}
-    decided = sum(verdict in claims_table.TONES for verdict in told.values())
+    told = [(own.paper.key, claim) for own in folders for claim in own.claims]
+    judged_at_all = {(key, claim.about["id"]) for key, claim in told}
+    # A claim that one scale leaves open has the answer that another gives.
+    decided = {(key, c.about["id"]) for key, c in told if c.verdict in claims_table.TONES}
     kinds = sum("kind" in claim for claim in entered)
-    return SO_FAR.format(told=len(told), entered=len(entered), decided=decided, kinds=kinds)
+    return SO_FAR.format(
+        told=len(judged_at_all), entered=len(entered), decided=len(decided), kinds=kinds
+    )
 
 
 def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
