@@ -50,6 +50,26 @@ def test_rates_show_each_line_its_crosses_and_its_good_range(tmp_path: Path) -> 
     assert adabound.get_title("left") == "AdaBound"
 
 
+@pytest.mark.parametrize("epsilons", [[4.0], [INF], [2.0, 4.0]])
+def test_the_budget_of_rates_stands_in_the_note_or_above_the_panels(
+    tmp_path: Path, epsilons: list[float]
+) -> None:
+    cells = [cell("sgd", e, 1, rate=g) for e in epsilons for g in GRID]
+    synthetic.write(tmp_path, cells, lambda c, s: {"final_validation_accuracy": 0.9})
+    figure = rates.draw(study(cells, name="rates", kind="rates"), tmp_path).figure
+    note = " ".join(
+        text.get_text() for text in figure.texts + [k.get_title() for k in figure.legends]
+    )
+    told = {
+        4.0: "At ε\xa0=\xa04, n\xa0=\xa01 per rate",
+        INF: "Without privacy, n\xa0=\xa01 per rate",
+    }
+    if len(epsilons) == 1:
+        assert told[epsilons[0]] in note.replace("\n", " ")
+    else:
+        assert "ε = 4" in figure.axes[1].get_title("left")
+
+
 def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) -> None:
     cells = [cell("sgd", 4.0, 1, clipping=c, rate=g) for c in ("fixed", "mean") for g in GRID]
     curve = {"fixed": [0.5, 0.9, 0.91, 0.1], "mean": [0.2, 0.8, 0.95, 0.9]}

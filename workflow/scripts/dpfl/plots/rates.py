@@ -127,8 +127,11 @@ def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
     ]
     crosses = (rates["state"] == "diverges").any()
     cross = "; cross: not finite, or at chance above the best rate" * bool(crosses)
+    epsilons = rates["epsilon"].unique()
+    at = f"{style.at(epsilons[0])}, " if len(epsilons) == 1 else ""  # else above every panel
+    said = f"{at}{style.seeds_text(rates['trials'])} per rate"
     text = (
-        f"{_context.about(study)} {style.seeds_text(rates['trials'])} per rate; bar: within "
+        f"{_context.about(study)} {said[0].upper()}{said[1:]}; bar: within "
         f"{ranges.GOOD:g} points of the optimizer's best{cross}."
     )
     private = rates[np.isfinite(rates["epsilon"])]
