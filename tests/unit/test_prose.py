@@ -1,5 +1,6 @@
 """Pages: values by their settings, guards, and mistakes that are told with file and line."""
 
+import gzip
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -38,6 +39,11 @@ JUDGED = """claim,part,about,n,difference,difference_low,difference_high,p,p_hol
 a-wins,overall,a against b,5,0.194,-0.1,0.5,0.1,0.1,inconclusive
 a-wins,"against b, epsilon 2","a against b, epsilon 2",5,0.294,0.0246,0.5634,0.02,0.0388,replicated
 """
+RUNS = """study,role,method,machine
+some2020/main,final,central,first
+some2020/main,trial,central,second
+some2020/other,final,central,third
+"""
 PRINTED = """table,row,metric,value,epsilon,rank
 table 3,fsdp,accuracy_pct,96.12,2,10
 table 3,fsdp,accuracy_pct,96.37,2,50
@@ -61,6 +67,7 @@ def paper(tmp_path: Path) -> Path:
         (tmp_path / tables / "counted.csv").write_text(COUNTED)
     (tmp_path / "reference/some2020/mnist/claims").mkdir()
     (tmp_path / "reference/some2020/mnist/claims/claims.csv").write_text(JUDGED)
+    (tmp_path / "reference/some2020/mnist/runs.csv.gz").write_bytes(gzip.compress(RUNS.encode()))
     return folder
 
 
@@ -83,6 +90,8 @@ def rendered(paper: Path, text: str) -> str:
             'kept("mnist").claim("a-wins", part="against b, epsilon 2") | apart("rounds saved")',
             "+0.29 rounds saved [+0.02, +0.56]",
         ),
+        ('kept("mnist").machines("main") | sort', "['first', 'second']"),
+        ('kept("mnist").machines("main", role="final") | sort', "['first']"),
         ("3.77169 | rounded_up, 7.9752 | rounded_down", "('3.772', '7.97')"),
         ('kept("mnist").brief("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").accuracy("main", rank=50)', "98.5 (2 of 3 trained)"),
@@ -135,6 +144,7 @@ def test_values_are_quoted_by_their_settings(paper: Path, expression: str, text:
         ('run.mean("main", rank=7)', "no rows of main with rank=7"),
         ('kept("paper")', "no kept results of some2020 at scale 'paper': "),
         ('printed("table 3", "fsdp", epsilon=2)', "2 rows of published.csv with table=table 3"),
+        ('kept("mnist").machines("main", method="dpsgd")', "no runs in "),
         ('run.cell("main", rank=10).prize', "has no attribute 'prize'"),
         ('run.cell("main_trials").certified', "has no attribute 'certified'"),
         ("number", "'number' is undefined"),

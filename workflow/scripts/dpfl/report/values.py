@@ -13,6 +13,7 @@ import pandas as pd
 from dpfl import files
 from dpfl.errors import UserError
 from dpfl.judging.cells import same
+from dpfl.provenance import runs
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, forms, verdicts
 from dpfl.tables.numerals import known
@@ -86,6 +87,18 @@ class Values:
         table = read(self.folder.parent / "claims" / "claims.csv")
         row = one(table, "claims.csv", {"claim": claim, "part": part})
         return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
+
+    def machines(self, study: str, **where: Any) -> set[str]:
+        """Return which machines trained runs of kept results, picked by `role` or `method`.
+
+        UserError if no run agrees with `where`.
+        """
+        path = self.folder.parent / runs.FILE
+        table = files.read_table(path, compression="gzip", dtype=str, keep_default_na=False)
+        where = {"study": f"{path.parents[1].name}/{study}"} | where
+        if rows := picked(table, path.name, where):
+            return {row["machine"] for row in rows}
+        raise UserError(f"no runs in {path} with {_said(where)}")
 
 
 @dataclass(frozen=True)
