@@ -64,15 +64,9 @@ def _transform(shape: tuple[int, ...]) -> Callable[["np.ndarray"], "Tensor"]:
 
     synthetic = _dead_leaves.pictures(_whitening.PICTURES, tuple(shape))
     bank = _bank(synthetic)
-    whiten = _standardised(torch.stack([bank(picture) for picture in synthetic]))
+    seen = torch.stack([bank(picture) for picture in synthetic])
+    whiten = _whitening.standardised(seen, CHANNEL_SHRINKAGE)
     return lambda picture: whiten(bank(picture))
-
-
-def _standardised(features: "Tensor") -> Callable[["Tensor"], "Tensor"]:
-    """Return the whitening of channels that are first divided by their deviations."""
-    deviation = features.std(dim=(0, 2, 3), correction=0).clamp(min=1e-6).view(-1, 1, 1)
-    whiten = _whitening.of(features / deviation, CHANNEL_SHRINKAGE)
-    return lambda one: whiten(one / deviation)
 
 
 @dataclass(frozen=True)

@@ -42,17 +42,29 @@ def features(
     (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one thread, with a line
     to stderr every 5,000 pictures.
     """
+    shape = arrays.train_inputs.shape[1:]
     with one_thread():
-        transform = _transform(arrays.train_inputs.shape[1:], base)
+        transform = _transform(shape, base)
         if mirrored:
             transform = _mirrored(transform)
         if shrinkage is not None:
-            transform = _whitened(transform, arrays.train_inputs.shape[1:], shrinkage)
-        inputs = {
-            f"{part}_inputs": _transformed(part, getattr(arrays, f"{part}_inputs"), transform)
-            for part in ("train", "test")
-        }
-    return replace(arrays, **inputs)
+            whiten = _whitening.of(_synthetic(transform, shape), shrinkage)
+            transform = _each(whiten, transform)
+        return _of_all(arrays, transform)
+
+
+def roots(arrays: "Arrays", base: ModuleType, shrinkage: float) -> "Arrays":
+    """Return float16 roots of features [N, 81 C, H / 8, W / 8] of pictures, all else as it is.
+
+    Means of a picture's and its mirror image's features are averaged over two by two places; of
+    these the roots, with their signs, are scaled and whitened by dead-leaves pictures of this size.
+    Computed as `features` are.
+    """
+    shape = arrays.train_inputs.shape[1:]
+    with one_thread():
+        transform = _rooted(_mirrored(_transform(shape, base)))
+        whiten = _whitening.standardised(_synthetic(transform, shape), shrinkage)
+        return _of_all(arrays, _each(whiten, transform))
 
 
 def _transform(shape: tuple[int, ...], base: ModuleType) -> Transform:
@@ -78,7 +90,19 @@ def _mirrored(transform: Transform) -> Transform:
     return lambda pictures: (transform(pictures) + transform(pictures[..., ::-1].copy())).div_(2)
 
 
-def _whitened(transform: Transform, shape: tuple[int, ...], shrinkage: float) -> Transform:
+def _rooted(transform: Transform) -> Transform:
+    """Return what maps pictures to the signed roots of their features in cells of 2 x 2 places."""
+    from torch.nn.functional import avg_pool2d
+
+    def rooted(pictures: "np.ndarray") -> "Tensor":
+        cells = avg_pool2d(transform(pictures), 2)
+        return cells.abs().sqrt_().mul_(cells.sign())
+
+    return rooted
+
+
+def _synthetic(transform: Transform, shape: tuple[int, ...]) -> "Tensor":
+    """Return the features of dead-leaves pictures [C, H, W]."""
     import torch
 
     from dpfl.data import _dead_leaves
@@ -86,19 +110,32 @@ def _whitened(transform: Transform, shape: tuple[int, ...], shrinkage: float) ->
     synthetic = _dead_leaves.pictures(_whitening.PICTURES, tuple(shape))
     chunk = PLANES_PER_CHUNK // shape[0]
     parts = [transform(synthetic[i : i + chunk]) for i in range(0, len(synthetic), chunk)]
-    whiten = _whitening.of(torch.cat(parts), shrinkage)
-    # Picture by picture: a product of many rows may round by how many there are.
+    return torch.cat(parts)
+
+
+def _each(whiten: Callable[["Tensor"], "Tensor"], transform: Transform) -> Transform:
+    """Return a transform whitened picture by picture: a product of many may round by how many."""
+    import torch
+
     return lambda pictures: torch.stack([whiten(one) for one in transform(pictures)])
+
+
+def _of_all(arrays: "Arrays", transform: Transform) -> "Arrays":
+    inputs = {
+        f"{part}_inputs": _transformed(part, getattr(arrays, f"{part}_inputs"), transform)
+        for part in ("train", "test")
+    }
+    return replace(arrays, **inputs)
 
 
 def _transformed(part: str, pictures: "np.ndarray", transform: Transform) -> "np.ndarray":
     import numpy as np
     import torch
 
-    total, colours, *size = pictures.shape
-    found = np.empty((total, CHANNELS * colours, *(n // 2**OCTAVES for n in size)), np.float16)
+    total, colours = pictures.shape[:2]
     chunk, progress = PLANES_PER_CHUNK // colours, Progress("scattering", total, part)
     with torch.inference_mode():
+        found = np.empty((total, *transform(pictures[:1]).shape[1:]), np.float16)
         for first in range(0, total, chunk):
             some = pictures[first : first + chunk]
             found[first : first + chunk] = transform(some).numpy()

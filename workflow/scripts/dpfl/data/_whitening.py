@@ -1,5 +1,6 @@
 """Channels of features made uncorrelated by the covariance that they have on synthetic pictures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,3 +41,13 @@ def of(features: "Tensor", shrinkage: float) -> Whitening:
     scales = (values.clamp(min=0) + shrinkage * values.mean()).rsqrt()
     matrix = (vectors * scales) @ vectors.T
     return Whitening(matrix.float(), -(matrix @ mean).float()[:, None])
+
+
+def standardised(features: "Tensor", shrinkage: float) -> Callable[["Tensor"], "Tensor"]:
+    """Return the whitening by features [N, C, H, W] whose channels are first scaled to deviation 1.
+
+    It maps the features of one picture [C, H, W].
+    """
+    deviation = features.std(dim=(0, 2, 3), correction=0).clamp(min=1e-6).view(-1, 1, 1)
+    whiten = of(features / deviation, shrinkage)
+    return lambda one: whiten(one / deviation)

@@ -15,6 +15,7 @@ FEATURES = {
     "scatter": "scattering features",
     "scatter-whitened": "whitened scattering features",
     "patches": "patch features",
+    "patches-scatter": "patch and scattering features",
 }
 """What is computed from the pictures of a data set, by the end of the name of such features."""
 
