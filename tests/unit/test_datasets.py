@@ -12,6 +12,7 @@ from dpfl.figures import datasets
         ("mnist", "MNIST"),
         ("mnist-scatter", "scattering features of MNIST"),
         ("cifar10-patches", "patch features of CIFAR-10"),
+        ("cifar10-patches-scatter", "patch and scattering features of CIFAR-10"),
     ],
 )
 def test_a_data_set_is_called_for_readers(name, title):

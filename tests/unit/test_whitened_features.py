@@ -15,6 +15,7 @@ from dpfl.data import (
     _scattering,
     _whitening,
     cifar10,
+    cifar10_patches_scatter,
     cifar10_scatter_whitened,
     digits,
     mnist,
@@ -126,12 +127,41 @@ def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
     assert not np.allclose(plain, twins, rtol=0.1)
 
 
-def test_whitened_cifar10_has_the_same_features_for_a_mirrored_picture(few, monkeypatch):
+@pytest.mark.parametrize("module", [cifar10_scatter_whitened, cifar10_patches_scatter])
+def test_a_mirrored_picture_of_cifar10_has_the_same_features(module, few, monkeypatch):
     pictures = noise(3, (3, 32, 32))
     both = arrays(pictures, np.ascontiguousarray(pictures[..., ::-1]))
     monkeypatch.setattr(data, "read", lambda name, data_dir: both)
-    found = cifar10_scatter_whitened.read(None)
-    np.testing.assert_allclose(found.test_inputs, found.train_inputs, rtol=2**-8, atol=2e-3)
+    found = module.read(None)
+    assert found.train_inputs.shape == (3, *module.SHAPE)
+    np.testing.assert_allclose(found.test_inputs, found.train_inputs, rtol=2**-7, atol=1e-2)
+
+
+def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch):
+    """Of 2 x 2 places of the mirrored mean; found by least squares, and tried on other pictures."""
+    pictures = _dead_leaves.pictures(80, (3, 32, 32))[30:]
+    plain = _scattering.features(arrays(pictures, pictures[:1]), cifar10, mirrored=True)
+    cells = plain.train_inputs.astype(np.float64).reshape(50, 243, 4, 2, 4, 2).mean((3, 5))
+    found = _scattering.roots(arrays(pictures, pictures[:1]), cifar10, 0.1).train_inputs
+    assert found.shape == (50, 243, 4, 4)
+    roots = np.sign(cells) * np.sqrt(np.abs(cells))
+    rows, targets = (a.transpose(0, 2, 3, 1).reshape(-1, 243) for a in (roots, found.astype(float)))
+    rows = np.column_stack([rows, np.ones(len(rows))])
+    half = len(rows) // 2
+    fitted = np.linalg.lstsq(rows[:half], targets[:half], rcond=None)[0]
+    assert np.abs(rows[half:] @ fitted - targets[half:]).mean() < 0.02 * targets.std()
+
+
+def test_places_of_scattering_become_channels_beside_the_patches():
+    patches = np.arange(2 * 3 * 2 * 2, dtype=np.float16).reshape(2, 3, 2, 2)
+    scattered = np.arange(2 * 5 * 4 * 4, dtype=np.float16).reshape(2, 5, 4, 4)
+    found = cifar10_patches_scatter._beside(patches, scattered)
+    assert found.shape == (2, 3 + 4 * 5, 2, 2)
+    assert np.array_equal(found[:, :3], patches)
+    for place in range(4):  # a channel's four places within every cell, row by row
+        assert np.array_equal(
+            found[:, 3 + place :: 4], scattered[:, :, place // 2 :: 2, place % 2 :: 2]
+        )
 
 
 # --- Filters from synthetic patches
@@ -197,6 +227,7 @@ def test_filters_make_white_patches_of_norm_one(bank):
 RULES = {
     "scattering": ((1, 28, 28), lambda a: _scattering.features(a, mnist, 0.1)),
     "mirrored": ((3, 32, 32), lambda a: _scattering.features(a, cifar10, 1.0, mirrored=True)),
+    "roots": ((3, 32, 32), lambda a: _scattering.roots(a, cifar10, 0.1)),
     "patches": ((3, 32, 32), _patches.features),
 }
 
@@ -218,7 +249,8 @@ def test_whitened_data_sets_are_shaped_as_plain_ones(name):
     for variable in ("BASE", "TRAIN_EXAMPLES", "TEST_EXAMPLES", "CLASSES", "SHAPE", "DTYPE"):
         plain = plugins.constant("data", WHITENED[name], variable)
         assert plugins.constant("data", name, variable) == plain
-    assert plugins.constant("data", "cifar10-patches", "BASE") == "cifar10"
+    for name in ("cifar10-patches", "cifar10-patches-scatter"):
+        assert plugins.constant("data", name, "BASE") == "cifar10"
 
 
 def test_prepared_digits_have_the_declared_shape(few, tmp_path):
