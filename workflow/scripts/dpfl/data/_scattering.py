@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 OCTAVES = 2
 ANGLES = 8
-# A picture, or one colour of it, becomes a mean, L first-order averages for each of the J octaves
-# and L^2 second-order ones for each pair of them.
-CHANNELS = 1 + OCTAVES * ANGLES + OCTAVES * (OCTAVES - 1) // 2 * ANGLES**2
 PLANES_PER_CHUNK = 300
 
 Transform = Callable[["np.ndarray"], "Tensor"]
@@ -37,8 +34,9 @@ def features(
     """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], all else as it is.
 
     `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
-    a network; the 81 channels of a colour are next to one another. If `mirrored`, they are the mean
-    of the picture's and its mirror image's. With a `shrinkage` they are whitened
+    a network; the 81 channels of a colour are next to one another: a mean, 8 averages of the first
+    order for either octave, and 64 of the second for the pair. If `mirrored`, they are the mean of
+    the picture's and its mirror image's. With a `shrinkage` they are whitened
     (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one thread, with a line
     to stderr every 5,000 pictures.
     """
@@ -114,9 +112,9 @@ def _synthetic(transform: Transform, shape: tuple[int, ...]) -> "Tensor":
 
 
 def _each(whiten: Callable[["Tensor"], "Tensor"], transform: Transform) -> Transform:
-    """Return a transform whitened picture by picture: a product of many may round by how many."""
     import torch
 
+    # Picture by picture: a product of many rows may round by how many there are.
     return lambda pictures: torch.stack([whiten(one) for one in transform(pictures)])
 
 
