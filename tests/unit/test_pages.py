@@ -148,12 +148,12 @@ def test_cadabelief_has_its_kept_accuracies_and_differences(
 ) -> None:
     text = page("meng2023", tmp_path, reference)
     judged = {}
-    for scale in ("mnist", "mnist-limit", "fashion-mnist"):
+    for scale in ("mnist", "mnist-limit", "fashion-mnist", "cifar10"):
         with (reference / f"meng2023/{scale}/claims/claims.csv").open(encoding="utf-8") as file:
             judged |= {(scale, row["claim"], row["part"]): row for row in csv.DictReader(file)}
     ordering, of_limit = "beats-sgd-adam-adabelief", "beats-them-with-tuned-limit"
     shown = {"mnist": (("mnist", ordering), ("mnist-limit", of_limit))}
-    shown["fashion-mnist"] = (("fashion-mnist", ordering),)
+    shown |= {scale: ((scale, ordering),) for scale in ("fashion-mnist", "cifar10")}
     names = (("sgd", "SGD"), ("adam", "Adam"), ("adabelief", "AdaBelief"))
     for (scale, claims), (method, title) in itertools.product(shown.items(), names):
         low, high = (
