@@ -174,6 +174,22 @@ def test_pictures_are_linked_or_held(paper: Path) -> None:
     assert 'width="200" alt="a &quot;b&quot;">' in held
 
 
+def test_the_pictures_that_a_page_holds_are_told_with_it(paper: Path) -> None:
+    root = paper.parents[1]
+    path = root / "reference/some2020/mnist/figures/main/accuracy.png"
+    path.parent.mkdir(parents=True)
+    Image.new("RGB", (300, 10), "white").save(path)
+    (paper / "page.md").write_text('so: {{ figure("mnist", "main/accuracy", "what") }}')
+    text, held = prose.with_pictures(paper, root / "results/tables/some2020", root / "reference")
+    assert text == f"so: {prose.embedded(path, 'what')}" and held == {path.resolve()}
+
+
+def test_a_paper_without_a_page_has_an_empty_one(paper: Path) -> None:
+    root = paper.parents[1]
+    (paper / "page.md").unlink(missing_ok=True)
+    assert prose.of_paper(paper, root / "results", root / "reference") == ""
+
+
 def test_a_report_stands_alone() -> None:
     text = "see [what\nis meant](../../../docs/privacy.md#a), [a](https://b.org), [c](d.html)"
     assert prose.alone(text) == "see what\nis meant, [a](https://b.org), [c](d.html)"

@@ -68,7 +68,7 @@ def test_what_an_archive_lacks_is_trained(archived, elsewhere):
     [lost, *_] = archived.runs_of("meng2023/cadabelief")
     told(elsewhere, "restore")
     shutil.rmtree(elsewhere.results / "runs" / lost)
-    made = elsewhere.make()
+    made = elsewhere.make(*archived.targets("tables/meng2023/*.csv"))
     assert "8 training runs, 1 without a result yet" in made
     assert (elsewhere.results / "runs" / lost / "model.safetensors").exists()
     assert tables(elsewhere) == tables(archived)
@@ -97,9 +97,9 @@ def test_restored_runs_are_trained_again_if_what_they_read_is_made_by_other_code
     assert told(elsewhere, "restore") == f"{ARCHIVE}: {there}{again} of other code\n"
 
 
-def test_a_restored_run_of_other_values_than_trials_chose_is_trained_again(elsewhere):
+def test_a_restored_run_of_other_values_than_trials_chose_is_trained_again(archived, elsewhere):
     told(elsewhere, "restore")
-    elsewhere.make()
+    elsewhere.make(*archived.targets("tables/meng2023/*.csv"))
     [stage, *_] = sorted(elsewhere.results.glob("tunings/*.json"))
     content = json.loads(stage.read_text())
     content["values"][0]["rate"] *= 2

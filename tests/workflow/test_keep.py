@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -178,9 +179,12 @@ def test_a_column_without_a_meaning_is_refused(restored):
 
 
 def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
-    reference = tmp_path / "reference"
-    Tree(kept.path / "results/reference").copy(reference)
-    done = driver(kept, "report_reference", "--reference", reference, "--output", tmp_path / "out")
+    home, reference = tmp_path / "papers", tmp_path / "reference"
+    shutil.copytree(kept.path / KEPT, reference / "meng2023/demo")
+    shutil.copytree(kept.path / "workflow/papers/meng2023", home / "meng2023")
+    (home / "meng2023/page.md").unlink()  # it quotes what the repository keeps
+    where = ("--reference", reference, "--output", tmp_path / "out", "--home", home)
+    done = driver(kept, "report_reference", *where)
     assert done.returncode == 0, done.stderr
     commit = git(kept, "rev-parse", "HEAD")
     pages = [tmp_path / "out" / "index.html", tmp_path / "out/demo/reports/meng2023.html"]
@@ -189,7 +193,7 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     assert "8 training runs" in first and "Kept results" in first and "This run" not in first
     with (reference / "meng2023/demo/tables/cadabelief.csv").open("a") as table:
         table.write("by hand\n")
-    done = driver(kept, "report_reference", "--reference", reference, "--output", tmp_path / "out")
+    done = driver(kept, "report_reference", *where)
     assert done.returncode == 1 and "cadabelief.csv: not as it was kept" in done.stderr
 
 

@@ -75,7 +75,7 @@ def test_editing_an_optimizer_trains_only_its_runs_of_a_pack(finished, optimizer
     before = finished.contents("runs/*/metrics.csv")
     path = finished.path / f"workflow/scripts/dpfl/optimizers/{optimizer}.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    finished.make()
+    finished.make(*finished.targets("runs/*/metrics.csv"))
     after = finished.contents("benchmarks/train/*.tsv")
     trained = {name for name in after if benchmarks[name] != after[name]}
     assert trained == {name for name in after if f"-{optimizer}-" in name}
@@ -86,7 +86,7 @@ def test_editing_an_optimizer_trains_only_its_runs_of_a_pack(finished, optimizer
 
 def test_runs_without_packs_have_the_same_bits(mini, sources):
     sources.configure(MINI | UNPACKED)
-    printed = sources.make()
+    printed = sources.make(*mini.targets("runs/*/metrics.csv"))
     assert job_counts(printed)["train"] == 8
     assert "train_pack" not in printed
     for name, (_, content) in mini.contents("runs/*/*.*").items():

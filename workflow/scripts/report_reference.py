@@ -6,6 +6,7 @@ A page for every folder {paper}/{scale} of results/reference, and a first page f
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from dpfl.report import page as papers
 
 SCRIPTS = Path(__file__).parent
 Told = dict[Path, dict[str, Any]]
+Command = tuple[str | Path, ...]
+"""A script by its name, and its arguments."""
 
 
 def main() -> None:
@@ -31,11 +34,16 @@ def main() -> None:
     args = parser.parse_args()
     found = [(path, kept.about(path)) for path in kept.folders(args.reference)]
     files.remove(args.output)
-    for scale in sorted({path.name for path, _ in found}):
-        own = {path: about for path, about in found if path.name == scale}
-        _scale(args.output / scale, {p: about for p, about in own.items() if about}, args)
-        for path in (path for path, about in own.items() if not about):
-            _before(args.output / scale, path, args)
+    notebooks, firsts = [], []
+    for scale in sorted({path.name for path, about in found if about}):
+        own = {path: about for path, about in found if path.name == scale and about}
+        firsts.append(_scale(args.output / scale, own, args))
+        notebooks += [_notebook(args.output / scale, path.parent.name, args) for path in own]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for stage in (notebooks, firsts):
+            list(pool.map(_run, stage))
+    for path in (path for path, about in found if not about):
+        _before(args.output / path.name, path, args)
     page = args.output / "index.html"
     read = papers.papers({path.parent.name: None for path, _ in found}, args.home)
     answers = {key: answer.short(args.home / key, args.reference) for key in read}
@@ -43,14 +51,11 @@ def main() -> None:
     print(f"report: {page}")
 
 
-def _scale(home: Path, told: Told, args: Any) -> None:
-    """Write the pages of the papers that are kept at a scale, and their first page."""
-    if not told:
-        return
+def _scale(home: Path, told: Told, args: Any) -> Command:
+    """Lay out what is kept at a scale; return the command for its first page."""
     for path, about in told.items():
         kept.lay_out(path, about, home)
     (home / "reference").symlink_to(args.reference.resolve())
-    papers = [about["paper"] for about in told.values()]
     files.write_json(
         home / "config.json", {about["paper"]: about["config"] for about in told.values()}
     )
@@ -58,12 +63,15 @@ def _scale(home: Path, told: Told, args: Any) -> None:
         tables = [files.read_table(path / "claims" / f"{name}.csv") for path in told]
         text = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
         files.write_text(home / "tables" / f"{name}.csv", text)
-    for paper in papers:
-        where = ("--results", home, "--home", args.home, "--html", home / "reports")
-        _driver("notebook", "--paper", paper, *where, "--output", home / f"notebooks/{paper}.ipynb")
+    papers = [about["paper"] for about in told.values()]
     page = home / "reports" / "index.html"
-    where = ("--results", home, "--home", args.home, "--output", page)
-    _driver("report", "--papers", *papers, *where)
+    return ("report", "--papers", *papers, "--results", home, "--home", args.home, "--output", page)
+
+
+def _notebook(home: Path, paper: str, args: Any) -> Command:
+    """Return the command for the page of a paper that is kept at a scale."""
+    where = ("--results", home, "--home", args.home, "--html", home / "reports")
+    return ("notebook", "--paper", paper, *where, "--output", home / f"notebooks/{paper}.ipynb")
 
 
 def _before(home: Path, path: Path, args: Any) -> None:
@@ -72,10 +80,11 @@ def _before(home: Path, path: Path, args: Any) -> None:
     files.write_text(home / "reports" / f"{path.parent.name}.html", text)
 
 
-def _driver(name: str, *arguments: Any) -> None:
-    command = [sys.executable, SCRIPTS / f"{name}.py", *arguments]
+def _run(command: Command) -> None:
+    name, *arguments = command
     env = os.environ | {"PYTHONPATH": str(SCRIPTS)}  # for the notebook's own process
-    done = subprocess.run(list(map(str, command)), env=env, stderr=subprocess.PIPE, text=True)
+    called = [sys.executable, str(SCRIPTS / f"{name}.py"), *map(str, arguments)]
+    done = subprocess.run(called, env=env, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
 

@@ -8,7 +8,6 @@ import mistune
 from markupsafe import Markup
 
 from dpfl.figures import families
-from dpfl.papers import folder as papers
 from dpfl.report import board, kept_words, layout, markup, paper, prose
 from dpfl.report.paper import Paper
 
@@ -66,10 +65,7 @@ def before_provenance(folder: Path, home: Path, reference: Path) -> str:
     names than today's. Of figures those that the paper's page does not show.
     """
     own = home / folder.parent.name
-    sources = (own, folder / "tables", reference)
-    told = (own / papers.PAGE).exists()
-    text = prose.alone(prose.of_paper(*sources, prose.embedded)) if told else ""
-    shown = prose.figures(*sources) if told else set()
+    text, shown = prose.with_pictures(own, folder / "tables", reference)
     return layout.render(
         OLD,
         own.name,

@@ -1,13 +1,13 @@
 """The page of one paper: the answer, one figure, why, every study, its claims, how to run it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 from markupsafe import Markup
 
 from dpfl.papers import citation
-from dpfl.papers import folder as papers
 from dpfl.report import (
     board,
     claims_table,
@@ -61,6 +61,15 @@ class Page:
         found = [] if own.kept else judged.of_reference(self.reference, {self.of.key: self.of})
         return [*found, own]
 
+    @cached_property
+    def told(self) -> tuple[str, set[Path]]:
+        """Return the paper's own page as Markdown, and the pictures that it holds.
+
+        The text is empty if it has no page.
+        """
+        tables = self.results.path / "tables" / self.of.key
+        return prose.with_pictures(self.home, tables, self.reference)
+
     @property
     def reports(self) -> Path:
         """Return where the page will lie."""
@@ -78,7 +87,7 @@ def head(page: Page) -> Markup:
     about = page.of.about
     title = citation.english(about)
     counts = [(source.title, _answer(page, source)) for source in page.sources]
-    short = prose.in_short(_text(page, prose.linked)) if _told(page) else ""
+    short = prose.in_short(page.told[0])
     parts = (page.of, "" if title == page.of.short else title, short, counts)
     cited = citation.full(about), citation.link(about)
     missing = unfinished_words.of_papers([page.outline])
@@ -104,10 +113,10 @@ def parts(page: Page) -> Markup:
 
 def found(page: Page) -> str:
     """Return the paper's own page as Markdown, an empty place if it has none."""
-    if not _told(page):
+    text, _ = page.told
+    if not text:
         return '<span id="found"></span>'
-    text = prose.in_full(_text(page, prose.embedded))
-    return f'<h2 id="found">What was found, and why</h2>\n\n{text}'
+    return f'<h2 id="found">What was found, and why</h2>\n\n{prose.in_full(text)}'
 
 
 def studies(page: Page) -> Markup:
@@ -118,7 +127,7 @@ def studies(page: Page) -> Markup:
         return markup.joined(
             markup.part("heading", "Studies", 2, "studies"), markup.listing([none])
         )
-    above = prose.figures(*_sources(page)) if _told(page) else set()
+    _, above = page.told
     return markup.joined(
         Markup('<span id="studies"></span>'),
         *(
@@ -197,17 +206,3 @@ def reproduce(page: Page) -> Markup:
 def _answer(page: Page, source: Source) -> str:
     own = claims_table.lines([source], {page.of.key: page.of})
     return paper_words.answer(own, claims_table.not_judged(source, page.of))
-
-
-def _told(page: Page) -> bool:
-    return (page.home / papers.PAGE).exists()
-
-
-def _sources(page: Page) -> tuple[Path, Path, Path]:
-    """Return what a paper's own page is made from: its folder, this run's tables, kept results."""
-    return page.home, page.results.path / "tables" / page.of.key, page.reference
-
-
-def _text(page: Page, pictured: prose.Picture) -> str:
-    """Return the paper's own page as Markdown."""
-    return prose.alone(prose.of_paper(*_sources(page), pictured))

@@ -18,6 +18,7 @@ import jinja2
 
 from dpfl.errors import UserError
 from dpfl.figures import families
+from dpfl.papers.folder import PAGE
 from dpfl.provenance import kept
 from dpfl.report import pictures
 from dpfl.report.reader import shown_width
@@ -45,15 +46,17 @@ MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeErr
 
 
 def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = None) -> str:
-    """Return the text of a paper's page as Markdown.
+    """Return the text of a paper's page as Markdown, an empty one if it has no page.
 
     `paper` is its folder, `run` holds a run's tables of it, `reference` {paper}/{scale}/tables of
     kept results; `kept` quotes another paper's by its key. UserError in one line, with file and
     line of the page, for a mistake in it and for a guard that fails.
     """
     own = paper.name
+    if not (paper / PAGE).exists():
+        return ""
     return render(
-        paper / "page.md",
+        paper / PAGE,
         {
             "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
             "figure": lambda scale, name, alt: (picture or linked)(
@@ -63,6 +66,17 @@ def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = 
             "printed": Printed(paper / "published.csv"),
         },
     )
+
+
+def with_pictures(paper: Path, run: Path, reference: Path) -> tuple[str, set[Path]]:
+    """Return a paper's page for a report, which stands alone, and the pictures that it holds."""
+    held: set[Path] = set()
+
+    def noted(path: Path, alt: str) -> str:
+        held.add(path.resolve())
+        return embedded(path, alt)
+
+    return alone(of_paper(paper, run, reference, noted)), held
 
 
 def alone(text: str) -> str:
@@ -79,18 +93,6 @@ def in_short(text: str) -> str:
 def in_full(text: str) -> str:
     """Return a page without that answer, to stand below it."""
     return "\n\n".join(part for part in text.split("\n\n") if not part.startswith(SHORT))
-
-
-def figures(paper: Path, run: Path, reference: Path) -> set[Path]:
-    """Return the pictures that a paper's page shows."""
-    found: set[Path] = set()
-
-    def noted(path: Path, alt: str) -> str:
-        found.add(path.resolve())
-        return alt
-
-    of_paper(paper, run, reference, noted)
-    return found
 
 
 def render(page: Path, values: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from dpfl import files
-from dpfl.papers import folder as papers
 from dpfl.report import (
     board,
     cells_page,
@@ -53,8 +52,5 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
 def _answers(read: Iterable[str], folder: Folder, home: Path) -> dict[str, str]:
     """Return what the page of every paper says first."""
     kept = folder.path / board.REFERENCE
-    pages = {key: home / key for key in read if (home / key / papers.PAGE).exists()}
-    return {
-        key: prose.in_short(prose.of_paper(own, folder.path / "tables" / key, kept))
-        for key, own in pages.items()
-    }
+    tables = folder.path / "tables"
+    return {key: prose.in_short(prose.of_paper(home / key, tables / key, kept)) for key in read}

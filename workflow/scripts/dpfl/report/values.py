@@ -131,8 +131,11 @@ def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row
     varied = {key: value for key, value in where.items() if key not in table}
     if varied:
         own["variant"] = _variants(table, name, varied)
-    rows = table.to_dict("records")
-    return [row for row in rows if all(same(row[key], value) for key, value in own.items())]
+    agreeing = range(len(table))
+    for key, value in own.items():
+        held = table[key].tolist()
+        agreeing = [row for row in agreeing if same(held[row], value)]
+    return table.iloc[agreeing].to_dict("records")
 
 
 def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
