@@ -230,6 +230,25 @@ def test_fsdp_has_its_kept_and_its_printed_accuracies(tmp_path: Path, reference:
     assert "fsdp: 96.37, 97.68, 98.33" in line and "fsdp-s: 95.63, 96.98, 97.85" in line
 
 
+def test_what_is_certified_on_cifar10_has_its_kept_differences(
+    tmp_path: Path, reference: Path
+) -> None:
+    text, scale = page("zhou2022", tmp_path, reference), "zhou2022/cifar10-gain"
+    names = {"dpsgd-quantile": "DP-SGD with quantile clipping, rank 0"}
+    names |= {"dpsgd": "DP-SGD, clip norm 1", "dpsgd-clip-0.3": "DP-SGD, clip norm `0.3`"}
+    for method, name in names.items():
+        at = [kept(reference, "fsdp-gain", scale, method=method, epsilon=e) for e in ("2.0", "8.0")]
+        [line] = [
+            row for row in lines_of(text, f"| {name} | {half(at[0])} |") if half(at[1]) in row
+        ]
+        for epsilon in (2, 8):
+            where = {"better": method, "part": f"epsilon {epsilon}"}
+            row = kept(reference, "fsdp-gain_comparisons", scale, **where)
+            ends = (float(row[key]) for key in ("difference", "ci_low", "ci_high"))
+            assert "{:+.2f} [{:+.2f}, {:+.2f}]".format(*ends) in line
+            assert f"{row['verdict']} |" in line
+
+
 def test_table_4_is_told_from_the_prices(results: Path, reference: Path) -> None:
     text = re.sub(r"\s+", " ", page("zhou2022", results, reference))
     with (results / "tables/zhou2022/privacy-loss.csv").open(encoding="utf-8", newline="") as file:
