@@ -3,8 +3,8 @@
 from copy import deepcopy
 
 import every_mechanism
+import example_gradients
 import pytest
-import test_gradients
 import test_private
 import test_run
 import tiny
@@ -40,11 +40,11 @@ def _full_precision():
 
 
 @pytest.mark.parametrize("length", [1, 9, 200])
-@pytest.mark.parametrize("name", test_gradients.SHAPES)
+@pytest.mark.parametrize("name", example_gradients.SHAPES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_gradients_are_those_of_every_example_alone(name, length, dtype):
-    model, inputs, targets = test_gradients.shipped(name, length, dtype)
-    test_gradients.check(model.cuda(), inputs.cuda(), targets.cuda())
+    model, inputs, targets = example_gradients.shipped(name, length, dtype)
+    example_gradients.check(model.cuda(), inputs.cuda(), targets.cuda())
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES)

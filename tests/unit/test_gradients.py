@@ -1,123 +1,34 @@
 """The per-example gradient engine against autograd run on every example alone, and Opacus."""
 
-from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from functools import partial
-from unittest import mock
 
 import pytest
 import torch
+from example_gradients import (
+    NEVER,
+    ROUTES,
+    SHAPES,
+    SMALL,
+    TOLERANCE,
+    assert_equal,
+    check,
+    clipped_sum,
+    each_cross_entropy,
+    each_square,
+    flat,
+    naive,
+    patched,
+    shipped,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
-from torch.nn.utils import prune
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from dpfl import models
 from dpfl.errors import UserError
-from dpfl.gradients import (
-    PerExampleGradients,
-    convolution,
-    finite,
-    layer_gradients,
-    parameter_gradients,
-)
-
-SHAPES = {
-    "mnist-cnn": (1, 28, 28),
-    "mnist-cnn-tanh": (1, 28, 28),
-    "digits-cnn": (1, 8, 8),
-    "cifar10-cnn": (3, 32, 32),
-}
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
-each_cross_entropy = partial(cross_entropy, reduction="none")
-
-
-def each_square(outputs, targets):
-    return outputs.flatten(1).square().sum(1)
-
-
-def shipped(name, length, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(length)
-    model = models.build(name, generator).to(dtype)
-    inputs = torch.randn(length, *SHAPES[name], dtype=dtype, generator=generator)
-    return model, inputs, torch.randint(10, (length,), generator=generator)
-
-
-def flat(tensors):
-    return torch.cat([t.detach().flatten() for t in tensors])
-
-
-def naive(model, inputs, targets, loss_fn=cross_entropy):
-    """Rows g_i [L, D] in float64, by one forward and one backward pass per example."""
-    model, inputs = deepcopy(model).double(), inputs.double()
-    parameters, rows = list(model.parameters()), []
-    for x, y in zip(inputs.split(1), targets.split(1), strict=True):
-        loss = loss_fn(model(x), y).sum()
-        rows.append(
-            flat(torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True))
-        )
-    return torch.stack(rows)
-
-
-def assert_equal(found, expected, tolerance):
-    """Equal relative to the largest entry and to the norm."""
-    difference = found.double() - expected
-    assert difference.abs().max() <= tolerance * expected.abs().max()
-    assert difference.norm() <= tolerance * expected.norm()
-
-
-def clipped_sum(model, loss_fn, inputs, targets, clip_norm):
-    """The sum over the examples whose gradient is finite, as mechanisms take it, and all norms."""
-    norms = PerExampleGradients(model, loss_fn, inputs, targets).norms()
-    return finite(model, loss_fn, inputs, targets)[0].clipped_sum(clip_norm), norms
-
-
-def check(model, inputs, targets, loss_fn=each_cross_entropy, oracle_loss=cross_entropy):
-    """Norms, the clipped sum and all else that the engine gives against the naive rows."""
-    tolerance = TOLERANCE[inputs.dtype]
-    rows = naive(model, inputs, targets, oracle_loss)
-    norms = rows.norm(dim=1)
-    clip_norm = norms.median().item()
-    total, found = clipped_sum(model, loss_fn, inputs, targets, clip_norm)
-    assert [t.shape for t in total] == [p.shape for p in model.parameters()]
-    assert {t.dtype for t in total} == {inputs.dtype}
-    assert_equal(found, norms, tolerance)
-    assert_equal(flat(total), (clip_norm / norms).clamp(max=1) @ rows, tolerance)
-    weights = torch.linspace(-1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
-    gradients = PerExampleGradients(model, loss_fn, inputs, targets)
-    assert_equal(flat(gradients.weighted_sum(weights)), weights.double() @ rows, tolerance)
-    weights = torch.stack([weights, weights.square()])
-    assert_equal(gradients.combinations(weights), weights.double() @ rows, tolerance)
-    check_by_parameter(gradients, rows, tolerance)
-    found = gradients.gram()
-    assert_equal(found, rows @ rows.t(), tolerance)
-    assert torch.equal(found, found.t())
-    assert_equal(gradients.rows(), rows, tolerance)
-    generator = torch.Generator().manual_seed(3)
-    vectors = torch.randn(3, rows.shape[1], dtype=inputs.dtype, generator=generator).to(inputs)
-    expected = rows @ vectors.double().t()
-    difference = gradients.inner(vectors).double() - expected  # random vectors: the terms cancel
-    assert difference.norm() <= tolerance * rows.norm() * vectors.norm()
-    assert difference.abs().max() <= tolerance * norms.max() * vectors.norm(dim=1).max()
-
-
-def check_by_parameter(gradients, rows, tolerance):
-    """Norms by parameter and a sum with one bound for each, against the naive rows' columns."""
-    sums = gradients.weighted_sum(gradients.norms().new_zeros(len(rows)))
-    parts = rows.split([total.numel() for total in sums], dim=1)
-    expected = torch.stack([part.norm(dim=1) for part in parts])
-    found = gradients.parameter_norms()
-    assert found is gradients.parameter_norms() and gradients.parameter_count == len(parts)
-    above = (found.double() - expected) / expected.max()
-    assert above.min() >= -tolerance and above.max() <= 10 * tolerance  # with what rounding may add
-    assert torch.equal(torch.linalg.vector_norm(found, dim=0), gradients.norms())
-    bounds = [float(norms.median()) + 1e-3 * float(expected.max()) for norms in expected]
-    sums = gradients.clipped_sum_by_parameter(bounds)
-    for total, part, norms, c in zip(sums, parts, found.double(), bounds, strict=True):
-        clipped = (c / norms).clamp(max=1) @ part
-        assert (total.flatten().double() - clipped).norm() <= tolerance * len(rows) * c
+from dpfl.gradients import PerExampleGradients, finite, parameter_gradients
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -125,27 +36,6 @@ def check_by_parameter(gradients, rows, tolerance):
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_network_equals_one_example_at_a_time(name, length, dtype):
     check(*shipped(name, length, dtype))
-
-
-NEVER = 10**18
-SMALL = {"NUMBERS_PER_CHUNK": {"cpu": 500}, "CHUNKS_PER_BLOCK": 1, "ROWS_OF_GRAM": 2}
-ROUTES = {
-    "as shipped": {},
-    "gram": {"GRAM_FROM": 0},
-    "gram in blocks": {"GRAM_FROM": 0, **SMALL},
-    "groups": {"GRAM_FROM": NEVER, "GROUPS_FROM": 0, "EXAMPLES_PER_GROUPED_CALL": 2},
-    "windows": {"GRAM_FROM": NEVER, "GROUPS_FROM": NEVER, **SMALL},
-}
-
-
-@contextmanager
-def patched(constants):
-    """Set constants of whichever module of the engine reads them."""
-    with ExitStack() as stack:
-        for module in (layer_gradients, parameter_gradients, convolution):
-            known = {name: value for name, value in constants.items() if name in vars(module)}
-            stack.enter_context(mock.patch.dict(vars(module), known))
-        yield
 
 
 convolutions = st.fixed_dictionaries(
@@ -423,171 +313,8 @@ def test_the_layout_of_the_inputs_does_not_matter(shape):
     assert torch.equal(flat(first), flat(second))
 
 
-def hooks_of(model):
-    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
-    return [getattr(module, kind) for module in model.modules() for kind in kinds]
-
-
-def test_the_model_is_left_as_it_was():
-    model, inputs, targets = shipped("digits-cnn", 3)
-    before = flat(model.parameters()).clone()
-    marks = [torch.full_like(p, 5.0) for p in model.parameters()]
-    for parameter, mark in zip(model.parameters(), marks, strict=True):
-        parameter.grad = mark
-    clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
-    assert torch.equal(flat(model.parameters()), before)
-    assert all(p.grad is m for p, m in zip(model.parameters(), marks, strict=True))
-    assert all((m == 5).all() for m in marks)
-    assert not any(hooks_of(model))
-
-
-def test_no_hook_stays_behind_after_an_error():
-    model, inputs, targets = shipped("digits-cnn", 3)
-    with pytest.raises(RuntimeError):
-        clipped_sum(model, each_cross_entropy, inputs[:, :, :3, :3], targets, 0.5)
-    assert not any(hooks_of(model))
-
-
-class Twice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
-    def forward(self, x):
-        return self.layer(self.layer(x))
-
-
-class Overwrites(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
-    def forward(self, x):
-        x = x + 1
-        y = self.layer(x)
-        x *= 2
-        return x + y
-
-
-class MergesRows(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(2, 2)
-
-    def forward(self, x):
-        return self.layer(x.view(-1, 2)).view(len(x), -1)
-
-
-def tied():
-    first, second = nn.Linear(4, 4), nn.Linear(4, 4)
-    second.weight = first.weight
-    return nn.Sequential(first, second)
-
-
-REFUSED = {
-    r"'1' \(BatchNorm1d\)": lambda: nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)),
-    r"'1' \(BatchNorm1d\) ": lambda: nn.Sequential(
-        nn.Linear(4, 4), nn.BatchNorm1d(4, affine=False, track_running_stats=False)
-    ),
-    r"'0\.0' \(LayerNorm\)": lambda: nn.Sequential(nn.Sequential(nn.LayerNorm(4))),
-    r"'' \(Bilinear\)": lambda: nn.Bilinear(4, 4, 4),
-    r"'0' \(Conv2d\): groups is 2": lambda: nn.Sequential(nn.Conv2d(2, 2, 3, groups=2)),
-    r"'0' \(Conv2d\): dilation is": lambda: nn.Sequential(nn.Conv2d(2, 2, 3, dilation=2)),
-    r"'0' \(Conv2d\): padding_mode": lambda: nn.Sequential(
-        nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect")
-    ),
-    r"'0' \(Conv2d\): padding 'same'": lambda: nn.Sequential(
-        nn.Conv2d(2, 2, (3, 4), padding="same")
-    ),
-    r"'0' \(Linear\) and '1' \(Linear\) share": tied,
-    r"input of layer 'layer' \(Linear\) is overwritten": Overwrites,
-    r"'layer' \(Linear\) is called with 6 rows for 3": MergesRows,
-    r"parameters of layer '' \(Linear\)": lambda: prune.identity(nn.Linear(4, 4), "weight"),
-    r"'layer' \(Linear\) is called twice": Twice,
-}
-
-
-@pytest.mark.parametrize("message", REFUSED)
-def test_a_layer_without_per_example_gradient_is_refused_by_name(message):
-    with pytest.raises(UserError, match=message):
-        clipped_sum(REFUSED[message](), each_square, torch.randn(3, 4), torch.zeros(3), 1.0)
-
-
 def test_the_loss_may_read_targets_of_any_kind():
     torch.manual_seed(0)
     model, inputs, targets = nn.Linear(4, 2).double(), torch.randn(3, 4).double(), torch.randn(3, 2)
     loss_fn = lambda o, t: mse_loss(o, t.double(), reduction="none").sum(1)  # noqa: E731
     check(model, inputs, targets, loss_fn, loss_fn)
-
-
-def test_cancelling_terms_do_not_hide_a_large_gradient_in_float32():
-    """Inner products alone lose the norm of such a gradient to rounding, and clip it wrongly."""
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Conv2d(16, 32, 3), nn.Flatten())
-    inputs = 2e4 + torch.randn(6, 16, 6, 6)
-    rows = torch.randn(32, 16)
-    backward = (rows - rows.mean(1, keepdim=True)).flatten()  # sums to 0 over the positions
-
-    def loss_fn(outputs, targets):
-        return outputs @ backward.to(outputs.dtype)
-
-    for example in inputs.split(1):
-        total, norms = clipped_sum(model.float(), loss_fn, example, torch.zeros(1), 1.0)
-        assert torch.cat([t.flatten() for t in total]).norm() <= 1 + 1e-3
-        loss = loss_fn(model.double()(example.double()), None).sum()
-        true = torch.autograd.grad(loss, list(model.parameters()))
-        expected = torch.cat([g.flatten() for g in true]).norm()
-        assert (1 - 1e-5) * expected <= norms[0] <= 1.3 * expected  # with what rounding may add
-
-
-def cancelling(conv, size, kind, scale, examples):
-    """Return the input and the gradient of the output of a convolution, example 0 a wild one.
-
-    Its gradient is that of the same pixel at all positions, so that its terms cancel as the output
-    gradients do: in pairs, to the bit, or as a whole, up to their rounding.
-    """
-    generator = torch.Generator().manual_seed(0)
-    (kernel, _), edge = conv.kernel_size, 2 * conv.padding[0] + 1
-    positions = size + edge - kernel
-    x = torch.randn(examples, conv.in_channels, size, size, generator=generator)
-    b = torch.randn(examples, conv.out_channels, positions, positions, generator=generator)
-    x[0] = scale * torch.randn(conv.in_channels, 1, 1, generator=generator)
-    weights = torch.ones(positions**2)
-    weights[positions**2 // 2 :] = -1
-    if kind == "as a whole":
-        weights = torch.randn(positions**2, generator=generator)
-        weights -= weights.mean()
-    b[0] = torch.randn(conv.out_channels, 1, 1, generator=generator) * weights.view(b[0, 0].shape)
-    return x, b
-
-
-def of_output(b):
-    return lambda outputs, _: (outputs * b[: len(outputs)]).flatten(1).sum(1)
-
-
-@pytest.mark.parametrize("route", ["gram", "groups", "windows"])
-@pytest.mark.parametrize("kind", ["in pairs", "as a whole"])
-@pytest.mark.parametrize("scale", [1.0, 1e4, 1e6, 1e8])
-@pytest.mark.parametrize(
-    ("shape", "size"), [((16, 32, 3, 1, 1), 4), ((16, 32, 4), 11), ((64, 64, 1), 8)]
-)
-def test_what_float32_sums_of_cancelling_terms_is_clipped(route, kind, scale, shape, size):
-    conv = nn.Conv2d(*shape, bias=False)
-    for examples in (1, 30):
-        x, b = cancelling(conv, size, kind, scale, examples)
-        with patched(ROUTES[route]):
-            gradients = PerExampleGradients(conv, of_output(b), x, torch.zeros(examples))
-            weights = (1 / gradients.norms()).clamp(max=1)
-            (total,) = gradients.weighted_sum(weights)
-            weights[0] = 0
-            (without,) = gradients.weighted_sum(weights)
-        assert (total.double() - without.double()).norm() <= 1 + 1e-3
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_norms_of_ordinary_examples_are_left_as_they_are(name):
-    model, inputs, targets = shipped(name, 20, torch.float32)
-    found = PerExampleGradients(model, each_cross_entropy, inputs, targets).norms()
-    with patched({"ROUNDINGS": 0}):
-        gradients = PerExampleGradients(model, each_cross_entropy, inputs, targets)
-        assert torch.equal(found, gradients.norms())

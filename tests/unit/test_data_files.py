@@ -1,0 +1,215 @@
+"""Files of data sets: where they are found, damage, and lost networks."""
+
+import functools
+import hashlib
+import io
+import os
+import pickle
+import tarfile
+import threading
+import urllib.error
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from files_of_data import DAMAGES, LABELS, decompress, flip_a_bit, message_of, replace
+
+from dpfl import data
+from dpfl.data import _files, cifar10, mnist
+
+
+def test_decompressed_files_directly_in_the_folder(mnist_arrays, mnist_copy, tmp_path):
+    for name in mnist.FILES:
+        decompress(mnist_copy / f"{name}.gz").rename(tmp_path / name)
+    arrays = mnist.read(tmp_path)
+    assert np.array_equal(arrays.train_inputs, mnist_arrays.train_inputs)
+    assert np.array_equal(arrays.test_targets, mnist_arrays.test_targets)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == sorted(mnist.FILES)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("raw", [False, True], ids=["gz", "raw"])
+def test_damaged_mnist_files_are_refused(mnist_copy, raw, damage):
+    path = mnist_copy / f"{LABELS}.gz"
+    path = decompress(path) if raw else path
+    content = DAMAGES[damage](path.read_bytes())
+    replace(path, content)
+    message = message_of(mnist.read, mnist_copy.parent.parent)
+    algorithm = "sha256" if raw else "md5"
+    assert message.startswith(f"{path}: expected {algorithm} {mnist.FILES[LABELS][raw]}, found ")
+    assert hashlib.new(algorithm, content).hexdigest() in message
+    assert f"({len(content)} bytes)" in message and "delete it" in message
+
+
+def test_the_right_gz_under_the_wrong_name_is_refused(mnist_copy, data_dir):
+    other = data_dir / "MNIST" / "raw" / "t10k-labels-idx1-ubyte.gz"
+    replace(mnist_copy / f"{LABELS}.gz", other.read_bytes())
+    assert mnist.FILES["t10k-labels-idx1-ubyte"][0] in message_of(mnist.read, mnist_copy.parents[1])
+
+
+class Bomb:
+    """A pickle that leaves a trace if anyone loads it."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return os.mkdir, (self.trace,)
+
+
+def test_an_unknown_pickle_is_never_loaded(tmp_path):
+    folder = tmp_path / cifar10.FOLDER
+    folder.mkdir()
+    for name in cifar10.BATCHES:
+        (folder / name).write_bytes(pickle.dumps(Bomb(str(tmp_path / "trace"))))
+    assert "data_batch_1: expected md5" in message_of(cifar10.read, tmp_path)
+    assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize("damage", ["one bit", "truncated"])
+def test_a_damaged_cifar10_batch_is_refused(data_dir, tmp_path, damage):
+    folder = tmp_path / cifar10.FOLDER
+    folder.mkdir()
+    for name in cifar10.BATCHES:
+        (folder / name).symlink_to(data_dir / cifar10.FOLDER / name)
+    content = (folder / "data_batch_1").read_bytes()
+    replace(folder / "data_batch_1", DAMAGES[damage](content))
+    assert "data_batch_1: expected md5 c99c" in message_of(cifar10.read, tmp_path)
+
+
+def small_archive():
+    """Return an archive like CIFAR-10's, of two random pictures a batch, and the batches."""
+    rng, content, batches = np.random.default_rng(0), io.BytesIO(), []
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
+        for name in cifar10.BATCHES:
+            pixels = rng.integers(256, size=(2, 3072), dtype=np.uint8)
+            batches.append({b"data": pixels, b"labels": rng.integers(10, size=2).tolist()})
+            member = tarfile.TarInfo(f"{cifar10.FOLDER}/{name}")
+            pickled = pickle.dumps(batches[-1])
+            member.size = len(pickled)
+            archive.addfile(member, io.BytesIO(pickled))
+    return content.getvalue(), batches
+
+
+def test_cifar10_is_read_from_its_archive(tmp_path, monkeypatch):
+    content, batches = small_archive()
+    monkeypatch.setattr(cifar10, "ARCHIVE_MD5", hashlib.md5(content).hexdigest())
+    (tmp_path / cifar10.ARCHIVE).write_bytes(content)
+    arrays = cifar10.read(tmp_path)
+    assert arrays.train_inputs.shape == (10, 3, 32, 32)
+    assert np.array_equal(arrays.train_inputs[2].ravel(), batches[1][b"data"][0])
+    assert arrays.test_targets.tolist() == batches[5][b"labels"]
+    assert [p.name for p in tmp_path.iterdir()] == [cifar10.ARCHIVE]
+
+    (tmp_path / cifar10.ARCHIVE).write_bytes(flip_a_bit(content))
+    assert f"{cifar10.ARCHIVE}: expected md5" in message_of(cifar10.read, tmp_path)
+
+
+# --- Downloads
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """Record the pauses between attempts instead of taking them."""
+    taken = []
+    monkeypatch.setattr(_files.time, "sleep", taken.append)
+    return taken
+
+
+@pytest.fixture
+def no_network(monkeypatch, pauses):
+    """Make every download fail; return the list of the addresses that were asked."""
+    from torchvision.datasets import utils
+
+    asked = []
+
+    def refuse(url, root, filename, md5):
+        asked.append(url)
+        raise urllib.error.URLError("the network\nis unreachable")
+
+    monkeypatch.setattr(utils, "download_url", refuse)
+    return asked
+
+
+def test_without_a_network_one_line_tells_what_to_do(tmp_path, no_network, pauses):
+    from torchvision.datasets import MNIST
+
+    message = message_of(data.read, "mnist", tmp_path)
+    assert len(no_network) == 3 * len(MNIST.mirrors)
+    assert pauses == [2.0, 4.0]
+    assert "could not download train-images-idx3-ubyte.gz in 3 attempts" in message
+    assert "the network is unreachable" in message
+    assert f"put {', '.join(f'{name}.gz' for name in mnist.FILES)} into" in message
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_a_missing_cifar10_batch_is_named(data_dir, tmp_path, no_network):
+    folder = tmp_path / cifar10.FOLDER
+    folder.mkdir()
+    for name in cifar10.BATCHES.keys() - {"data_batch_3"}:
+        (folder / name).symlink_to(data_dir / cifar10.FOLDER / name)
+    message = message_of(data.read, "cifar10", tmp_path)
+    assert len(no_network) == 3
+    assert f"could not download {cifar10.ARCHIVE}" in message
+    assert f"put it into {tmp_path}, or data_batch_3 into {folder}, by hand" in message
+
+
+@pytest.fixture
+def serve(tmp_path, monkeypatch):
+    """Return a function that serves a folder as the only mirror of MNIST."""
+    from torchvision.datasets import MNIST
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    servers = []
+
+    def start(folder):
+        handler = functools.partial(Quiet, directory=str(folder))
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        monkeypatch.setattr(MNIST, "mirrors", [f"http://127.0.0.1:{servers[-1].server_port}/"])
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_what_is_missing_is_downloaded(data_dir, tmp_path, serve, mnist_arrays):
+    serve(data_dir / "MNIST" / "raw")
+    arrays = data.read("mnist", tmp_path)
+    assert np.array_equal(arrays.train_inputs, mnist_arrays.train_inputs)
+    found = sorted(p.name for p in tmp_path.rglob("*") if p.is_file())
+    assert found == sorted(f"{name}.gz" for name in mnist.FILES)
+
+
+def test_a_damaged_download_is_repeated_and_leaves_nothing(mnist_copy, tmp_path, serve, pauses):
+    name = f"{LABELS}.gz"
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / name).write_bytes(flip_a_bit((mnist_copy / name).read_bytes()))
+    (mnist_copy / name).unlink()
+    serve(bad)
+    message = message_of(mnist.read, tmp_path)
+    assert f"could not download {name} in 3 attempts" in message and len(pauses) == 2
+    assert not [p for p in mnist_copy.iterdir() if "train-labels" in p.name]
+
+
+def test_a_download_that_succeeds_at_last(tmp_path, monkeypatch, pauses):
+    from torchvision.datasets import utils
+
+    attempts = []
+
+    def third_time_lucky(url, root, filename, md5):
+        attempts.append(url)
+        if len(attempts) < 3:
+            raise ConnectionResetError("reset by peer")
+        (root / filename).write_bytes(b"content")
+
+    monkeypatch.setattr(utils, "download_url", third_time_lucky)
+    _files.download(["http://a.invalid/x"], tmp_path / "x", "0" * 32, "by hand")
+    assert (tmp_path / "x").read_bytes() == b"content"
+    assert len(attempts) == 3 and len(pauses) == 2
