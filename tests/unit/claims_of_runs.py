@@ -44,7 +44,7 @@ def ranks(rng, means, epsilons=(2.0,), seeds=5, sd=0.3):
 RISES = {"kind": "trend", "method": "a", "over": "rank", "direction": "rises"}
 
 
-BEST = {"kind": "trend", "method": "a", "over": "rank", "direction": "best-at", "value": 50}
+BEST = {"kind": "ordering", "of": "rank", "better": 50, "worse": [10, 200]}
 
 
 def printed(rows):

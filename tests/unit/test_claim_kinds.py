@@ -78,7 +78,8 @@ def test_the_best_value_is_found(means, expected):
 
 def test_the_best_value_may_be_asked_against_some_alone():
     found = ranks(np.random.default_rng(5), {10: 90, 50: 93, 200: 93})
-    against = judge(found, **BEST, against=[10])
+    against = judge(found, **BEST | {"worse": [10]})
+    assert against["about"].iloc[0] == "rank 50 against 10, a, epsilon 2"
     assert set(against["part"]) == {"overall", "against 10, a, epsilon 2"}
     assert against["verdict"].iloc[0] == "replicated" != verdict(found, **BEST)
 
@@ -114,8 +115,6 @@ def test_a_trend_needs_something_that_varies():
     found = two(90, 90)
     with pytest.raises(UserError, match="does not vary"):
         verdict(found, **RISES)
-    with pytest.raises(UserError, match="best-at needs a setting"):
-        verdict(found, **BEST | {"over": "epsilon"})
     named = judged.of({("a", 2.0, (("rank", r),)): np.full(5, 90.0) for r in ("low", "high")})
     with pytest.raises(UserError, match="expected numbers"):
         verdict(named, **RISES)

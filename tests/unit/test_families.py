@@ -147,6 +147,9 @@ def test_a_method_of_no_family_is_called_by_its_own_name():
         ("fsdp-central, mechanism=dpsgd", "central FSDP, mechanism=dpsgd"),
         ("strong", "strong DP-SGD"),
         ("a strong method alongside others", "a strong method alongside others"),
+        ("ablation-c against ablation (2 fail), ε 2", "C against no part (2 fail), ε 2"),
+        ("whitened against strong", "whitened features against strong DP-SGD"),
+        ("a test is strong, not against strongly", "a test is strong, not against strongly"),
         ("my-sgd against sgd-mine, nonsgd and SGD", "my-sgd against sgd-mine, nonsgd and SGD"),
     ],
 )

@@ -1,9 +1,9 @@
-"""Accuracy rises or falls over the values of a setting, or is best at one of them.
+"""Accuracy rises or falls over the values of a setting.
 
 `over` is a setting that the study varies, `epsilon` (its finite ones, or those named), or `rounds`
 (test accuracy after each round, the first to the last; there a run that fails counts as it is).
 
-Rises, falls: per seed the linear contrast of accuracy on the rank of the value, as the change in
+Per seed the linear contrast of accuracy on the rank of the value, as the change in
 points from the first value to the last, which the line fitted to all values makes; a t-test over
 seeds, turned round for `falls`. Seeds that lack a value, or whose run failed at one, do not count.
 By the interval:
@@ -19,12 +19,6 @@ By the interval:
 The claim is a conjunction over all that the study varies beside `over` (variants, epsilons), each
 part at 95 %: false in one part, it is found replicated in at most 2.5 % of cases. A trend need not
 be monotone: it says what the whole range does.
-
-Best at: `value` against every other value run, or those in `against`, an `ordering` with its words
-and level (Holm over the other values, every epsilon, intersection-union). It is replicated if
-`value` is better than each of them, and refuted if one of them is better, or if its own lead on one
-is below half the margin; other values that nothing tells apart from it leave the claim
-inconclusive.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -42,10 +36,9 @@ if TYPE_CHECKING:
     from dpfl.claims import Evidence
 
 REQUIRED = ("study", "method", "over", "direction")
-OPTIONAL = ("value", "against", "cells", "epsilons")
-LISTS = ("epsilons", "against")
-CHOICES = {"direction": ("rises", "falls", "best-at")}
-NEEDS = {"direction": {"best-at": ("value",)}}
+OPTIONAL = ("cells", "epsilons")
+LISTS = ("epsilons",)
+CHOICES = {"direction": ("rises", "falls")}
 EXAMPLE = {"method": "a", "over": "epsilon", "direction": "rises"}
 
 _SIGN = {"rises": 1, "falls": -1}
@@ -61,33 +54,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     setting = over not in _NO_SETTING
     if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
         raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
-    if claim["direction"] in _SIGN:
-        return _line(claim, evidence, runs)
-    if not setting:
-        raise UserError(f"claim {claim['id']}: best-at needs a setting, not {over!r}")
-    return _best(claim, evidence, runs)
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    return sentences.compared(row, among="seeds that trained at every value compared")
-
-
-def _best(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.Row]:
-    """Compare one value of the setting with all others."""
-    over, best = claim["over"], claim["value"]
-    values = claim.get("against", dict.fromkeys(runs[over].dropna()))
-    others = [value for value in values if not cells.same(value, best)]
-    found = orderings.pairs(evidence, runs, best, others, over)
-    epsilons, margin = cells.epsilons(claim, runs), evidence.study["margin"]
-    judged = orderings.judged(orderings.Question(claim, evidence, epsilons, margin), found)
-    for row in judged:
-        row["about"] = f"{over} {row['about'] if others else best}"
-    return judged
-
-
-def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.Row]:
-    """Test the linear contrast in every cell that differs in something else."""
     parts, samples, used = [], [], []
     for name, epsilon, group in _groups(claim, evidence, runs):
         values, sample = _sample(claim, evidence, group)
@@ -101,6 +67,11 @@ def _line(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[rows.
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
     return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    return sentences.compared(row, among="seeds that trained at every value compared")
 
 
 def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:

@@ -150,7 +150,8 @@ def title(method: str) -> str:
 def named(text: str) -> str:
     """Return a text for readers, with titles where names of methods stand in it as whole words.
 
-    A name that is a word of English too has its title where nothing else stands in the text.
+    A name that is a word of English too has its title as a side of `A against B`, and where nothing
+    else stands in the text.
     """
     whole = title(text)
     return whole if whole != text else _NAMES.sub(lambda found: title(found[0]), text)
@@ -160,5 +161,7 @@ ENGLISH = frozenset({"ablation", "alongside", "standardised", "strong", "whitene
 _MEMBERS = "|".join(
     re.escape(name) for one in FAMILIES.values() for name in one.members if name not in ENGLISH
 )
-_NAMES = re.compile(rf"(?<![\w=-])({_MEMBERS})(?![\w-])")
+_WORDS = "|".join(sorted(ENGLISH))
+_SIDES = rf"(?<=against )(?:{_WORDS})|(?:{_WORDS})(?= against )"
+_NAMES = re.compile(rf"(?<![\w=-])(?:{_MEMBERS}|{_SIDES})(?![\w-])")
 """A name that is the value of a setting, such as `mechanism=dpsgd`, is none of a method."""

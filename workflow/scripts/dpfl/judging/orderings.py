@@ -62,14 +62,15 @@ def pairs(
         known = [METHOD, *results.settings(evidence.study)]
         raise UserError(f"{evidence.study['name']}: {of!r} is not varied; {nearest(of, known)}")
     others, ours = _others(evidence, runs, of), cells.having(runs, of, better)
+    side = f"{of} " * (of != METHOD)
     found = []
     for text in list(dict.fromkeys(others[ours.index])) or [""]:
         own, end = ours[others[ours.index] == text], f", {text}" * bool(text)
         for value in worse:
             theirs = cells.having(runs, of, value)
             theirs = theirs[others[theirs.index] == text]
-            about = f"{better} against {value}{end}"
-            found.append(Pair(f"against {value}{end}", about, own, theirs))
+            name = f"against {value}{end}"
+            found.append(Pair(name, f"{side}{better} {name}", own, theirs))
     return found
 
 

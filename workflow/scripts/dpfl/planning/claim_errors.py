@@ -12,7 +12,6 @@ from dpfl.suggestions import nearest
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
 """What a cell of every study has, beside what the study varies."""
-BEST = "best-at"
 
 
 def claim_errors(config: dict) -> Iterator[str]:
@@ -71,19 +70,16 @@ def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
         yield from _unknown("of", [claim["of"]], [METHOD, *varied])
         yield from _undefined(config, claim["of"], claims.methods(claim))
     if "over" in claim:
-        yield from _trend_errors(config, claim, varied)
+        yield from _trend_errors(claim, varied)
 
 
-def _trend_errors(config: dict, claim: dict, varied: dict[str, list]) -> Iterator[str]:
-    over, best = claim["over"], claim["direction"] == BEST
+def _trend_errors(claim: dict, varied: dict[str, list]) -> Iterator[str]:
+    over = claim["over"]
     yield from _unknown("over", [over], [*varied, EPSILON, ROUNDS])
-    if best and over in {EPSILON, ROUNDS} - set(varied):
-        yield f"{BEST} over {over!r}, expected a setting: {', '.join(varied) or 'none is varied'}"
-    values = [] if best else varied.get(over, [])
+    values = varied.get(over, [])
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
         told = ", ".join(map(str, values))
         yield f"over {over!r}: its values are {told}, expected numbers"
-    yield from _undefined(config, over, [claim["value"]] if "value" in claim else [])
 
 
 def _unknown(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[str]:
