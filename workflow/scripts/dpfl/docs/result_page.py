@@ -20,7 +20,7 @@ NOTE = (
 CLAIMS = (
     "Claims that kept results have judged; n counts seeds. How verdicts come about: "
     "[statistics](../statistics.md). What the three epsilons are: "
-    "[audits](audit.md#three-epsilons); shown are those of the budget whose privacy is worst off, "
+    "[audits](audit.md#three-epsilons); shown are those of the budget with the worst verdict on privacy, of several the largest, "
     "`refuted` where an audit finds more than is claimed."
 )
 BEST = (
