@@ -2,7 +2,7 @@
 
 import math
 
-from scipy import stats
+from scipy import special
 
 from dpfl.tables.verdicts import LEVEL, MIN_SPREAD
 
@@ -15,9 +15,10 @@ BEST_THREE_OF_TEN = 1.07
 def power(gain: float, sd: float, n: int) -> float:
     """Return the power of the two-sided paired t-test of n differences to see a gain."""
     shift = abs(gain) / sd * math.sqrt(n)
-    end = float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
-    wrong_way = float(stats.nct.cdf(-end, n - 1, shift))  # scipy has nan where it vanishes
-    return float(stats.nct.sf(end, n - 1, shift)) + (0 if math.isnan(wrong_way) else wrong_way)
+    end = special.stdtrit(n - 1, (1 + LEVEL) / 2)
+    wrong_way, below = special.nctdtr(n - 1, shift, [-end, end])
+    # scipy has nan where the probability of the wrong way vanishes.
+    return float(1 - below) + (0 if math.isnan(wrong_way) else float(wrong_way))
 
 
 def needed(gain: float, sd: float) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from dpfl.tables import verdicts
 
@@ -72,7 +72,7 @@ def of_trained(runs: pd.DataFrame) -> pd.DataFrame:
 
 def share(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share, k of n, as fractions (Clopper and Pearson 1934)."""
-    if not n:
-        return 0.0, 1.0
-    found = stats.binomtest(k, n).proportion_ci(verdicts.LEVEL, method="exact")
-    return float(found.low), float(found.high)
+    tail = (1 - verdicts.LEVEL) / 2
+    low = special.betaincinv(k, n - k + 1, tail) if k else 0.0
+    high = special.betaincinv(k + 1, n - k, 1 - tail) if k < n else 1.0
+    return float(low), float(high)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from dpfl.errors import UserError
 from dpfl.tables import vocabulary as words
@@ -71,7 +71,7 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     sd = float(values.std(ddof=1)) if n > 1 else math.nan
     if n < MIN_SPREAD:
         return Interval(mean, math.nan, math.nan, n, sd)
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * sd / math.sqrt(n)
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * sd / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, n, sd)
 
 
@@ -183,7 +183,7 @@ def p_above(values: Sequence[float]) -> float:
     if measured.sd == 0:
         return 0.5 - 0.5 * float(np.sign(measured.mean))
     t = measured.mean / (measured.sd / math.sqrt(measured.n))
-    return float(stats.t.sf(t, measured.n - 1))
+    return float(special.stdtr(measured.n - 1, -t))
 
 
 def p_together(samples: Iterable[Sequence[float]]) -> float:
