@@ -8,7 +8,7 @@ import pytest
 import synthetic
 from synthetic import audit, cell, study
 
-from dpfl import claims
+from dpfl import claims, files
 from dpfl.audit import findings
 from dpfl.figures import style
 from dpfl.judging import records, rows
@@ -148,6 +148,15 @@ def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
     assert part["audit_estimator"] == "one run, top calls"
     assert (part["audit_status"], part["eps_certified"]) == ("audited", None)
     assert part["privacy_reasons"] == "audited above what is claimed"
+
+
+def test_a_record_rests_on_the_tables_of_its_own_study(tmp_path: Path) -> None:
+    """Tables of studies whose names begin alike are evidence of other claims."""
+    names = ("main.csv", "main_trials.csv", "main-rates.csv", "main-rates_tuned.csv", "mainly.csv")
+    for name in names:
+        files.write_text(tmp_path / "tables" / "p" / name, name)
+    found = records._evidence("p", {"study": "main"}, tmp_path)
+    assert [Path(one["path"]).name for one in found] == ["main.csv", "main_trials.csv"]
 
 
 def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> None:

@@ -65,6 +65,18 @@ def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
     assert part["difference"] - part["ci_low"] == pytest.approx(half, rel=1e-6)
 
 
+def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(tmp_path: Path) -> None:
+    made, runs, *_ = budget_study(tmp_path)
+    lacks = (runs["method"] == "adam") & (runs["variant"].str.contains("budget=uniform"))
+    found = comparisons.comparisons(made, runs[~lacks])
+    gone = found[found["better"].str.startswith("adam")]
+    assert set(gone["verdict"]) == {"not run"} and set(gone["n"]) == {0}
+    assert len(gone) == 2 * 3
+    own = comparisons.whole(found).query("n > 0").sort_values("p")
+    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
 def test_a_change_gains_loses_or_makes_no_difference(tmp_path: Path) -> None:
     _, _, compared, table = budget_study(tmp_path)
     words = {"decay": "gains", "growth": "loses", "adaptive": "no difference"}

@@ -193,6 +193,7 @@ def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
     )
     assert paper_words.verdicts(lines) == [("2 replicated", "good"), ("1 reversed", "bad")]
     assert paper_words.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
+    assert paper_words.lead([line("unfinished")]) == "No claim is judged; 1 unfinished."
     assert paper_words.lead([line("not run")]) == "No claim is judged; 1 not run."
     assert paper_words.answer([], 2) == "2 claims: 2 cannot be judged."
     assert paper_words.answer([], 0) == "No claim."

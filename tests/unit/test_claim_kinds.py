@@ -2,6 +2,7 @@
 
 import judged
 import numpy as np
+import pandas as pd
 import pytest
 from claims_of_runs import BEST, ORDERING, RISES, judge, ranks, two, verdict
 
@@ -102,6 +103,23 @@ def test_a_trend_over_rounds_follows_the_curves():
     assert table["verdict"].iloc[0] == "replicated"
     assert table["difference"].iloc[0] == pytest.approx(8.0)  # round 0 is untrained
     assert verdict(found, **claim | {"direction": "falls"}) == "reversed"
+
+
+def test_a_run_that_ends_after_its_first_round_has_not_changed():
+    """Training ends where weights are not finite any more; the run counts as it is."""
+    rises = [0.1, *(0.5 + 0.01 * t for t in range(9))]
+    found = two(90, 90, curves=lambda m, e, s: rises[: 2 if s == 0 else None])
+    claim = {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"}
+    whole = judge(found, **claim).iloc[0]
+    assert (whole["n"], whole["difference"]) == (5, pytest.approx(8.0 * 4 / 5))
+    all_end = two(90, 90, curves=lambda m, e, s: rises[:2])
+    assert verdict(all_end, **claim) == "not run"
+
+
+def test_a_trend_over_rounds_has_one_run_a_seed():
+    curves = pd.DataFrame({"seed": [0, 0], "cell": [0, 1], "run": ["x", "y"], "round": 1, "at": 1})
+    with pytest.raises(UserError, match=r"two runs of seed 0 \(y\), expected one"):
+        contrasts.of_curves(curves, "at")
 
 
 def test_the_contrast_is_that_of_a_fitted_line():

@@ -66,6 +66,26 @@ def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
     assert rows[0]["difference_low"] == pytest.approx(expected.low)
 
 
+def test_an_opponent_that_ran_at_another_budget_takes_nothing_either():
+    gaps = np.array([0.2, 0.6, 0.9, 1.2, 1.6])
+    sides = {("a", 2.0, ()): 90 + gaps, ("b", 2.0, ()): np.full(5, 90.0)}
+    sides |= {(m, 8.0, ()): np.full(5, 90.0) for m in "ac"}
+    claim = {"kind": "ordering", "better": "a", "worse": ["b", "c"], "epsilons": [2]}
+    table = judge(judged.of(sides), **claim)
+    part = table[table["part"] == "against b, epsilon 2"].iloc[0]
+    assert part["p_holm"] == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    assert table[table["part"] == "against c, epsilon 2"].iloc[0]["verdict"] == "not run"
+
+
+def test_a_race_against_runs_that_all_failed_has_no_goal_and_was_run():
+    sides = {("a", 2.0, ()): np.full(6, 40.0), ("b", 2.0, ()): np.full(6, 10.0)}
+    found = judged.of(sides, curves=lambda m, e, s: [0.1, 0.1, 0.4 if m == "a" else 0.1])
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
+    whole = judge(found, **claim).iloc[0]
+    assert (whole["verdict"], whole["n"], whole["failed"]) == ("too few seeds", 0, 6)
+    assert len(whole["runs"].split()) == 12
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_p_of_all_budgets_is_the_largest_or_1_where_they_point_apart(sign):
     spread = np.array([-0.2, 0.1, 0.0, 0.2, -0.1])

@@ -11,6 +11,7 @@ import pytest
 import tiny
 
 from dpfl import files
+from dpfl.terminal import lock
 
 RUN = ("metrics.csv", "rates.csv", "model.safetensors", "summary.json")
 
@@ -118,3 +119,14 @@ def test_only_what_no_process_writes_any_more_is_removed(root, results):
     assert lines[0] == f"results/tunings/{names['old']}: left behind by a job that is gone; deleted"
     assert not paths["old"].exists()
     assert all(path.exists() for path in (paths["mine"], paths["other"], recent))
+
+
+def test_nothing_is_deleted_while_something_runs(root, results):
+    held = lock.Lock(results.parent / lock.PATH)
+    before = contents(results)
+    driver = root / "workflow" / "scripts" / "doctor.py"
+    command = [sys.executable, driver, "--results", results.name]
+    done = subprocess.run(command, cwd=results.parent, capture_output=True, text=True)
+    held.close()
+    assert done.returncode == 1 and done.stderr.startswith("error: another replicate runs here")
+    assert contents(results) == before

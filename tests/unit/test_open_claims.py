@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from dpfl.claims import Evidence
-from dpfl.judging import judge
+from dpfl.judging import judge, unfinished
 
 CELL = {
     **{"method": "b", "label": "b", "variant": {"rank": 50}, "epsilon": 8.0},
@@ -35,6 +35,25 @@ def test_a_claim_that_speaks_of_the_cell_is_open_with_the_reason(claim):
     reason = "b, rank=50, ε = 8.0; RuntimeError: planted (results/logs/train/x.log)"
     assert row["about"] == f"not finished: {reason}"
     assert judge.words(row) == f"This claim is open: not finished: {reason}."
+
+
+FREE = CELL | {"epsilon": "inf"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "others", "verdict"),
+    [
+        ({}, [CELL | {"epsilon": 2.0}], "not run"),
+        ({"epsilons": [2, "inf"]}, [CELL | {"epsilon": 2.0}], "unfinished"),
+        ({"kind": "number", "table": "table 1"}, [CELL | {"epsilon": 2.0}], "unfinished"),
+        ({}, [], "unfinished"),  # without a budget at all, what is claimed is asked without one
+    ],
+)
+def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict):
+    asked = CLAIM | claim
+    planned = {"cells": [FREE, *others]}
+    evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [FREE])
+    assert bool(unfinished.needed(asked, evidence)) == (verdict == "unfinished")
 
 
 @pytest.mark.parametrize(

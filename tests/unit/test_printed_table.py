@@ -90,7 +90,7 @@ def test_a_computed_price_stands_beside_a_printed_loss(tmp_path):
     ("verdicts", "words"),
     [
         ([], "no claim judged at this scale"),
-        (["not judged", "not run", "demonstration"], "no claim judged at this scale"),
+        (["not judged", "not run", "demonstration", "unfinished"], "no claim judged at this scale"),
         (["replicated", "matches", "not judged"], "2 hold, 0 fail, 0 open"),
         (["replicated, small", "differs", "inconclusive"], "1 hold, 1 fail, 1 open"),
         (["too few seeds", "reversed"], "0 hold, 1 fail, 1 open"),

@@ -105,7 +105,10 @@ def commit(folder: Path) -> None:
 def test_files_that_differ_from_the_commit_are_named(checkout):
     assert len(tree.clean_commit()) == 40 and tree.commit() == tree.clean_commit()
     files.write_text(checkout / "results/reference/a/b/tables/x.csv", "kept")
-    assert tree.changes() == []
+    assert tree.changes() == [] and not tree.commit().endswith("+changes")
+    (checkout / "plug-in.py").write_text("new")
+    assert tree.changes() == ["plug-in.py"] and tree.commit().endswith("+changes")
+    (checkout / "plug-in.py").unlink()
     (checkout / "code.py").write_text("2")
     (checkout / "new file.py").write_text("3")
     assert sorted(tree.changes()) == ["code.py", "new file.py"]

@@ -28,7 +28,8 @@ def event(**fields):
 def finish(run, accuracy=0.9):
     folder = pathlib.Path("results/runs", run)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "summary.json").write_text(json.dumps({"final_test_accuracy": accuracy}))
+    summary = {"final_test_accuracy": accuracy, "diverged": False}
+    (folder / "summary.json").write_text(json.dumps(summary))
 
 def begin(run):
     event(event="job_info", jobid=1, rule_name="train", wildcards={"run": run}, log=[])
@@ -50,10 +51,11 @@ class Call:
         self.folder, self.told = folder, []
         self.runs = list(CHOICE.plan().runs)
 
-    def replicate(self, script):
+    def replicate(self, script, *more):
         path = self.folder / "stub.py"
         path.write_text(f"{STUB}runs = {self.runs}\n{script}")
-        return replicate(CHOICE, "2", command=(sys.executable, str(path)), tell=self.told.append)
+        command = (sys.executable, str(path))
+        return replicate(CHOICE, "2", more, command=command, tell=self.told.append)
 
     def calls(self):
         return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
@@ -73,6 +75,21 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
     assert sum("90.00 %" in line for line in call.told) == len(call.runs)
     assert call.told[-1] == "report: results/reports/index.html"
     assert lock.holder() is None
+
+
+@pytest.mark.parametrize(
+    ("more", "whole"),
+    [
+        (["-np"], False),
+        (["--until=tabulate"], False),
+        (["results/tables/meng2023/x.csv"], False),
+        (["--workflow-profile", "workflow/profiles/slurm", "-k"], True),
+    ],
+    ids=str,
+)
+def test_a_part_of_everything_has_no_answer(call, more, whole):
+    assert call.replicate("", *more) == 0
+    assert any(line.startswith("report:") for line in call.told) == whole
 
 
 def test_after_a_failure_a_second_pass_marks_it_and_the_status_stays(call):
@@ -164,6 +181,8 @@ def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
         Lock(path)
     assert lock.holder(path).lives()
     first.close()
+    assert lock.holder(path) is None
+    path.write_text("{}")
     assert lock.holder(path) is None
     Lock(path).close()
 

@@ -28,7 +28,8 @@ SELECTED = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
 
 def finish(home, run, accuracy=0.934, seconds=4.1):
     results = Results(home)
-    files.write_json(results.summary(run), {"final_test_accuracy": accuracy})
+    known = {"final_test_accuracy": accuracy or 0.1, "diverged": accuracy is None}
+    files.write_json(results.summary(run), known)
     files.write_text(results.benchmark(run), f"s\tcpu_time\n{seconds}\t1\n")
 
 
@@ -138,6 +139,18 @@ def test_runs_are_told_when_their_files_appear_and_stages_when_they_end(tmp_path
     assert "2/2  doe2024/rates" in told[2]
     assert "diverged" in told[2]
     assert follower.failed == {}
+
+
+def test_every_analysis_has_a_rule_and_all_are_one_stage(tmp_path):
+    follower, happens, told = followed(tmp_path)
+    rules = ("analyse_doe2024_prices", "analyse_doe2024_losses")
+    happens(event="run_info", stats={**dict.fromkeys(rules, 1), "total": 2})
+    for number, rule in enumerate(rules):
+        job(happens, number, rule)
+        happens(event="job_finished", job_id=number)
+        follower.look()
+    (line,) = told
+    assert line.endswith("studies without training: 2 done")
 
 
 def test_a_run_without_a_time_is_told_all_the_same(tmp_path):
@@ -266,3 +279,6 @@ def test_the_last_choice_is_kept(tmp_path, monkeypatch):
     made = Choice({"scale": "mnist"}, ["mine.yaml"])
     made.keep()
     assert choice.last() == made
+    files.write_json(choice.LAST, {"papers": ["meng2023"]})
+    with pytest.raises(UserError, match=r"last\.json: not a choice; delete it"):
+        choice.last()

@@ -13,6 +13,7 @@ from typing import Any
 from dpfl import cli, files, leftovers
 from dpfl.errors import UserError
 from dpfl.planning import restored
+from dpfl.terminal import lock
 
 
 def main() -> None:
@@ -20,6 +21,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"))
     home = parser.parse_args().results
+    held = lock.Lock(home.parent / lock.PATH)  # what a job is about to write looks damaged
+    try:
+        damaged = _deleted(home)
+    finally:
+        held.close()
+    if not damaged:
+        print(f"{home}: all finished files are whole")
+    sys.exit(damaged)
+
+
+def _deleted(home: Path) -> bool:
+    """Delete what is not whole, a line each; tell whether anything was damaged."""
     for path in leftovers.of(home):
         files.remove(path)
         print(f"{path}: left behind by a job that is gone; deleted")
@@ -28,9 +41,7 @@ def main() -> None:
         print(message)
         files.remove(path)
         files.remove(path.with_name(f"{path.name}{files.SUM}"))
-    if not damaged:
-        print(f"{home}: all finished files are whole")
-    sys.exit(bool(damaged))
+    return bool(damaged)
 
 
 def _runs(home: Path) -> Iterator[tuple[Path, str]]:

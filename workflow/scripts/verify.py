@@ -13,6 +13,7 @@ from dpfl import cli
 from dpfl.errors import UserError
 from dpfl.provenance import kept, sample, verify
 from dpfl.suggestions import nearest
+from dpfl.terminal import lock
 from dpfl.terminal.replicate import count
 
 HEADS = ("run", "kept, %", "now, %", "asked for", "found")
@@ -45,9 +46,14 @@ def main() -> None:
         raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
     seconds = sum(entry["estimate"] for entry in entries)
     print(f"{len(entries)} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
-    again = verify.Retraining(args.results / "verify", args.results, args.data_dir, cores)
-    again.train(entries)
-    rows = [verify.compared(entry, again.found(entry)) for entry in entries]
+    home = args.results / "verify"
+    held = lock.Lock(home / "running.json", "verify")
+    try:
+        again = verify.Retraining(home, args.results, args.data_dir, cores)
+        again.train(entries)
+        rows = [verify.compared(entry, again.found(entry)) for entry in entries]
+    finally:
+        held.close()
     print(tabulate([_shown(row) for row in rows], HEADS))
     sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in rows))
 

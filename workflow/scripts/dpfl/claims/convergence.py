@@ -109,8 +109,10 @@ def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
     used = [curves[name] for side in sides for name in _names(side)]
     late = max((curve.index.max() for curve in used), default=0) + 1
     better, worse = (_timed(side, goals, curves, late) for side in sides)
-    no_goal = pair.worse[~_raced(pair.worse, goals)].assign(**{_SAVED: np.nan, _NEVER: False})
-    return replace(pair, better=better, worse=pd.concat([worse, no_goal]))
+    beside, no_goal = (side[~_raced(side, goals)] for side in (pair.better, pair.worse))
+    beside = beside.assign(**{_SAVED: 0.0, _NEVER: False})  # no pair: its seed has no goal
+    no_goal = no_goal.assign(**{_SAVED: np.nan, _NEVER: False})
+    return replace(pair, better=pd.concat([better, beside]), worse=pd.concat([worse, no_goal]))
 
 
 def _goals(claim: dict, pair: orderings.Pair) -> dict[tuple[int, float], float]:

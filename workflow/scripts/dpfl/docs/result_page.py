@@ -20,8 +20,8 @@ NOTE = (
 CLAIMS = (
     "Claims that kept results have judged; n counts seeds. How verdicts come about: "
     "[statistics](../statistics.md). What the three epsilons are: "
-    "[audits](audit.md#three-epsilons); shown are those of the budget with the worst verdict on privacy, of several the largest, "
-    "`refuted` where an audit finds more than is claimed."
+    "[audits](audit.md#three-epsilons); shown are those of the budget with the worst verdict on "
+    "privacy, of several the largest, `refuted` where an audit finds more than is claimed."
 )
 BEST = (
     "± is the 95 % interval over seeds. Of all kept cells whose runs all trained, with at least "

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-from dpfl.tables.vocabulary import DEMONSTRATION, FAILS, HOLDS, NOT_JUDGED, NOT_RUN
+from dpfl.tables.vocabulary import FAILS, HOLDS, UNJUDGED
 
 GREEN, RED, AMBER, GREY = "#2e7d32", "#c62828", "#a15c00", "#555555"
 LETTER, PAD, HEIGHT = 6.6, 10, 20
@@ -14,7 +14,7 @@ def words(verdicts: Sequence[str]) -> tuple[str, str]:
     """Return what a badge says of the verdicts of a paper, and its colour."""
     hold = sum(verdict in HOLDS for verdict in verdicts)
     fail = sum(verdict in FAILS for verdict in verdicts)
-    judged = [v for v in verdicts if v not in (NOT_JUDGED, NOT_RUN, DEMONSTRATION)]
+    judged = [verdict for verdict in verdicts if verdict not in UNJUDGED]
     if not judged:
         return "no claim judged at this scale", GREY
     left = len(judged) - hold - fail

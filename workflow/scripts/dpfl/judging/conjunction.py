@@ -2,8 +2,9 @@
 
 A conjunction of tests at one level each has at most that level (intersection-union, Berger 1982),
 so a claim that is false somewhere is found `replicated` no more often than that one part would be.
-The other way it is weaker: each of k parts that hold is found `not replicated` in at most 2.5 % of
-cases, the whole in at most k times as many.
+The other way it is weaker: each of k parts whose true lead is half the margin or more is found `not
+replicated` in at most 2.5 % of cases, the whole in at most k times as many; a smaller lead is found
+so more often, by design.
 """
 
 import math

@@ -33,6 +33,17 @@ def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) ->
 
 
 def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
-    """Return one change per seed over the rounds that its run has, at least two of them."""
+    """Return one change per seed over the rounds that its run has; nothing of one round each.
+
+    A run that ends after its first round, where others go on, has not changed. UserError for two
+    runs of one seed.
+    """
+    runs = curves[["seed", "cell", "run"]].drop_duplicates()
+    double = runs[runs.duplicated("seed")]
+    if len(double):
+        one = double.iloc[0]
+        raise UserError(f"two runs of seed {one['seed']} ({one['run']}), expected one")
     own = [run.sort_values("round")[column].to_numpy() for _, run in curves.groupby("seed")]
-    return np.array([change(values) for values in own if len(values) > 1])
+    if max(map(len, own), default=0) < 2:
+        return np.array([])
+    return np.array([change(values) if len(values) > 1 else 0.0 for values in own])

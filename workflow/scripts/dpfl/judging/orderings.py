@@ -30,6 +30,11 @@ class Pair:
         better, worse = (s[s["epsilon"] == epsilon] for s in (self.better, self.worse))
         return Pair(self.name, self.about, better, worse)
 
+    @property
+    def ran(self) -> bool:
+        """Tell whether both sides have runs."""
+        return bool(len(self.better) and len(self.worse))
+
 
 @dataclass(frozen=True)
 class Question:
@@ -85,14 +90,14 @@ def _others(evidence: Evidence, runs: pd.DataFrame, of: str) -> pd.Series:
 def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
     """Return the rows of a conjunction over pairs and epsilons, its own row first.
 
-    The family of Holm's procedure is the pairs that ran, with the largest p over the epsilons each;
-    all intervals of a pair have its level.
+    The family of Holm's procedure is the pairs that ran at one of the epsilons at least, with the
+    largest p over them each; all intervals of a pair have its level.
     """
     samples = {
         n: [question.differences(pair, [e]) for e in question.epsilons]
         for n, pair in enumerate(compared)
     }
-    levels = _levels(compared, samples)
+    levels = _levels(question, compared, samples)
     parts, told = [], []
     for n, pair in enumerate(compared):
         own = [
@@ -110,10 +115,10 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
 
 
 def _levels(
-    compared: Sequence[Pair], samples: dict[int, list[np.ndarray]]
+    question: Question, compared: Sequence[Pair], samples: dict[int, list[np.ndarray]]
 ) -> dict[int, tuple[float, float]]:
     """Return adjusted p and level of every pair; one that was not run takes none from others."""
-    ran = [n for n, pair in enumerate(compared) if len(pair.better) and len(pair.worse)]
+    ran = [n for n, pair in enumerate(compared) if any(pair.at(e).ran for e in question.epsilons)]
     levels = verdicts.holm({n: verdicts.p_together(samples[n]) for n in ran})
     return dict.fromkeys(samples, (np.nan, verdicts.LEVEL)) | levels
 
@@ -127,7 +132,6 @@ def _row(
     """
     _, level = family
     measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
-    ran = len(pair.better) and len(pair.worse)
     return rows.blank(
         question.claim,
         question.evidence,
@@ -137,7 +141,7 @@ def _row(
         p=p,
         p_holm=verdicts.p_at(p, level),
         tuning=fairness.of(pair.better, pair.worse),
-        verdict=verdicts.of_ordering(measured, question.margin) if ran else NOT_RUN,
+        verdict=verdicts.of_ordering(measured, question.margin) if pair.ran else NOT_RUN,
         **rows.difference(measured),
         **rows.of_runs(pair.better, pair.worse),
     )

@@ -91,11 +91,12 @@ def _known(value: Any) -> Any:
 def _evidence(paper: str, claim: dict[str, Any], home: Path) -> Iterator[dict[str, str]]:
     """Yield the files that a verdict rests on, with their digests."""
     name = f"{paper}/{claim.get('study') or claim.get('analysis')}"
-    tables = sorted((home / "tables" / paper).glob(f"{Path(name).name}*.csv"))
+    tables = home / "tables" / name
     for path in (
         home / "claims" / paper / "claims.csv",
         home / "studies" / f"{name}.json",
-        *tables,
+        tables.with_name(f"{tables.name}.csv"),
+        *sorted(tables.parent.glob(f"{tables.name}_*.csv")),
     ):
         if path.exists():
             digest = hashlib.sha256(path.read_bytes()).hexdigest()

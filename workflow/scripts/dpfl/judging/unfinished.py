@@ -1,5 +1,6 @@
 """Claims that are open because runs that they need did not finish."""
 
+import math
 from typing import Any
 
 from dpfl import claims
@@ -11,7 +12,8 @@ from dpfl.tables.vocabulary import UNFINISHED
 
 def needed(claim: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:
     """Return the unfinished cells that a claim speaks of: of its methods, settings and budgets."""
-    return [cell for cell in evidence.unfinished if _speaks_of(claim, cell)]
+    found = [cell for cell in evidence.unfinished if _speaks_of(claim, cell)]
+    return [cell for cell in found if not (_private(claim, evidence) and _is_free(cell))]
 
 
 def row(claim: dict[str, Any], evidence: Evidence, open_cells: list[dict]) -> rows.Row:
@@ -20,6 +22,17 @@ def row(claim: dict[str, Any], evidence: Evidence, open_cells: list[dict]) -> ro
     first = open_cells[0]
     about = f"not finished: {names}; {first['message']} ({first['log']})"
     return rows.blank(claim, evidence, verdict=UNFINISHED, about=about)
+
+
+def _private(claim: dict[str, Any], evidence: Evidence) -> bool:
+    """Tell whether a claim, as `cells.epsilons` has it, is judged at finite epsilons alone."""
+    planned = [*(evidence.study or {}).get("cells", ()), *evidence.unfinished]
+    return not {"epsilons", "table"} & {*claim} and not all(map(_is_free, planned))
+
+
+def _is_free(cell: dict[str, Any]) -> bool:
+    """Tell whether a cell is without privacy."""
+    return math.isinf(results.number(cell["epsilon"]))
 
 
 def _speaks_of(claim: dict[str, Any], cell: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from dpfl.papers import folder, measures, published
 from dpfl.planning.methods import COMPONENTS
 from dpfl.suggestions import nearest
 
-METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
+METHOD, EPSILON, ROUNDS, RATE = "method", "epsilon", "rounds", "rate"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
 """What a cell of every study has, beside what the study varies."""
 
@@ -75,7 +75,7 @@ def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
 
 def _trend_errors(claim: dict, varied: dict[str, list]) -> Iterator[str]:
     over = claim["over"]
-    yield from _unknown("over", [over], [*varied, EPSILON, ROUNDS])
+    yield from _unknown("over", [over], [*(key for key in varied if key != RATE), EPSILON, ROUNDS])
     values = varied.get(over, [])
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
         told = ", ".join(map(str, values))

@@ -12,10 +12,9 @@ NAMED = 5
 
 
 def commit() -> str | None:
-    """Return the commit, with `+changes` where known files differ from it; None without git."""
+    """Return the commit, with `+changes` where files differ from it; None without git."""
     try:
-        changed = _git("status", "--porcelain", "--untracked-files=no")
-        return _git("rev-parse", "HEAD").strip() + "+changes" * bool(changed)
+        return _git("rev-parse", "HEAD").strip() + "+changes" * bool(changes())
     except UserError:
         return None
 

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 
 from dpfl.report.claims_table import Line, each, tally
 from dpfl.tables.numerals import counted
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
 OPEN = {
     DEMONSTRATION: "only shown at work on a small data set",
+    UNFINISHED: "unfinished",
     NOT_RUN: NOT_RUN,
 }
 """The verdicts that judge nothing, in words."""

@@ -18,6 +18,7 @@ from dpfl.tables.vocabulary import (
     LOSES,
     MIXED,
     NO_DIFFERENCE,
+    NOT_RUN,
     TOO_FEW,
 )
 
@@ -28,6 +29,7 @@ MEANING = {
     INCONCLUSIVE: "the interval holds zero and reaches further than half the margin, {half}",
     MIXED: "every budget is decided, and not all alike",
     TOO_FEW: f"a verdict needs at least {verdicts.MIN_SEEDS} paired seeds",
+    NOT_RUN: "the two sides share no budget",
     DEMONSTRATION: "the data set, {dataset}, only demonstrates the workflow: nothing is judged",
 }
 """What a verdict on a change against a baseline means, a question with two sides."""

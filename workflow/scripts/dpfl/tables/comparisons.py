@@ -3,7 +3,8 @@
 At every finite epsilon first (without a budget there is no equal budget), by one difference per
 seed whose runs trained on both sides; the row `overall` says what holds at all of them, with the
 numbers of the epsilon that says least. The mean over the epsilons, `pooled`, stands second and
-decides nothing. Holm runs over all comparisons of the study, each with its largest p.
+decides nothing. Holm runs over the comparisons of the study, each with its largest p; one whose
+sides share no finite epsilon is not run, and takes nothing from the others.
 
 A baseline is one value of what a study varies, or one of its methods; every other value, or method,
 is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
@@ -17,7 +18,7 @@ import pandas as pd
 
 from dpfl.errors import UserError
 from dpfl.tables import fairness, outcomes, pairing, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION, TOO_FEW
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
@@ -107,17 +108,19 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
         n: [pairing.differences(better, worse, [e]) for e in over[n]]
         for n, (_, better, worse) in enumerate(pairs)
     }
-    pooled = {n: pairing.differences(*pair[1:], over[n]) for n, pair in enumerate(pairs)}
+    ran = [n for n, epsilons in enumerate(over) if epsilons]
+    pooled = {n: pairing.differences(*pairs[n][1:], over[n]) for n in ran}
     judged = verdicts.family(pooled, study["margin"], verdicts.of_change)
-    levels = verdicts.holm({n: verdicts.p_together(own) for n, own in samples.items()})
+    levels = verdicts.holm({n: verdicts.p_together(samples[n]) for n in ran})
     rows = []
     for n, pair in enumerate(pairs):
         parts = [
             _part(pair, e, sample, levels[n][1], study["margin"])
             for e, sample in zip(over[n], samples[n], strict=True)
         ]
-        rows.append(_overall(pair, over[n], parts, levels[n][0]))
-        rows += [*parts, _row(pair, POOLED, over[n], judged[n])] * (len(parts) > 1)
+        rows.append(_overall(pair, over[n], parts, levels[n][0]) if parts else _not_run(pair))
+        if len(parts) > 1:
+            rows += [*parts, _row(pair, POOLED, over[n], judged[n])]
     return rows
 
 
@@ -134,14 +137,16 @@ def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> 
 
     Of those with the verdict of all, or of all where they are mixed, it is the one that says least.
     """
-    if not parts:
-        none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, TOO_FEW)
-        return _row(pair, OVERALL, over, none)
     verdict = verdicts.together(part["verdict"] for part in parts)
     alike = [part for part in parts if part["verdict"] == verdict] or parts
     least = max(alike, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
     sides = _row(pair, OVERALL, over, None)
     return {**least, **sides, "p_holm": p_holm, "verdict": verdict}
+
+
+def _not_run(pair: Pair) -> Row:
+    none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, NOT_RUN)
+    return _row(pair, OVERALL, [], none)
 
 
 def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison | None) -> Row:

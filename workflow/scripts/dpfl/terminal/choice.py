@@ -72,7 +72,10 @@ class Choice:
 
 def last() -> Choice:
     """Return the choice that was kept last; the default if none was."""
-    return Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
+    try:
+        return Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
+    except TypeError:
+        raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE") from None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -120,7 +120,9 @@ class Follower:
         return seconds
 
     def _plan(self, event: dict[str, Any]) -> None:
-        self._planned, self._ended = Counter(event["stats"]), Counter()
+        self._planned, self._ended = Counter(), Counter()
+        for rule, count in event["stats"].items():
+            self._planned[_stage(rule)] += count
         del self._planned["total"]
         self._jobs = {}
         again = max(0, self._planned["train"] - len(self._runs) + self._told_done)
@@ -135,7 +137,7 @@ class Follower:
         job = self._jobs.get(event["job_id"])
         if job is None:
             return
-        rule = job["rule_name"]
+        rule = _stage(job["rule_name"])
         self.failed.pop(_key(job), None)
         self._ended[rule] += 1
         self._expected.others = expected.others(self._planned - self._ended)
@@ -158,6 +160,11 @@ class Follower:
             self._tell(lines.stamped(f"FAILED  {what.rstrip()}"))
             for line in lines.quoted(Path(log)):
                 self._tell(line)
+
+
+def _stage(rule: str) -> str:
+    """Return the rule that jobs are counted as: every analysis has one of its own."""
+    return "analyse" if rule.startswith("analyse_") else rule
 
 
 def _ignore(event: dict[str, Any]) -> None:

@@ -38,7 +38,7 @@ class Holder:
 class Lock:
     """The lock, held until it is closed here and in all processes that inherited its file."""
 
-    def __init__(self, path: Path = PATH) -> None:
+    def __init__(self, path: Path = PATH, what: str = "replicate") -> None:
         """Take the lock; UserError if somebody else has it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: TextIO = path.open("a+", encoding="utf-8")
@@ -47,7 +47,7 @@ class Lock:
         except BlockingIOError as error:
             self._file.close()
             found = holder(path)
-            raise UserError(f"another replicate runs here ({found or 'just started'})") from error
+            raise UserError(f"another {what} runs here ({found or 'just started'})") from error
         self.name(os.getpid())
 
     def name(self, pid: int) -> None:
@@ -74,7 +74,7 @@ def holder(path: Path = PATH) -> Holder | None:
     """Return who took the lock last and did not give it back, without touching it."""
     try:
         return Holder(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # TypeError: JSON that is no holder
         return None
 
 

@@ -15,7 +15,8 @@ from dpfl.terminal.follower import Failure, Follower
 
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
-DRY = {"-n", "--dry-run", "--dryrun"}
+PARTIAL = {"--dry-run", "--dryrun", "--until", "-U", "--omit-from", "-O"}
+"""Arguments of Snakemake by which it makes less than everything."""
 LISTED = 10
 """Failures that are named at the end."""
 
@@ -73,7 +74,7 @@ class _Passes:
             self._child.run(["--unlock", "--cores", "1", *self._choice.arguments()])
         status = self._pass()
         if status == 0:
-            if not DRY & {*self._more}:
+            if not _partial(self._more):
                 self._answer()
         elif self._child.interrupted:
             done = len(self._follower.done())
@@ -118,6 +119,16 @@ class _Passes:
     def _quote_log(self) -> None:
         for line in lines.quoted(self._log):
             self._tell(line)
+
+
+def _partial(more: Sequence[str]) -> bool:
+    """Tell whether Snakemake is asked for less than everything: the answer may be an older one."""
+    return any(
+        word.split("=")[0] in PARTIAL
+        or word.startswith("results/")
+        or re.fullmatch("-[a-zA-Z]*n[a-zA-Z]*", word)
+        for word in more
+    )
 
 
 def _listed(failed: list[Failure]) -> list[str]:

@@ -84,9 +84,9 @@ class Results:
         return self.home / "benchmarks/train" / f"{run}.tsv"
 
     def accuracy(self, run: str) -> float | None:
-        """Return the test accuracy of a finished run in percent; None if it is not a number."""
-        found = read_json(self.summary(run))["final_test_accuracy"]
-        return None if found is None else 100 * found
+        """Return the test accuracy of a finished run in percent; None if its training diverged."""
+        found = read_json(self.summary(run))
+        return None if found["diverged"] else 100 * found["final_test_accuracy"]
 
     def seconds(self, run: str) -> float | None:
         """Return what the training of a run took; None if nobody wrote it down."""
