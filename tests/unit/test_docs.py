@@ -10,13 +10,13 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import typed_numbers
 import yaml
 
 from dpfl import claims, data, plugins
 from dpfl.papers import folder, published
 from dpfl.planning import config as configuration
 from dpfl.planning import plan
-from dpfl.report import typed_numbers
 from dpfl.tables import results
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+import typed_numbers
 import yaml
 
 from dpfl.docs import blocks
-from dpfl.report import typed_numbers
 
 ROOT = Path(__file__).parents[2]
 LISTED = yaml.safe_load((Path(__file__).parent / "numbers_of_docs.yaml").read_text("utf-8"))

@@ -8,11 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import typed_numbers
 
 from dpfl import analyses, data, plugins
 from dpfl.errors import UserError
 from dpfl.papers import folder
-from dpfl.report import prose, typed_numbers
+from dpfl.report import prose
 from dpfl.tables import rendering
 
 KEYS = folder.names()

@@ -12,6 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 import torch
+import typed_numbers
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from nbclient import NotebookClient
@@ -20,7 +21,6 @@ from torch.nn import functional
 
 import dpfl
 from dpfl.errors import UserError
-from dpfl.report import typed_numbers
 
 LINES = 12  # that somebody has to write
 FACTS = """

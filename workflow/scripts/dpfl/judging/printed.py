@@ -9,20 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import PRIVACY, Evidence
+from dpfl.claims import Evidence
 from dpfl.errors import UserError
 from dpfl.judging import cells, rows
+from dpfl.judging.published import FIXED
 from dpfl.tables import verdicts
 from dpfl.tables.numerals import known
 
 TRAINING = "train"
-OURS = frozenset(
-    {
-        *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "ours"),
-        *("ci_low", "ci_high", "n", "difference", "verdict", "runs", "value", "compared"),
-        *PRIVACY,
-    }
-)
+OURS = frozenset({*FIXED, "value"})
 """Columns of the table of published numbers that are no coordinates."""
 
 

@@ -22,6 +22,8 @@ TAIL = (
     *PRIVACY,
     "runs",
 )
+FIXED = (*HEAD, *TAIL)
+"""The columns that are no coordinates."""
 
 
 def table(

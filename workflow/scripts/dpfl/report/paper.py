@@ -59,8 +59,3 @@ def read(folder: Path) -> Paper:
 def saying(claim: dict) -> str:
     """Return a claim in English words."""
     return claim.get("translation") or claim["quote"]
-
-
-def anchor(claim: str) -> str:
-    """Return the name of the place on a paper's page that tells a claim."""
-    return f"claim-{claim}"

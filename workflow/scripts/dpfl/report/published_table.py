@@ -4,18 +4,13 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from dpfl.claims import PRIVACY
 from dpfl.figures import datasets, families
+from dpfl.judging.published import FIXED
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
 from dpfl.tables.numerals import known
 from dpfl.tables.vocabulary import NOT_RUN
 
-FIXED = [
-    *("paper", "table", "row", "metric", "reading", "printed", "study", "method", "compared"),
-    *("ours", "ci_low", "ci_high", "n", "difference", "verdict", *PRIVACY, "runs"),
-]
-"""The columns that are no coordinates, of results/claims/{paper}/published.csv."""
 PRIVATE = ["dataset", "epsilon", "delta"]
 PRINTED = ["table", "row", "at", "printed"]
 HEADS = ["table", "row", "at", "printed", "method", "compared", "ours", "difference", "verdict"]
