@@ -14,7 +14,7 @@ from dpfl import analyses, data, plugins
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.report import prose
-from dpfl.tables import rendering
+from dpfl.tables import numerals, rendering
 
 KEYS = folder.names()
 SMALLER = {"epsilon-surface": {"rounds": [10, 100], "sample_rates": [0.01, 0.1]}}
@@ -227,8 +227,9 @@ def test_fsdp_has_its_kept_and_its_printed_accuracies(tmp_path: Path, reference:
     part = {"claim": "closes-gap-to-nonprivate", "part": "against p3sgd, epsilon 4"}
     ahead = kept(reference, "claims", "zhou2022/mnist", **part)
     assert f"+{float(ahead['difference']):.2f} points [" in text
-    [line] = lines_of(text, "| M, R, C, not certified |")
+    line, elsewhere = lines_of(text, "| M, R, C, not certified |")
     assert "fsdp: 96.37, 97.68, 98.33" in line and "fsdp-s: 95.63, 96.98, 97.85" in line
+    assert "fsdp: 72.15, 74.83, 76.88" in elsewhere and "fsdp-s: 68.74, 72.49, 75.54" in elsewhere
 
 
 def test_what_is_certified_on_cifar10_has_its_kept_differences(
@@ -248,6 +249,24 @@ def test_what_is_certified_on_cifar10_has_its_kept_differences(
             ends = (float(row[key]) for key in ("difference", "ci_low", "ci_high"))
             assert "{:+.2f} [{:+.2f}, {:+.2f}]".format(*ends) in line
             assert f"{row['verdict']} |" in line
+
+
+def test_the_parts_on_cifar10_have_their_kept_accuracies_and_bounds(
+    tmp_path: Path, reference: Path
+) -> None:
+    text, scale = page("zhou2022", tmp_path, reference), "zhou2022/cifar10-ablation"
+    rows = {"R": "ablation-r", "C": "ablation-c", "M": "ablation-m", "M, R, C": "ablation-mrc"}
+    for name, method in rows.items():
+        at = [
+            kept(reference, "fsdp-ablation", scale, method=method, epsilon=e)
+            for e in ("2.0", "4.0", "8.0")
+        ]
+        accuracies = " | ".join(map(half, at))
+        assert len(lines_of(text, f"| {name}, not certified | {accuracies} |")) == 1
+        bounds = [
+            f"{numerals.rounded_down(float(one['eps_audited']))}, {one['privacy']}" for one in at
+        ]
+        assert lines_of(text, f"| {name} | {' | '.join(bounds)} |")
 
 
 def test_table_4_is_told_from_the_prices(results: Path, reference: Path) -> None:

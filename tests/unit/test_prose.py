@@ -5,10 +5,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import typed_numbers
 from PIL import Image
 
 from dpfl.errors import UserError
-from dpfl.report import prose, typed_numbers
+from dpfl.report import prose
 from dpfl.tables import forms, numerals
 
 CELLS = """method,label,variant,rank,epsilon,n,trained,accuracy_mean,ci_low,ci_high,certified
