@@ -12,7 +12,7 @@ from dpfl.errors import UserError
 from dpfl.judging import judge as judging
 from dpfl.papers import folder
 
-LITERALS = ("REQUIRED", "OPTIONAL", "LISTS", "CHOICES", "ONE_OF")
+LITERALS = ("REQUIRED", "OPTIONAL", "LISTS", "CHOICES", "NEEDS", "ONE_OF")
 SEEDS = 5
 CLAIMS = [(key, claim) for key in folder.names() for claim in folder.load(key).about["claims"]]
 HEAD = {"id": "some", "where": "table 1", "quote": "words"}
@@ -79,7 +79,7 @@ def test_a_kind_says_in_literals_what_it_takes(kind):
         assert isinstance(literal(kind, name), tuple | dict)
     assert plugins.constant("claims", kind, "EXAMPLE")
     taken = {*literal(kind, "REQUIRED"), *literal(kind, "OPTIONAL"), *literal(kind, "ONE_OF")}
-    assert taken >= {*literal(kind, "LISTS"), *literal(kind, "CHOICES")}
+    assert taken >= {*literal(kind, "LISTS"), *literal(kind, "CHOICES"), *literal(kind, "NEEDS")}
     assert not taken & {"id", "where", "quote", "translation", "kind", "status"}
 
 
@@ -162,6 +162,14 @@ def test_a_study_that_demonstrates_judges_nothing(kind):
     judged = judging.judge(example(kind), evidence())["verdict"]
     assert shown.iloc[0] == "demonstration"
     assert list(shown) == ["not run" if v == "not run" else "demonstration" for v in judged]
+
+
+def test_a_choice_may_need_another_key(monkeypatch):
+    known, needs = plugins.constant, {"direction": {"falls": ("epsilons",)}}
+    monkeypatch.setattr(plugins, "constant", lambda *a: needs if a[2] == "NEEDS" else known(*a))
+    claims.check(example("trend"))
+    with pytest.raises(UserError, match="direction falls: the key 'epsilons' is missing"):
+        claims.check(example("trend") | {"direction": "falls"})
 
 
 def test_a_key_may_have_few_values():

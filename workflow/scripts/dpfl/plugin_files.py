@@ -137,6 +137,8 @@ class ClaimFile(Protocol):
     """The keys that hold lists."""
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {}
     """What a key may be."""
+    NEEDS: ClassVar[dict[str, dict[str, tuple[str, ...]]]] = {}
+    """What a choice of a key needs beside it."""
     EXAMPLE: ClassVar[dict[str, Any]] = {}
     """The keys of one claim on methods a, b and c, by which the suite of all kinds tries it."""
 

@@ -1,9 +1,9 @@
 """Claims of a paper, judged: a kind of claim is one file, found by its name.
 
-A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES and ONE_OF (literals: the keys it takes, which of
-them are lists, what a key may be, and of which keys it takes exactly one), `judge(claim, evidence)`
-and `words(row)`. It may offer `drawn()`, `unit()` and `band(printed, margin)`, which say how a page
-shows a difference.
+A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
+which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
+takes exactly one), `judge(claim, evidence)` and `words(row)`. It may offer `drawn()`, `unit()` and
+`band(printed, margin)`, which say how a page shows a difference.
 """
 
 from collections.abc import Callable
@@ -100,6 +100,9 @@ def check(claim: dict[str, Any]) -> None:
             claim.get(key, choices[0]) in choices,
             f"{where}: {key} is {claim.get(key)!r}, must be one of {', '.join(choices)}",
         )
+    for key, needs in (plugins.constant("claims", kind, "NEEDS") or {}).items():
+        choice = claim.get(key)
+        _keys(f"{where}: {key} {choice}", claim, needs.get(choice, ()), None)
     _expect_apart(where, claim)
     count = sum(key in claim for key in either)
     _expect(count == 1 or not either, f"{where}: needs exactly one of {', '.join(either)}")
