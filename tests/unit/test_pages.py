@@ -269,6 +269,17 @@ def test_the_parts_on_cifar10_have_their_kept_accuracies_and_bounds(
         assert lines_of(text, f"| {name} | {' | '.join(bounds)} |")
 
 
+def test_m_has_its_kept_accuracies_at_both_ranks(tmp_path: Path, reference: Path) -> None:
+    text = page("zhou2022", tmp_path, reference)
+    for rank in ("1", "50"):
+        at = [kept(reference, "fsdp-unclipped", rank=rank, epsilon=e) for e in ("2.0", "8.0")]
+        cells = [
+            f"{half(one)} | {numerals.rounded_down(float(one['eps_audited']))}, {one['privacy']}"
+            for one in at
+        ]
+        assert len(lines_of(text, f"| {rank}, not certified | {' | '.join(cells)} |")) == 1
+
+
 def test_table_4_is_told_from_the_prices(results: Path, reference: Path) -> None:
     text = re.sub(r"\s+", " ", page("zhou2022", results, reference))
     with (results / "tables/zhou2022/privacy-loss.csv").open(encoding="utf-8", newline="") as file:
