@@ -74,18 +74,18 @@ def test_a_letter_can_be_read_in_two_ways(default):
 
 
 @pytest.mark.parametrize(
-    ("model", "study", "epsilon", "value"),
+    ("scale", "model", "study", "epsilon", "value"),
     # arXiv 2311.14056, table 2
     [
-        ("mnist-cnn", "strong", 2.0, [96.10]),
-        ("mnist-cnn-tanh", "strong", 4.0, [98.51]),
-        ("scatter-cnn", "strong-cifar10", 4.0, [70.28]),
-        ("scatter-cnn", "strong-cifar10", 8.0, []),
-        ("digits-cnn", "strong", 2.0, []),
+        ("baselines", "mnist-cnn", "strong", 2.0, [96.10]),
+        ("baselines", "mnist-cnn-tanh", "strong", 4.0, [98.51]),
+        ("baselines-cifar10", "scatter-cnn", "strong-cifar10", 4.0, [70.28]),
+        ("baselines-cifar10", "scatter-cnn", "strong-cifar10", 8.0, []),
+        ("baselines", "digits-cnn", "strong", 2.0, []),
     ],
 )
-def test_a_number_may_stand_beside_a_network(default, model, study, epsilon, value):
-    found = values(default, "baselines", f"fu2024/{study}", "strong", epsilon, model=model)
+def test_a_number_may_stand_beside_a_network(default, scale, model, study, epsilon, value):
+    found = values(default, scale, f"fu2024/{study}", "strong", epsilon, model=model)
     assert found == value
 
 
