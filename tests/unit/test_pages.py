@@ -198,6 +198,24 @@ def test_strategies_have_their_kept_differences(tmp_path: Path, reference: Path)
     assert len(lines_of(text, f"| 1000 | {half(fewest)} |")) == 1
 
 
+def test_maps_of_a_budget_have_their_kept_accuracies(tmp_path: Path, reference: Path) -> None:
+    text = page("composition-text", tmp_path, reference)
+    maps = {
+        ("clip-noise", "clip_norm", "noise_multiplier"): (("0.1", "3.0"), ("0.7", "1.0", "1.4")),
+        ("rounds-batch", "rounds", "batch_size"): (("5", "40"), ("32", "64", "128")),
+    }
+    for (study, down, across), (firsts, seconds) in maps.items():
+        for first in firsts:
+            where = [{down: first, across: second} for second in seconds]
+            row = [kept(reference, study, "composition-text/mnist-surfaces", **w) for w in where]
+            cells = [
+                f"{float(one['accuracy_mean']):.1f} at {one['rate'].removeprefix('lr=')}"
+                + " (edge)" * bool(one["edge"])
+                for one in row
+            ]
+            assert len(lines_of(text, f"| {first} | {' | '.join(cells)} |")) == 1
+
+
 def test_formulas_stand_beside_what_they_are(results: Path, reference: Path) -> None:
     text = page("composition-text", results, reference)
     epsilon, slack, k = 0.1, 1e-6, 1000
