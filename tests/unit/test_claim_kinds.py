@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims_of_runs import BEST, ORDERING, RISES, judge, ranks, two, verdict
+from scipy import stats
 
 from dpfl.errors import UserError
 from dpfl.judging import contrasts
@@ -36,6 +37,46 @@ def test_several_budgets_together_are_told_without_the_p_of_another_part():
     assert all(", p " in said[part] for part in said if "epsilon" in part or "pooled" in part)
 
 
+def test_several_opponents_at_one_budget_are_told_without_the_p_of_another():
+    """One opponent is beaten and one is ahead: all together point nowhere."""
+    rng = np.random.default_rng(5)
+    found = judged.of({(m, 2.0, ()): judged.normal(rng, at) for m, at in (("a", 90), ("b", 88))})
+    beside = judged.of(
+        {(m, 2.0, ()): judged.normal(rng, at) for m, at in (("a", 90), ("b", 88), ("c", 92))}
+    )
+    whole = judge(beside, **ORDERING | {"worse": ["b", "c"]}).iloc[0]
+    assert whole["p"] == 1 and np.isnan(whole["p_holm"])
+    assert "where it is worst off [" in judging.words(whole) and "p " not in judging.words(whole)
+    assert ", p < 0.0001):" in judging.words(judge(found, **ORDERING).iloc[0])
+
+
+@pytest.mark.parametrize(("better", "worse"), [("a", "b"), ("b", "a")])
+def test_a_cell_that_one_side_alone_has_leaves_the_claim_open(better, worse):
+    rng = np.random.default_rng(5)
+    places = {("a", 10): 95, ("b", 10): 90, ("b", 50): 90}
+    found = judged.of(
+        {(m, 2.0, (("rank", r),)): judged.normal(rng, at) for (m, r), at in places.items()}
+    )
+    table = judge(found, kind="ordering", better=better, worse=[worse]).set_index("part")
+    assert table.loc[f"against {worse}, rank=50, epsilon 2", "verdict"] == "not run"
+    assert table["verdict"].iloc[0] == ("not run" if better == "a" else "not replicated")
+
+
+def test_an_opponent_that_never_ran_is_not_run_in_every_row():
+    table = judge(two(95, 90), **ORDERING | {"worse": ["b", "z"]}).set_index("part")
+    own = table[table.index.str.startswith("against z")]
+    assert own["verdict"].tolist() == ["not run"] * 4  # both budgets, each, and pooled
+
+
+@pytest.mark.parametrize("epsilons", [[2, 8], [8, 2], [8, 2.0, "2"]])
+def test_the_order_in_which_a_claim_names_its_budgets_changes_nothing(epsilons):
+    rng = np.random.default_rng(8)
+    sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93))}
+    claim = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
+    whole = judge(judged.of(sides), **claim, epsilons=epsilons).iloc[0]
+    assert whole["verdict"] == "replicated" and whole["about"].endswith("epsilon 2 to 8")
+
+
 def test_controls_have_words_of_their_own():
     claim = {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"}
     rng = np.random.default_rng(5)
@@ -46,6 +87,7 @@ def test_controls_have_words_of_their_own():
     assert verdict(of(a=95, b=90, c=91), **claim) == "wins"
     assert verdict(of(a=95, b=97, c=91), **claim) == "does not win"
     assert verdict(of(a=95, b=90), **claim) == "control missing"
+    assert verdict(of(a=95, b=97), **claim) == "does not win"  # one is enough
     assert verdict(of(b=95, c=90), **claim) == "not run"
     assert "belief" in judging.words(judge(of(a=95, b=90, c=91), **claim).iloc[0])
 
@@ -154,6 +196,10 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
     claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
     one = judge(found, **claim).iloc[0]
     assert (one["difference"], one["verdict"]) == (4.0, "replicated")  # 40 % after 4 and 8 rounds
+    rounding = np.sqrt(2 / 12 / 5)  # five differences of whole numbers, all alike
+    low = 4 - stats.t.ppf(0.975, 4) * rounding
+    assert one["difference_low"] == pytest.approx(low)
+    assert one["p"] == pytest.approx(2 * stats.t.sf(4 / rounding, 4))
     late = judge(found, **claim | {"worse": ["c"]}).iloc[0]
     assert late["difference"] == pytest.approx(11 - 4)  # rounds 0 to 10, and one more
     assert "5 never get there, counted as one round more" in judging.words(late)

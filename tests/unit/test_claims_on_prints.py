@@ -59,17 +59,11 @@ def test_a_printed_baseline_may_be_weak():
     assert weak(89.5) is True
     assert weak(90.5) is False
     assert weak(89.5, seeds=4) == ""
+    praised = two(
+        95, 90, epsilons=(2.0,), printed=printed([("A", "a", 2.0, 97), ("B", "b", 2.0, 94)])
+    )
+    assert judge(praised, **claim)["weak_baseline"].tolist()[0] is False  # 95 is of what is praised
     assert weak(89.5, certified=False) == weak(89.5, estimator="fsdp") == ""
-
-
-@pytest.mark.parametrize(("metric", "more"), [("accuracy_pct", 0), ("train_accuracy_pct", 1)])
-def test_a_printed_training_accuracy_stands_beside_ours(metric, more):
-    """Made-up runs have a point more on what they trained on."""
-    table = printed([("A", "a", 2.0, 90.0)]).assign(metric=metric)
-    found = two(90, 88, printed=table)
-    own = found.runs.query("method == 'a' and epsilon == 2")["accuracy"]
-    row = judge(found, kind="number", table="table 1", row="A", method="a").iloc[0]
-    assert row["ours"] == pytest.approx(own.mean() + more)
 
 
 def test_needed_seeds_are_those_of_simulated_tests():

@@ -45,6 +45,8 @@ FREE = CELL | {"epsilon": "inf"}
     [
         ({}, [CELL | {"epsilon": 2.0}], "not run"),
         ({"epsilons": [2, "inf"]}, [CELL | {"epsilon": 2.0}], "unfinished"),
+        ({"cells": {"epsilon": "inf"}}, [CELL | {"epsilon": 2.0}], "unfinished"),
+        ({"cells": {"rank": 50}}, [CELL | {"variant": {"rank": 20}}], "unfinished"),
         ({"kind": "number", "table": "table 1"}, [CELL | {"epsilon": 2.0}], "unfinished"),
         ({}, [], "unfinished"),  # without a budget at all, what is claimed is asked without one
     ],
@@ -58,7 +60,13 @@ def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict
 
 @pytest.mark.parametrize(
     "claim",
-    [{"worse": ["c"]}, {"cells": {"rank": 20}}, {"epsilons": [2]}, {"status": "not judged"}],
+    [
+        {"worse": ["c"]},
+        {"cells": {"rank": 20}},
+        {"epsilons": [2]},
+        {"of": "rank", "better": 20, "worse": [10]},
+        {"status": "not judged"},
+    ],
 )
 def test_another_claim_is_judged_as_ever(claim):
     assert judged(**claim)["verdict"] in ("not run", "not judged")

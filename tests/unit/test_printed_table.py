@@ -63,7 +63,7 @@ def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
     made = study(cells, name="new2024/main")
     found = table.table("new2024", [(made, results.frame(made, tmp_path))], {}).iloc[0]
-    assert (found["n"], found["verdict"]) == (5, "matches")
+    assert (found["n"], found["failed"], found["verdict"]) == (5, 1, "matches")
     assert found["ours"] == pytest.approx(95.02)
 
 

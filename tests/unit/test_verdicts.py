@@ -169,6 +169,17 @@ def test_a_comparison_without_two_seeds_has_no_p_but_counts_for_holm() -> None:
     assert found["b"].p_holm == pytest.approx(0.09)
 
 
+def test_equal_tests_of_a_family_have_one_level_in_any_order() -> None:
+    tied = [0.30, 1.1, 0.7, 0.9, 0.62]
+    values = {"a": tied, "b": tied, "c": [0.1, -0.1, 0.2, -0.2, 0.05]}
+    one, other = family(values, 0.6), family(dict(reversed(values.items())), 0.6)
+    assert one == other and one["a"] == one["b"]
+    expected = stats.ttest_1samp(tied, 0)
+    interval = expected.confidence_interval(1 - 0.05 / 3)
+    assert one["a"].p_holm == pytest.approx(3 * expected.pvalue)
+    assert one["a"].interval.low == pytest.approx(interval.low)
+
+
 def test_differences_without_spread() -> None:
     found = family({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
     assert (found["a"].p, found["a"].verdict) == (0.0, "replicated, small")

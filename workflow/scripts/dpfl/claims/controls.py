@@ -8,7 +8,7 @@ pooled second, in words of their own:
     inconclusive        everything else
     too few seeds       fewer than 5 paired seeds
     not run             one side has no run at this epsilon
-    control missing     of the whole: fewer than two controls were run, so that nothing is shown
+    control missing     of the whole: fewer than two controls were run; one that beats it is enough
 
 The whole is a conjunction over controls, variants and epsilons (intersection-union): if one control
 is not beaten at one epsilon, it `wins` in at most 2.5 % of cases.
@@ -55,7 +55,8 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     told = [row | {"verdict": _WORDS.get(row["verdict"], row["verdict"])} for row in judged]
     told[0]["about"] = f"A win due to {claim['subject']}, {told[0]['about']}"
     ran = {*runs["method"]}
-    if claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST:
+    few = claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST
+    if few and told[0]["verdict"] != DOES_NOT_WIN:
         told[0]["verdict"] = CONTROL_MISSING
     return told
 

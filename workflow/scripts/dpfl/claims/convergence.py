@@ -18,8 +18,9 @@ round:
 
 The claim is a conjunction over opponents, variants and epsilons. How often a false one is found
 replicated has no bound here as it has for accuracies: rounds are whole numbers, often the same for
-all seeds, and one run that never gets there may weigh as much as all others gain. Where as many
-seeds lose rounds as save them, all of five save some in 1 of 32 cases.
+all seeds, so that their spread is taken to be that of rounding at the least; and one run that never
+gets there may weigh as much as all others gain. Where as many seeds lose rounds as save them, all
+of five save some in 1 of 32 cases.
 """
 
 from dataclasses import replace
@@ -42,6 +43,8 @@ EXAMPLE = {"better": "a", "worse": ["b"], "accuracy": 50}
 
 _MARGIN = 1.0
 """In rounds."""
+_ROUNDING = (2 / 12) ** 0.5
+"""The standard deviation of a difference of two numbers of rounds, each rounded to a whole one."""
 _SAVED, _NEVER = "saved", "never"
 """Columns of a race: the round of a run, negative, and whether it falls short."""
 
@@ -63,7 +66,9 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     epsilons = cells.epsilons(claim, *sides)
     curves = _curves(evidence.rounds()) if len(runs) else {}
     races = [_race(claim, pair, curves) for pair in compared]
-    question = orderings.Question(claim, evidence, epsilons, _MARGIN, _SAVED, short)
+    question = orderings.Question(
+        claim, evidence, epsilons, _MARGIN, _SAVED, least=_ROUNDING, remark=short
+    )
     judged = orderings.judged(question, races)
     judged[0]["about"] += short(*races)
     return [row | {"about": f"Rounds to {_goal(claim)}, {row['about']}"} for row in judged]

@@ -20,8 +20,9 @@ both sides are values of that setting, compared within every method.
 Beside each gain stand `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
 the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
 ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
-`weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD
-reaches in this study at the same epsilon (the best cell of 5 seeds or more).
+`weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD,
+other than `better` itself, reaches in this study at the same epsilon (the best cell of 5 seeds or
+more).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,7 @@ def words(row: "pd.Series") -> str:
 
 def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
     """Judge one printed gain."""
-    sample = pairing.differences(gain.better, gain.worse, [gain.epsilon], gain.column)
+    sample = pairing.differences(gain.better, gain.worse, [gain.epsilon])
     measured = verdicts.interval(sample)
     head = rows.blank(
         claim,
@@ -120,7 +121,7 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
         | {
             "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
             "needed_n": power.needed(gain.printed, measured.sd),
-            "lucky_gain": power.lucky(outcomes.measured(gain.better, gain.column).sd),
+            "lucky_gain": power.lucky(outcomes.measured(gain.better).sd),
             "weak_baseline": _weak(evidence, gain),
         }
     )
@@ -136,7 +137,8 @@ def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
     """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
     runs = evidence.runs
     own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]
-    cells = outcomes.of_trained(own[own["epsilon"] == gain.epsilon]).groupby("cell")[gain.column]
+    own = own[~own["cell"].isin(gain.better["cell"])] if len(gain.better) else own
+    cells = outcomes.of_trained(own[own["epsilon"] == gain.epsilon]).groupby("cell")["accuracy"]
     means = cells.mean()[cells.count() >= verdicts.MIN_SEEDS]
     if np.isnan(gain.baseline) or not len(means):
         return ""

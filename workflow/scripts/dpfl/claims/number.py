@@ -9,9 +9,9 @@ against the band printed +- margin:
     too few seeds   fewer than 5 seeds
     not run         no cell of ours stands for the printed number at this scale
 
-A number whose metric begins with `train` is compared with our training accuracy, every other with
-the test set's. The claim as a whole `differs` if a number does, and `matches` if all of them do,
-else it is too few seeds, not run or inconclusive, the first of these that one of its numbers is.
+Ours is test accuracy, whatever accuracy is printed; `compared` says so. The claim as a whole
+`differs` if a number does, and `matches` if all of them do, else it is too few seeds, not run or
+inconclusive, the first of these that one of its numbers is.
 Each number has a level of its own: it is found to differ, or to match, when it does not, in at
 most 2.5 % of cases.
 """
@@ -89,7 +89,7 @@ def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row
     )
     if not len(number.runs):
         return head
-    measured = outcomes.measured(number.runs, number.measured)
+    measured = outcomes.measured(number.runs)
     return head | {
         **printed.beside(measured, number.value),
         "verdict": verdicts.cell_verdict(measured, number.value, evidence.study["margin"]),

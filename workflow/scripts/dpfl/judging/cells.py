@@ -59,7 +59,7 @@ def epsilons(claim: dict, *sides: pd.DataFrame) -> list[float]:
     Without a finite one, what it says is judged without privacy.
     """
     if "epsilons" in claim:
-        return [results.number(value) for value in claim["epsilons"]]
+        return sorted({results.number(value) for value in claim["epsilons"]})
     found = sorted({float(e) for side in sides for e in side["epsilon"]})
     return [e for e in found if np.isfinite(e)] or found
 

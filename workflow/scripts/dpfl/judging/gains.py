@@ -18,8 +18,7 @@ Place = tuple[str, frozenset]
 class Gain:
     """A printed gain at one epsilon, in points; `baseline` is the number printed for the worse.
 
-    `column` is what our runs are compared in, `compared` says what that is. A side that was not run
-    is empty.
+    `compared` says what is compared with what. A side that was not run is empty.
     """
 
     name: str
@@ -27,7 +26,6 @@ class Gain:
     epsilon: float
     printed: float
     baseline: float
-    column: str
     better: pd.DataFrame
     worse: pd.DataFrame
     compared: str = ""
@@ -49,7 +47,7 @@ def _of_points(claim: dict, pairs: list[orderings.Pair]) -> list[Gain]:
     epsilons = cells.epsilons(claim, *sides)
     points = float(claim["points"])
     return [
-        _gain(pair, cells.shown(epsilon), epsilon, points, np.nan, "accuracy")
+        _gain(pair, cells.shown(epsilon), epsilon, points, np.nan)
         for pair in pairs
         for epsilon in epsilons
     ]
@@ -67,7 +65,6 @@ def _of_table(claim: dict, evidence: Evidence, pairs: list[orderings.Pair]) -> l
                 place.epsilon,
                 round(place.value - theirs[key].value, 9),
                 theirs[key].value,
-                place.measured,
                 place.compared,
             )
             for key, place in ours.items()
@@ -113,7 +110,6 @@ def _gain(
     epsilon: float,
     points: float,
     base: float,
-    column: str,
     compared: str = "",
 ) -> Gain:
     own = pair.at(epsilon)
@@ -124,7 +120,6 @@ def _gain(
         epsilon,
         points,
         base,
-        column,
         own.better,
         own.worse,
         compared,

@@ -1,5 +1,6 @@
 """Pairs of methods, or of settings, judged at every epsilon first and pooled over them second."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,8 +41,9 @@ class Pair:
 class Question:
     """What is asked of the pairs of a claim.
 
-    `value` is the column whose differences are judged, `margin` in its units; `remark` is what is
-    said of a pair at one epsilon, as the end of its name.
+    `value` is the column whose differences are judged, `margin` in its units, `least` the standard
+    deviation that they have at the least; `remark` is what is said of a pair at one epsilon, as the
+    end of its name.
     """
 
     claim: dict
@@ -49,6 +51,7 @@ class Question:
     epsilons: list[float]
     margin: float
     value: str = "accuracy"
+    least: float = 0.0
     remark: Callable[[Pair], str] = lambda pair: ""
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
@@ -61,21 +64,23 @@ def pairs(
 ) -> list[Pair]:
     """Pair a method with others, or a value of a setting, in each cell that differs in this alone.
 
-    UserError if `of` is no setting of the study.
+    A cell that one side alone has is a pair too, which was not run. UserError if `of` is no setting
+    of the study.
     """
     if of not in runs:
         known = [METHOD, *results.settings(evidence.study)]
         raise UserError(f"{evidence.study['name']}: {of!r} is not varied; {nearest(of, known)}")
     others, ours = _others(evidence, runs, of), cells.having(runs, of, better)
     side = f"{of} " * (of != METHOD)
+    opponents = [cells.having(runs, of, value) for value in worse]
+    texts = list(dict.fromkeys(others[pd.concat([ours, *opponents]).index]))
     found = []
-    for text in list(dict.fromkeys(others[ours.index])) or [""]:
-        own, end = ours[others[ours.index] == text], f", {text}" * bool(text)
-        for value in worse:
-            theirs = cells.having(runs, of, value)
-            theirs = theirs[others[theirs.index] == text]
-            name = f"against {value}{end}"
-            found.append(Pair(name, f"{side}{better} {name}", own, theirs))
+    against = list(zip(worse, opponents, strict=True))
+    for text, (value, theirs) in itertools.product(texts or [""], against):
+        sides = [own[others[own.index] == text] for own in (ours, theirs)]
+        name = f"against {value}" + f", {text}" * bool(text)
+        if not texts or any(map(len, sides)):
+            found.append(Pair(name, f"{side}{better} {name}", *sides))
     return found
 
 
@@ -106,32 +111,30 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         ]
         parts += own
         several = len(own) > 1
-        adjusted = levels[n][0]
-        told += [_every(question, [pair], own, samples[n], pair.name, adjusted)] * several + own
+        told += [_every(question, [pair], own, samples[n], pair.name)] * several + own
         told += [_pooled(question, compared, n)] * several
     values = [sample for own in samples.values() for sample in own]
-    most = float(np.max([p for p, _ in levels.values()], initial=0.0))
-    return [_every(question, compared, parts, values, "overall", most), *told]
+    return [_every(question, compared, parts, values, "overall"), *told]
 
 
 def _levels(
     question: Question, compared: Sequence[Pair], samples: dict[int, list[np.ndarray]]
-) -> dict[int, tuple[float, float]]:
-    """Return adjusted p and level of every pair; one that was not run takes none from others."""
+) -> dict[int, float]:
+    """Return the level of every pair; one that was not run takes none from others."""
     ran = [n for n, pair in enumerate(compared) if any(pair.at(e).ran for e in question.epsilons)]
-    levels = verdicts.holm({n: verdicts.p_together(samples[n]) for n in ran})
-    return dict.fromkeys(samples, (np.nan, verdicts.LEVEL)) | levels
+    family = verdicts.holm({n: verdicts.p_together(samples[n], question.least) for n in ran})
+    return dict.fromkeys(samples, verdicts.LEVEL) | {n: level for n, (_, level) in family.items()}
 
 
 def _row(
-    question: Question, pair: Pair, epsilon: float, sample: np.ndarray, family: tuple
+    question: Question, pair: Pair, epsilon: float, sample: np.ndarray, level: float
 ) -> rows.Row:
     """Judge one pair at one epsilon, at the level that Holm's procedure gives its pair.
 
     Its p is adjusted by that level alone, so that it fits the interval beside it.
     """
-    _, level = family
-    measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
+    least = question.least
+    measured, p = verdicts.interval(sample, level, least), verdicts.p_value(sample, least)
     return rows.blank(
         question.claim,
         question.evidence,
@@ -153,7 +156,6 @@ def _every(
     parts: list[rows.Row],
     samples: list[np.ndarray],
     name: str,
-    p_holm: float,
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
@@ -168,21 +170,24 @@ def _every(
         return head | {"verdict": NOT_RUN}
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
-        **whole(parts, samples),
-        "p_holm": p_holm,
+        **whole(parts, samples, question.least),
         "tuning": fairness.least(part["tuning"] for part in parts),
         **rows.of_runs(used),
     }
 
 
-def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray]) -> rows.Row:
-    """Return the verdict on parts together, and the numbers of the one that decides it."""
+def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray], least: float = 0.0) -> rows.Row:
+    """Return the verdict on parts together, and the numbers of the one that decides it.
+
+    The p is that of all parts together, which needs no correction; several have none besides, since
+    the interval is of one of them.
+    """
     verdict = conjunction.verdict(part["verdict"] for part in parts)
     part = conjunction.deciding(parts, verdict)
     return {
         **{key: part[key] for key in rows.DIFFERENCE},
-        "p": verdicts.p_together(samples),
-        "p_holm": float(np.max([part["p_holm"] for part in parts])),
+        "p": verdicts.p_together(samples, least),
+        "p_holm": part["p_holm"] if len(parts) == 1 else np.nan,
         "verdict": verdict,
     }
 
@@ -195,7 +200,7 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
     }
     own = [n for n in used if used[n] or n == number]
     gaps = {n: question.differences(compared[n], used[n]) for n in own}
-    found = verdicts.family(gaps, question.margin)[number]
+    found = verdicts.family(gaps, question.margin, least=question.least)[number]
     pair, over = compared[number], ", ".join(f"{e:g}" for e in used[number])
     sides = [s[s["epsilon"].isin(used[number])] for s in (pair.better, pair.worse)]
     return rows.blank(
@@ -206,7 +211,7 @@ def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.R
         p=found.p,
         p_holm=found.p_holm,
         tuning=fairness.of(*sides),
-        verdict=found.verdict,
+        verdict=found.verdict if used[number] else NOT_RUN,
         **rows.difference(found.interval),
         **rows.of_runs(*sides),
     )

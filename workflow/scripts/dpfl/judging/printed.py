@@ -16,7 +16,6 @@ from dpfl.judging.published import FIXED
 from dpfl.tables import verdicts
 from dpfl.tables.numerals import known
 
-TRAINING = "train"
 OURS = frozenset({*FIXED, "value"})
 """Columns of the table of published numbers that are no coordinates."""
 
@@ -39,11 +38,6 @@ class Number:
     def epsilon(self) -> float:
         """Return the budget the number was printed for, nan without one."""
         return float(self.coordinates.get("epsilon", np.nan))
-
-    @property
-    def measured(self) -> str:
-        """Return the column of our runs that it is compared with."""
-        return "train_accuracy" if self.metric.startswith(TRAINING) else "accuracy"
 
 
 def numbers(

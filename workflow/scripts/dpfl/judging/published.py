@@ -18,6 +18,7 @@ from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
     *("printed", "study", "method", "compared", "ours", "ci_low", "ci_high", "n"),
+    "failed",
     *("difference", "verdict"),
     *PRIVACY,
     "runs",
@@ -90,6 +91,7 @@ def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> 
         "ci_low": measured.low,
         "ci_high": measured.high,
         "n": measured.n,
+        "failed": len(own) - measured.n,
         "difference": measured.mean - number["value"],
         "verdict": DEMONSTRATION if study["demonstrates"] else verdict,
         **audits.of_cell(own),

@@ -32,13 +32,17 @@ def matched(verdicts: Sequence[str], noun: str) -> str:
 
 
 def difference(row: pd.Series, unit: str = "points") -> str:
-    """Return a difference, such as `+0.42 points [+0.10, +0.74] (n = 5, p = 0.03 after Holm)`."""
+    """Return a difference, such as `+0.42 points [+0.10, +0.74] (n = 5, p = 0.03 after Holm)`.
+
+    A p that no correction has changed is told without one.
+    """
     if not known(row["difference"]):
         return "no seed has both"
     ends = ""
     if known(row["difference_low"]):
         ends = f" [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}]"
-    p = f", {p_equation(row['p_holm'])} after Holm" if known(row.get("p_holm")) else ""
+    after = " after Holm" * bool(row.get("p") != row.get("p_holm"))
+    p = f", {p_equation(row['p_holm'])}{after}" if known(row.get("p_holm")) else ""
     return f"{row['difference']:+.2f} {unit}{ends} (n = {row['n']:g}{p})"
 
 
@@ -58,9 +62,10 @@ def compared(row: pd.Series, unit: str = "points", among: str = PAIRS) -> str:
 def everywhere(row: pd.Series, unit: str = "points") -> str:
     """Tell a comparison, or several together: those have the numbers of the one that is worst off.
 
-    Without a p: that of several is the largest, which may be of another one.
+    Without a p: that of several is of all together.
     """
-    if known(row["epsilon"]) or row["part"].endswith(POOLED) or not known(row["difference"]):
+    one = known(row["epsilon"]) and (known(row["p_holm"]) or not known(row["p"]))
+    if one or row["part"].endswith(POOLED) or not known(row["difference"]):
         return compared(row, unit)
     worst = difference(row.drop("p_holm"), f"{unit} where it is worst off")
     return f"{row['about']}: {worst}: {verdict(row)}.{failed(row, PAIRS)}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpfl import claims
 from dpfl.claims import Evidence
-from dpfl.judging import cells, rows
+from dpfl.judging import cells, orderings, rows
 from dpfl.tables import results
 from dpfl.tables.vocabulary import UNFINISHED
 
@@ -27,7 +27,8 @@ def row(claim: dict[str, Any], evidence: Evidence, open_cells: list[dict]) -> ro
 def _private(claim: dict[str, Any], evidence: Evidence) -> bool:
     """Tell whether a claim, as `cells.epsilons` has it, is judged at finite epsilons alone."""
     planned = [*(evidence.study or {}).get("cells", ()), *evidence.unfinished]
-    return not {"epsilons", "table"} & {*claim} and not all(map(_is_free, planned))
+    own = [cell for cell in planned if _speaks_of(claim, cell)]
+    return not {"epsilons", "table"} & {*claim} and not all(map(_is_free, own))
 
 
 def _is_free(cell: dict[str, Any]) -> bool:
@@ -38,10 +39,10 @@ def _is_free(cell: dict[str, Any]) -> bool:
 def _speaks_of(claim: dict[str, Any], cell: dict[str, Any]) -> bool:
     """Tell whether a cell is one of a claim's; a setting that the cell lacks excludes nothing."""
     own = {**cell["variant"], "method": cell["method"], "epsilon": results.number(cell["epsilon"])}
-    named = claims.methods(claim) if "of" not in claim else []
+    named = claims.methods(claim)
     wanted = {
         **claim.get("cells", {}),
-        **({"method": named} if named else {}),
+        **({claim.get("of", orderings.METHOD): named} if named else {}),
         **({"epsilon": claim["epsilons"]} if "epsilons" in claim else {}),
     }
     return all(cells.same(own[key], value) for key, value in wanted.items() if key in own)

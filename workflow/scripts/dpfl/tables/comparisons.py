@@ -118,7 +118,9 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
             _part(pair, e, sample, levels[n][1], study["margin"])
             for e, sample in zip(over[n], samples[n], strict=True)
         ]
-        rows.append(_overall(pair, over[n], parts, levels[n][0]) if parts else _not_run(pair))
+        rows.append(
+            _overall(pair, over[n], parts, samples[n], levels[n]) if parts else _not_run(pair)
+        )
         if len(parts) > 1:
             rows += [*parts, _row(pair, POOLED, over[n], judged[n])]
     return rows
@@ -132,8 +134,14 @@ def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, mar
     return _row(pair, f"epsilon {epsilon:g}", [epsilon], found)
 
 
-def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> Row:
-    """Sum up the epsilons of a pair: the numbers are those of the one that decides.
+def _overall(
+    pair: Pair,
+    over: list[float],
+    parts: list[Row],
+    samples: Sequence[Sequence[float]],
+    family: tuple[float, float],
+) -> Row:
+    """Sum up the epsilons of a pair: the p are of all together, the rest of the one that decides.
 
     Of those with the verdict of all, or of all where they are mixed, it is the one that says least.
     """
@@ -141,7 +149,8 @@ def _overall(pair: Pair, over: list[float], parts: list[Row], p_holm: float) -> 
     alike = [part for part in parts if part["verdict"] == verdict] or parts
     least = max(alike, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
     sides = _row(pair, OVERALL, over, None)
-    return {**least, **sides, "p_holm": p_holm, "verdict": verdict}
+    p, p_holm = verdicts.p_together(samples), family[0]
+    return {**least, **sides, "p": p, "p_holm": p_holm, "verdict": verdict}
 
 
 def _not_run(pair: Pair) -> Row:

@@ -3,8 +3,8 @@
 A run fails if its loss was not finite, if it ended at chance level, or more than FAR points under
 the cell's median. Failures must not take that median: of three runs at 90.7, 55.7 and 11.4 % the
 plain one is a failure itself. So it is the median of the better half of the runs above chance. Of
-these, up to three in four may fail; and one run that is better than all others, by whatever, does
-not make failures of them.
+these, up to three in four may fail; and of five or more above chance, one run that is better than
+all others, by whatever, does not make failures of them.
 """
 
 import math

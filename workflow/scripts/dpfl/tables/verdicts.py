@@ -61,8 +61,12 @@ class Privacy:
     reasons: tuple[str, ...] = ()
 
 
-def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
-    """Return Student's interval of the mean; UserError for a value that is not finite."""
+def interval(values: Sequence[float], level: float = LEVEL, least: float = 0.0) -> Interval:
+    """Return Student's interval of the mean; UserError for a value that is not finite.
+
+    `least` is the standard deviation that values have at the least, such as that of their rounding:
+    equal ones would have none.
+    """
     values = np.asarray(values, dtype=float)
     if not np.isfinite(values).all():
         raise UserError(f"an interval needs finite values, got {values.tolist()}")
@@ -71,7 +75,7 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     sd = float(values.std(ddof=1)) if n > 1 else math.nan
     if n < MIN_SPREAD:
         return Interval(mean, math.nan, math.nan, n, sd)
-    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * sd / math.sqrt(n)
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * max(sd, least) / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, n, sd)
 
 
@@ -126,6 +130,7 @@ def family(
     differences: Mapping[Hashable, Sequence[float]],
     margin: float,
     judge: Callable[[Interval, float], str] = of_ordering,
+    least: float = 0.0,
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
 
@@ -134,12 +139,12 @@ def family(
     Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - LEVEL) / j over
     j = 1 ... m, 91 % of three.
     """
-    p = {name: p_value(values) for name, values in differences.items()}
+    p = {name: p_value(values, least) for name, values in differences.items()}
     adjusted = holm(p)
     result = {}
     for name, values in differences.items():
         p_holm, own_level = adjusted[name]
-        own = interval(values, own_level)
+        own = interval(values, own_level, least)
         result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
     return result
 
@@ -147,14 +152,15 @@ def family(
 def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
     """Return the adjusted p of each test of a family, and the level its interval is drawn at.
 
-    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1). Holm stops at the first test
-    that does not reject: it and all later ones keep that test's level. A test without a p, nan,
-    counts as the last.
+    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1), equal ones as the first of
+    them. Holm stops at the first test that does not reject: it and all later ones keep that test's
+    level. A test without a p, nan, counts as the last.
     """
     ranked = sorted(p, key=lambda name: math.inf if math.isnan(p[name]) else p[name])
-    result, adjusted, stopped = {}, 0.0, None
+    result, adjusted, stopped, tests_left, before = {}, 0.0, None, 0, math.nan
     for rank, name in enumerate(ranked):
-        tests_left = len(ranked) - rank
+        tests_left = tests_left if p[name] == before else len(ranked) - rank
+        before = p[name]
         raw = 1.0 if math.isnan(p[name]) else p[name]
         adjusted = max(adjusted, min(1.0, tests_left * raw))
         if stopped is None and raw > (1 - LEVEL) / tests_left:
@@ -169,29 +175,30 @@ def p_at(p: float, level: float) -> float:
     return float(np.minimum(1.0, p * (1 - LEVEL) / (1 - level)))
 
 
-def p_value(values: Sequence[float]) -> float:
+def p_value(values: Sequence[float], least: float = 0.0) -> float:
     """Return the two-sided p of the paired t-test of some differences; nan below MIN_SPREAD."""
-    above = p_above(values)
+    above = p_above(values, least)
     return 2 * min(above, 1 - above)
 
 
-def p_above(values: Sequence[float]) -> float:
+def p_above(values: Sequence[float], least: float = 0.0) -> float:
     """Return the p of the paired t-test against "not above zero"; nan below MIN_SPREAD."""
     measured = interval(values)
+    sd = max(measured.sd, least)
     if measured.n < MIN_SPREAD:
         return math.nan
-    if measured.sd == 0:
+    if sd == 0:
         return 0.5 - 0.5 * float(np.sign(measured.mean))
-    t = measured.mean / (measured.sd / math.sqrt(measured.n))
+    t = measured.mean / (sd / math.sqrt(measured.n))
     return float(special.stdtr(measured.n - 1, -t))
 
 
-def p_together(samples: Iterable[Sequence[float]]) -> float:
+def p_together(samples: Iterable[Sequence[float]], least: float = 0.0) -> float:
     """Return the two-sided p that all differences point one way; nan if one sample is too small.
 
     It is the largest p of the parts; if they point both ways it is 1, whatever their own are.
     """
-    above = [p_above(sample) for sample in samples]
+    above = [p_above(sample, least) for sample in samples]
     return float(np.min([1.0, 2 * np.max(above), 2 * (1 - np.min(above))])) if above else math.nan
 
 
