@@ -175,7 +175,10 @@ def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
         ("audited", "≥ 2.49", "open"),
     ]
     bare = row(eps_claimed=8.0, eps_audited=21.0, audit_status="audited", privacy="refuted")
-    assert [(c.value, c.tone) for c in chips.of(bare)[1:]] == [("no proof", "bad"), ("≥ 21", "bad")]
+    assert [(c.value, c.tone) for c in chips.of(bare)[1:]] == [
+        ("no proof", "bad"),
+        ("≥ 21, refuted", "bad"),
+    ]
     assert (chips.certified(own), chips.certified(bare)) == ("yes", "no")
     assert chips.of(row(eps_claimed=math.inf)) == () and chips.certified(row()) == ""
 

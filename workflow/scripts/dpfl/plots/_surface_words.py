@@ -30,9 +30,15 @@ def finding(cells: pd.DataFrame, keys: list[str]) -> str:
     at = " and ".join(f"{key.replace('_', ' ')} {best[key]:g}" for key in keys)
     return (
         f"Accuracy is highest at {at}: {best['accuracy']:.1f} % "
-        f"{style.at(best['epsilon'])}, n = {best['n']:g}; "
+        f"{style.at(best['epsilon'])}, {_seeds(best)}; "
         f"the worst cell that trained has {worst:.1f} %"
     )
+
+
+def _seeds(cell: pd.Series) -> str:
+    """Say how many seeds a mean is of, and of how many where some failed."""
+    n, trained = cell["n"], cell["trained"]
+    return f"n = {n:g}" if trained == n else f"{trained:g} of {n:g} trained"
 
 
 def shows(study: dict, cells: pd.DataFrame, keys: list[str]) -> str:

@@ -7,6 +7,7 @@ dotted line is the diagonal. A cross is an audit whose check of noise or samplin
 small for the frame stand at its lower edge.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from dpfl.figures import datasets, drawn, keys, looks, style
 from dpfl.plots import _context
 from dpfl.tables import results
+from dpfl.tables.numerals import rounded_down
 
 WIDTH = 0.84
 """Share of a claim's column over which its marks are spread."""
@@ -66,8 +68,8 @@ def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
     missing = f" No bound: {', '.join(silent)}." if silent else ""
     return (
         f"{_context.about(study)} {style.seeds_text(runs.groupby('cell').size())}. Mark: the "
-        "largest bound over seeds; dots: seeds; dash: ceiling, or what is expected step by step."
-        f"{missing}"
+        "largest bound over seeds; dots: seeds; dash: ceiling, or what is expected step by step. "
+        f"All bounds hold together at level {runs['audit_level'].sum():.2g}.{missing}"
     )
 
 
@@ -82,26 +84,35 @@ def _audited_cells(runs: pd.DataFrame) -> pd.DataFrame:
     found = groups.agg(
         n=("run", "size"),
         certified=("certified", "all"),
+        eps_certified=("eps_certified", "max"),
         eps_audited=("eps_audit_lb", "max"),
+        level=("audit_level", "sum"),
         ceiling=("audit_ceiling", "max"),
         check_failed=("broken", "any"),
     ).reset_index()
-    return found.assign(above_claim=found["eps_audited"] > found["eps_claimed"])
+    return found.assign(
+        above_claim=found["eps_audited"] > found["eps_claimed"],
+        above_certificate=found["eps_audited"] > found["eps_certified"],
+    )
 
 
 def _finding(cells: pd.DataFrame) -> str:
-    """Tell whose claims an audit refutes; if none, how near to its claim an audit came."""
-    beaten = cells[cells["above_claim"] | cells["check_failed"]]
-    if len(beaten):
-        named = ", ".join(dict.fromkeys(beaten["name"]))
-        return f"Audits refute {len(beaten)} of {len(cells)} claims: {named}"
-    share = (cells["eps_audited"] / cells["eps_claimed"]).max()
-    return f"No audit refutes a claim; the largest bound is {share:.0%} of what is claimed"
+    """Tell what audits refute: certificates, else claims; if none, how near to a claim one came."""
+    wrong, beaten = (
+        cells[cells[column] | cells["check_failed"]]
+        for column in ("above_certificate", "above_claim")
+    )
+    for refuted, what in ((wrong[wrong["certified"]], "certificates"), (beaten, "claims")):
+        if len(refuted):
+            named = ", ".join(dict.fromkeys(refuted["name"]))
+            return f"Audits refute {len(refuted)} of {len(cells)} {what}: {named}"
+    share = math.floor(100 * (cells["eps_audited"] / cells["eps_claimed"]).max())
+    return f"No audit refutes a claim; the largest bound is {share} % of what is claimed"
 
 
 def _shows(study: dict, cells: pd.DataFrame, silent: list[str]) -> str:
     told = [
-        f"{row['name']}, claimed {row['eps_claimed']:g}: {row['eps_audited']:.2f}"
+        f"{row['name']}, claimed {row['eps_claimed']:g}: {rounded_down(row['eps_audited'])}"
         for _, row in cells.iterrows()
     ]
     none = f"; no bound: {', '.join(silent)}" if silent else ""

@@ -2,8 +2,9 @@
 rate before clipping, and below them the share of coordinates that is clipped.
 
 A column per privacy setting or variant of one method: the claimed one if it has bounds, else the
-first of the study that has. The lines are means over seeds of what the runs recorded at the end of
-each round, so a state that is reset every round shows the bounds that were in force.
+first of the study that has. The lines are means over the seeds that trained of what the runs
+recorded at the end of each round, so a state that is reset every round shows the bounds that were
+in force.
 """
 
 from pathlib import Path
@@ -16,7 +17,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from dpfl.figures import datasets, drawn, families, looks, style
 from dpfl.plots import _context
-from dpfl.tables import results
+from dpfl.tables import outcomes, results
 
 RATE, LOW, HIGH = (looks.COLOURS[number] for number in (0, 6, 7))
 COLUMNS = 4
@@ -27,7 +28,8 @@ QUANTITIES = ["low", "high", "q05", "q25", "q50", "q75", "q95", "clipped_below",
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the rates that a study's runs recorded."""
-    rates = results.trajectories(study, runs_dir, "rates")
+    trained = outcomes.of_trained(results.frame(study, runs_dir))[["cell", "run"]]
+    rates = results.trajectories(study, runs_dir, "rates").merge(trained, on=["cell", "run"])
     bounded = rates[np.isfinite(rates["high"].astype(float))]
     method = _method(study, bounded)
     if method is None:

@@ -29,6 +29,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     runs = runs.assign(series=style.names(runs))
     known = looks.of_study(study)
     means = _means(study, runs_dir, runs)
+    if means.empty:
+        return drawn.nothing(f"{study['title']}: no run trained")
     epsilons = sorted(means["epsilon"].unique())
     columns = min(COLUMNS, len(epsilons))
     rows = -(-len(epsilons) // columns)

@@ -106,8 +106,9 @@ class Kept:
         ended = sorted(row["ended"] for row in table if row["ended"])
         config = self.choice.config()
         config.pop("data_dir", None)  # where data lies on a machine is no part of what was run
-        finals = sum(row["role"] == "final" for row in table)
+        finals = {row["run"] for row in table if row["role"] == "final"}
         seconds = {row["run"]: float(row["seconds"] or 0) for row in table}
+        counted = {"final": len(finals), "trials": len(seconds) - len(finals)}
         return {
             "format": FORMAT,
             "paper": self.paper,
@@ -117,7 +118,7 @@ class Kept:
             "clean_tree": True,
             "kept": datetime.now(UTC).isoformat(timespec="seconds"),
             "trained": {"first": ended[0], "last": ended[-1]} if ended else {},
-            "runs": {"final": finals, "trials": len(table) - finals, "trained": len(seconds)},
+            "runs": counted | {"trained": len(seconds)},
             "core_hours": round(sum(seconds.values()) / 3600, 3),
             "versions": _versions(summaries),
             "hardware": _hardware(summaries),

@@ -38,7 +38,7 @@ def changes() -> list[str]:
     for entry in filter(None, entries):
         found.append(entry[3:])
         if entry[0] == "R":  # the name that it had follows
-            next(entries)
+            found.append(next(entries))
     return [path for path in found if not path.startswith(f"{KEPT}/")]
 
 

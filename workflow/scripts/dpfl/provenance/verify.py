@@ -29,13 +29,15 @@ Entry = dict[str, Any]
 def of_folders(folders: Iterable[Path], minutes: float) -> list[Entry]:
     """Return runs of the samples of kept folders, in turn, of at most so many minutes together.
 
-    By the estimate, on one core.
+    By the estimate, on one core. A run that several folders have is trained once.
     """
     samples = [files.read_json(folder / sample.FILE) for folder in folders]
-    left, found = 60 * minutes, []
+    left, found, paid = 60 * minutes, [], set()
     for entry in filter(None, chain.from_iterable(zip_longest(*samples))):
-        if entry["estimate"] <= left:
-            left -= entry["estimate"]
+        cost = 0 if entry["run"] in paid else entry["estimate"]
+        if cost <= left:
+            left -= cost
+            paid.add(entry["run"])
             found.append(entry)
     return found
 
@@ -55,16 +57,17 @@ class Retraining:
         """Train all runs again; UserError for a step before training that fails."""
         for part in ("runs", "partitions", "calibrations", "logs", "failures", "benchmarks"):
             files.remove(self.home / part)
-        described = [self._described(entry) for entry in entries]
-        at_once = max(1, min(self.cores, len(entries)))
+        runs = {entry["run"]: entry for entry in entries}
+        described = [self._described(entry) for entry in runs.values()]
+        at_once = max(1, min(self.cores, len(runs)))
         self._driver(
             "train",
             *("--runs", json.dumps(described), "--results", self.home),
             *("--threads", at_once, "--at-once", at_once),
         )
-        for entry in entries:
+        for run in runs:
             with suppress(OSError):  # of a run that failed there is nothing to show
-                finished.show(self.home / "runs" / entry["run"])
+                finished.show(self.home / "runs" / run)
 
     def found(self, entry: Entry) -> Finished:
         """Return a run that was trained again."""

@@ -47,5 +47,5 @@ def _audited(row: Mapping) -> Chip:
     if not known(row["eps_audited"]):
         status = row["audit_status"] if known(row["audit_status"]) else NONE
         return Chip("audited", "none" if status == NONE else status, "bad" if refuted else "open")
-    tone = "bad" if refuted else "open"
-    return Chip("audited", f"≥ {rounded_down(row['eps_audited'])}", tone)
+    shown = f"≥ {rounded_down(row['eps_audited'])}" + ", refuted" * refuted
+    return Chip("audited", shown, "bad" if refuted else "open")

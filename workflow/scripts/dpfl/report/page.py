@@ -10,6 +10,7 @@ from dpfl import files
 from dpfl.report import board, narrative, paper, published_table, unfinished_words, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables import verdicts
 
 
 def papers(keys: Iterable[str], home: Path) -> dict[str, Paper]:
@@ -35,14 +36,20 @@ def context(
 
 
 def beside(folder: Folder, read: Mapping[str, Paper]) -> list[str]:
-    """Set the best certified mean of each study beside what other papers print at its (ε, δ)."""
+    """Set the best certified mean of each study beside what other papers print at its (ε, δ).
+
+    Of studies that compare tuned methods: not of grids of rates, nor of fewer seeds than give a
+    spread.
+    """
     printed = values.read(folder.path / "tables" / "published.csv")
     cited = {key: of.short for key, of in read.items()}
     return [
         f"{name}: {line}"
         for key in read
         for name in folder.outline(key)["studies"]
-        for line in _beside(folder.cells(name), printed, key, cited)
+        if folder.study(name)["kind"] != "rates"
+        for cells in [folder.cells(name)]
+        for line in _beside(cells[cells["n"] >= verdicts.MIN_SPREAD], printed, key, cited)
     ]
 
 

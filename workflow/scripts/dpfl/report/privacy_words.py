@@ -73,9 +73,9 @@ def assumptions(cells: pd.DataFrame) -> list[str]:
     sources = set(cells.loc[np.isfinite(cells["eps_claimed"]), "noise"])
     words = {
         "seeded": "The noise of these runs comes from a seed that the results print: whoever "
-        "knows it can regenerate the noise, and runs of one seed share theirs. ε certified holds "
-        "for one run with a secret seed and ideal Gaussian draws; private data needs the setting "
-        "noise: secure.",
+        "knows it can regenerate the noise. Runs of one seed share batches and initial weights, "
+        "never noise. ε certified holds for one run with a secret seed and ideal Gaussian draws; "
+        "private data needs the setting noise: secure.",
         "secure": "The noise of these runs comes from the system's entropy. ε certified holds for "
         "ideal Gaussian draws, for which floating-point numbers stand.",
     }
