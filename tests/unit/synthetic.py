@@ -166,8 +166,9 @@ def write_tuning(
         }
         for rate, accuracy in zip(rates, accuracies, strict=True)
     ]
+    own = cell("sgd", float(epsilon), 1)
     for run in (run for trial in tried for run in trial["runs"]):
-        write_json(home / "runs" / run / "summary.json", {"settings": {"epsilon": epsilon}})
+        write_json(home / "runs" / run / "summary.json", {"settings": _settings(own, "mnist")})
     found = {"uses": "grid", "values": [{"rate": rates[chosen]}], "trials": tried}
     (home / "tunings" / f"{name}.json").write_text(json.dumps(found))
 
@@ -182,7 +183,13 @@ def _settings(own: dict, dataset: str) -> dict[str, Any]:
     variant, clients = own["variant"], own["variant"].get("clients", 10)
     return {
         "dataset": dataset,
+        "model": "mnist-cnn",
         "unit": own["unit"],
+        "epsilon": own["epsilon"],
+        "delta": 1e-5,
+        "accountant": "pld",
+        "seed": 0,
+        "budget": {"strategy": variant.get("budget", "uniform")},
         "mechanism": {"estimator": "dpsgd"},
         "partition": {"scheme": "iid", "clients": clients, "validation_fraction": 0.0},
         "federation": {

@@ -119,6 +119,30 @@ def test_the_table_has_mean_and_ends_of_the_targets(made, tmp_path):
     assert "fsdp (not certified)" in shown and "dpsgd = fsdp" in shown
 
 
+@pytest.mark.parametrize(("failed", "told"), [((1,), True), ((0, 1, 2), False)])
+def test_runs_that_failed_are_neither_target_nor_reference(made, failed, told):
+    """Every number is that of a study which never had these seeds."""
+    own, runs, _ = made
+    cells = own["cells"][:1]
+    for seed in failed:
+        run = cells[0]["runs"][seed]
+        synthetic.write_run(runs / run, run, cells[0], seed, accuracy=0.1)
+    left = [seed for seed in range(SEEDS) if seed not in failed]
+    rest = {key: [cells[0][key][seed] for seed in left] for key in ("runs", "seeds")}
+    found = attacks.summary(own | {"cells": cells}, runs)
+    assert len(found) == len(ATTACKS) * told
+    drawn = figure.draw(own | {"cells": cells}, runs)
+    if told:
+        pd.testing.assert_frame_equal(
+            found, attacks.summary(own | {"cells": [cells[0] | rest]}, runs)
+        )
+        assert set(found["targets"]) == {SEEDS - 1}
+        (legend,) = drawn.figure.legends
+        assert "1 run that failed: neither" in " ".join(legend.get_title().get_text().split())
+    else:
+        assert "too few runs trained" in drawn.figure.axes[0].texts[0].get_text()
+
+
 def test_equal_numbers_give_equal_files(made, tmp_path):
     own, runs, _ = made
     for name in ("one", "two"):
@@ -171,6 +195,10 @@ def test_a_study_that_nobody_could_attack_is_one_line(root, changes, line):
     with pytest.raises(UserError) as error:
         composed(root, **changes)
     assert str(error.value).splitlines() == [f"config: meng2023: studies.members.{line}"]
+
+
+def test_plans_ask_for_as_many_seeds_as_attacks_need():
+    assert figure.LEAST_SEEDS == attacks.LEAST
 
 
 def test_the_file_of_a_study_is_where_the_figure_says(made):

@@ -258,6 +258,20 @@ def test_convergence_shows_mean_and_extremes_of_the_seeds(tmp_path: Path) -> Non
     assert band[band[:, 0] == 2][:, 1].max() == pytest.approx(52)
 
 
+def test_a_run_that_ended_early_keeps_its_last_accuracy_in_the_mean(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 2)]
+    reached = {0: 0.6, 1: 0.8}
+    synthetic.write(
+        tmp_path,
+        cells,
+        lambda c, s: {"curve": lambda t: reached[s] + 0.02 * t, "rounds": 2 if s else 4},
+    )
+    [ax] = convergence.draw(study(cells), tmp_path).figure.axes
+    line = lines(ax)["SGD"]
+    assert line.get_xdata().tolist() == [0, 1, 2, 3, 4]
+    assert line.get_ydata() == pytest.approx([70, 72, 74, 75, 76])
+
+
 @pytest.mark.parametrize("best", [0.5, 0.98])
 def test_convergence_stretches_only_high_accuracies(tmp_path: Path, best: float) -> None:
     cells = [cell("sgd", 2.0, 1)]

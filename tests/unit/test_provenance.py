@@ -11,6 +11,7 @@ import pytest
 from dpfl import claims, files, plugins
 from dpfl.errors import UserError
 from dpfl.judging import published
+from dpfl.planning import reference
 from dpfl.provenance import kept, runs, schema, tree, verify
 from dpfl.report import kept_page, kept_words
 from dpfl.tables import comparisons, ranges, study_table
@@ -118,6 +119,18 @@ def test_files_that_differ_from_the_commit_are_named(checkout):
     commit(checkout)
     (checkout / "code.py").rename(checkout / "moved.py")
     assert sorted(tree.changes()) == ["code.py", "moved.py"]
+
+
+def test_kept_values_that_a_study_takes_are_part_of_the_commit(checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    for path in ("a/b/chosen.json", "a/b/runs.csv", "other/b/chosen.json"):
+        files.write_text(checkout / "results/reference" / path, "[]")
+    taken = reference.files_of([{"paper": "a", "tuned_by": "reference"}, {"paper": "other"}])
+    assert tree.changes(taken) == ["results/reference/a/b/chosen.json"]
+    with pytest.raises(UserError, match=r"differ from the commit: results/reference/a/b/chosen"):
+        tree.clean_commit(taken)
+    commit(checkout)
+    assert tree.clean_commit(taken)
 
 
 HARDWARE = {"cpu": "some", "machine": "x", "system": "y", "instructions": "AVX2", "threads": 1}

@@ -56,3 +56,13 @@ def test_schedule_without_a_baseline_shows_accuracies(tmp_path: Path) -> None:
 def test_schedule_without_noise_says_so(tmp_path: Path) -> None:
     [ax] = schedule.draw(budgets(tmp_path, (INF,)), tmp_path).figure.axes
     assert "no run recorded its noise" in ax.texts[0].get_text()
+
+
+def test_a_run_that_ended_early_has_spent_its_epsilon_and_adds_no_noise(tmp_path: Path) -> None:
+    cells = [cell("sgd", 2.0, 2, budget="filter")]
+    synthetic.write(
+        tmp_path, cells, lambda c, s: {"noise": lambda t: t + s, "rounds": 4 if s else 2}
+    )
+    noise, spent, _ = schedule.draw(study(cells), tmp_path).figure.axes
+    assert lines(noise)["filter"].get_ydata() == pytest.approx([1.5, 2.5, 4, 5])
+    assert lines(spent)["filter"].get_ydata() == pytest.approx([0, 0.75, 1.5, 1.75, 2])

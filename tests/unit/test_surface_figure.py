@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import synthetic
 from matplotlib.axes import Axes
@@ -103,6 +104,45 @@ def test_lines_of_another_surface_price_plans_at_the_noise_of_the_middle(tmp_pat
     found = contours(ax)
     assert found and all(low < level < high for level in found)
     assert {text for own in notes(ax).values() for text in own[1:]} == {""}
+
+
+@pytest.mark.parametrize("left_out", [[(1.0, 2)], [(0.1, 0.5), (10.0, 2)], [(0.1, 2), (1.0, 2)]])
+def test_cells_that_a_study_leaves_out_have_neither_number_nor_price(tmp_path, left_out) -> None:
+    whole = clip_and_noise(tmp_path)
+    there = [c for c in whole["cells"] if tuple(c["variant"].values()) not in left_out]
+    ax = surface.draw(whole | {"cells": there}, tmp_path).figure.axes[0]
+    expected = set(notes(surface.draw(whole, tmp_path).figure.axes[0])) - set(left_out)
+    assert set(notes(ax)) == expected
+    assert np.ma.masked_invalid(ax.collections[0].get_array()).mask.sum() >= len(left_out)
+
+
+def test_a_surface_of_one_line_of_cells_has_no_lines_of_epsilon(tmp_path: Path) -> None:
+    whole = clip_and_noise(tmp_path)
+    quiet = [c for c in whole["cells"] if c["variant"]["noise_multiplier"] == 2]
+    named = [c | {"label": "a", "method": "a"} for c in quiet]
+    both = whole | {"cells": whole["cells"] + named}
+    axes = surface.draw(both, tmp_path).figure.axes
+    assert [len(notes(ax)) for ax in axes[:2]] == [6, 3]
+    assert [bool(levels(ax)) for ax in axes[:2]] == [True, False]
+
+
+def levels(ax: Axes) -> list:
+    return [c for c in ax.collections if hasattr(c, "levels")]
+
+
+@pytest.mark.parametrize("left_out", [None, (2, 300), (4, 600)])
+def test_a_middle_that_is_left_out_is_priced_at_the_noise_beside_it(left_out) -> None:
+    plan = {
+        (r, b): _cost.PlannedSteps(b / 6000, r, float(r + b)) for r in (2, 4) for b in (300, 600)
+    }
+    rows = [
+        {"rounds": r, "batch_size": b, "plan": own, "delta": 1e-5} for (r, b), own in plan.items()
+    ]
+    cells = pd.DataFrame([row for row in rows if (row["rounds"], row["batch_size"]) != left_out])
+    found = _cost.costs(cells, ["rounds", "batch_size"])
+    noise = {None: 604.0, (2, 300): 604.0, (4, 600): 602.0}[left_out]
+    assert found.loc[300, 4] == accounting.epsilon(300 / 6000, noise, 4, 1e-5)
+    assert left_out is None or np.isnan(found.loc[left_out[1], left_out[0]])
 
 
 def test_a_surface_of_whole_clients_prices_the_servers_rounds(tmp_path: Path) -> None:

@@ -83,10 +83,7 @@ def test_cells_that_share_trials_say_at_which_epsilon_these_ran(made, tmp_path):
     """What a choice costs is known where trials ran at the epsilon of the cell."""
     own, shown, tuned, tried = made
     assert tuned["tuned_at"].tolist() == [2, math.inf] and set(tried["tuned_at"]) == {2, math.inf}
-    eight = own["cells"][2] | {"epsilon": 8.0, "tuning": "middle", "calibration": "noise"}
-    shared = own | {"cells": [own["cells"][0], eight]}
-    cells = shown.iloc[[0, 2]].reset_index(drop=True).assign(eps_certified=2.0)
-    found = trials.tuned(shared, cells, tmp_path)
+    found = sharing(tmp_path, own["cells"][0], shown, cell("sgd", 8.0, 3))
     assert found["tuned_at"].tolist() == [2, 2]
     assert found["eps_selected"].notna().tolist() == [True, False]
     rendering.write(tmp_path / "shared", found, columns_shown.TUNED)
@@ -95,6 +92,32 @@ def test_cells_that_share_trials_say_at_which_epsilon_these_ran(made, tmp_path):
         "2 cells tuned by grid, each with the same effort: 8 trials. "
         "They share 1 set of trials, which ran at ε 2."
     )
+
+
+@pytest.mark.parametrize(
+    ("variant", "priced"),
+    [({"rounds": 8}, False), ({"batch_size": 128}, False), ({"clip_norm": 0.1}, True)],
+)
+def test_trials_of_another_plan_tell_no_price(made, tmp_path, variant, priced):
+    """A variant that is tuned once takes values that were tried with the steps of another."""
+    own, shown, *_ = made
+    found = sharing(tmp_path, own["cells"][0], shown, cell("sgd", 2.0, 3, **variant))
+    assert found["eps_selected"].notna().tolist() == [True, priced]
+
+
+def test_one_trial_chooses_nothing_and_costs_nothing(made, tmp_path):
+    own, shown, *_ = made
+    synthetic.write_tuning(tmp_path, "middle", [0.5], chosen=0, epsilon=2.0)
+    found = trials.tuned(own | {"cells": own["cells"][:1]}, shown, tmp_path)
+    assert found["eps_selected"][0] == shown["eps_certified"][0]
+
+
+def sharing(home, first, shown, other):
+    """The tuned table of a cell, and of another that takes the values of its trials."""
+    synthetic.write(home / "runs", [other], lambda c, s: {"accuracy": 0.9})
+    other |= {"tuning": "middle", "calibration": "noise"}
+    cells = shown.iloc[[0, 2]].reset_index(drop=True).assign(eps_certified=2.0)
+    return trials.tuned(study([first, other]), cells, home)
 
 
 def test_without_a_proof_no_price_is_told(made, tmp_path):

@@ -4,6 +4,7 @@ Another machine rounds differently and may choose another rate. With the values 
 results/reference keeps of the paper's scale it trains the same cells, and runs no trial.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ def values(study: dict[str, Any], method: str, variant: dict, epsilon: float | s
     varied = [f"{key}={value}" for key, value in variant.items()]
     told = ", ".join([method, *varied, f"epsilon {epsilon}"])
     raise UserError(f"config: {study['kept']['where']} has no values of {told}; tune it here")
+
+
+def files_of(studies: Iterable[dict[str, Any]]) -> set[str]:
+    """Return the files of kept values, of any scale, of the papers of studies that take some."""
+    papers = {study["paper"] for study in studies if study.get("tuned_by") == NAME}
+    return {str(path) for paper in papers for path in (HOME / paper).glob(f"*/{FILE}")}
 
 
 def _without_tuning(study: dict[str, Any]) -> dict[str, Any]:

@@ -58,10 +58,10 @@ def costs(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return the epsilons of plans: rows are the second key's values, columns the first one's.
 
     `cells` has the two keys, `plan` and `delta`. A plan is priced at its own noise where that is
-    one of the keys, otherwise at the noise of the middle cell.
+    one of the keys, otherwise at the noise of the middle cell, or of the one next to it where the
+    study leaves that out. Cells that are left out have no price, nan.
     """
-    ranked = cells.set_index(keys)["plan"]
-    middle = ranked[tuple(np.sort(cells[key].unique())[cells[key].nunique() // 2] for key in keys)]
+    middle = cells["plan"].iloc[_middle(cells[keys].to_numpy(dtype=float))]
     varied = "noise_multiplier" in keys
     priced = [
         cell["plan"].epsilon(
@@ -70,6 +70,14 @@ def costs(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         for _, cell in cells.iterrows()
     ]
     return cells.assign(cost=priced).pivot(index=keys[1], columns=keys[0], values="cost")
+
+
+def _middle(places: np.ndarray) -> int:
+    """Return the row of [cells, 2] whose ranks are nearest to the middle ones."""
+    ranks = [np.unique(own, return_inverse=True)[1] for own in places.T]
+    middle = [len(np.unique(own)) // 2 for own in places.T]
+    away = sum(np.abs(rank - at) for rank, at in zip(ranks, middle, strict=True))
+    return int(np.argmin(away))
 
 
 def levels(low: float, high: float, budget: float) -> list[float]:

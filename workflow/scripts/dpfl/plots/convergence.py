@@ -1,7 +1,8 @@
 """Test accuracy against the round: a line per method, a panel per epsilon.
 
 The line is the mean over the seeds that trained, the band reaches from the lowest to the highest of
-them, where there are several; runs that failed are counted below. A dashed line has no proof of its
+them, where there are several; a run that the budget ended keeps its last accuracy. Runs that failed
+are counted below. A dashed line has no proof of its
 epsilon. Above 80 % the axis is stretched towards 100 %, where the methods differ.
 """
 
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from dpfl.figures import datasets, drawn, ends, findings, keys, looks, style
-from dpfl.plots import _context, _failures
+from dpfl.plots import _context, _failures, _rounds
 from dpfl.tables import outcomes, results
 
 COLUMNS = 3
@@ -56,6 +57,7 @@ def _means(study: dict, runs_dir: Path, runs: pd.DataFrame) -> pd.DataFrame:
     kept = outcomes.of_trained(runs)[["cell", "run", "series"]]
     metrics = metrics.merge(kept, on=["cell", "run"])
     metrics = metrics.assign(accuracy=100 * metrics["test_accuracy"])
+    metrics = _rounds.carried(metrics, KEYS, ["accuracy"])
     groups = metrics.groupby([*KEYS, "round"], sort=False)["accuracy"]
     return groups.agg(["mean", "min", "max", "size"]).reset_index().rename(columns={"size": "n"})
 

@@ -14,13 +14,12 @@ from matplotlib.axes import Axes
 
 from dpfl.figures import datasets, drawn, families, looks, style
 from dpfl.plots import _context
-from dpfl.tables import attacks, rendering
+from dpfl.tables import attacks, rendering, results
 
 READS_STUDY = ("results/membership/{study}.safetensors",)
 TABLE = True
 HOLDS_OUT = NO_PUBLIC = True
-LEAST_SEEDS = 4
-"""With fewer, no target has two references that agree on an example."""
+LEAST_SEEDS = 4  # attacks.LEAST, where plans can read it
 LOWEST = 1e-4
 GUESSING = "0.55"
 
@@ -28,7 +27,10 @@ GUESSING = "0.55"
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the scored examples of a study's runs."""
     grid = np.unique([*np.geomspace(LOWEST, 1, 161), *attacks.RATES.values()])
-    table = style.named(_titled(attacks.measured(study, runs_dir, grid)))
+    found = attacks.measured(study, runs_dir, grid)
+    if found.empty:
+        return drawn.nothing(f"{study['title']}: too few runs trained to attack one by the others")
+    table = style.named(_titled(found))
     table = table.assign(series=style.series_of(table))
     epsilons = sorted(table["epsilon"].unique())
     lines = list(table.groupby(["method", "variant"], sort=False))
@@ -37,7 +39,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     for row, (_, line) in zip(axes, lines, strict=True):
         for ax, epsilon in zip(row, epsilons, strict=True):
             own = line[line["epsilon"] == epsilon]
-            if own.empty:  # the same runs as another method's
+            if own.empty:  # the same runs as another method's, or too few that trained
                 ax.remove()
                 continue
             _panel(ax, own, grid, known)
@@ -45,7 +47,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     style.note(
         figure,
         f"{_context.about(study)} Membership inference attacks: mean over targets "
-        f"({style.seeds_text(table['targets'])}), band between quartiles. Grey: guessing.",
+        f"({style.seeds_text(table['targets'])}), band between quartiles. Grey: guessing."
+        + _failed(study, runs_dir),
     )
     data = attacks.summary(study, runs_dir)
     return drawn.told(figure, data, _finding(table), _shows(study, table))
@@ -55,6 +58,13 @@ def _titled(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with titles of methods for their names, of all that are the same runs."""
     labels = [" = ".join(map(families.title, label.split(" = "))) for label in table["label"]]
     return table.assign(label=labels)
+
+
+def _failed(study: dict, runs_dir: Path) -> str:
+    """Return a sentence on runs that failed, if there are any."""
+    lost = int((~results.frame(study, runs_dir)["trained"]).sum())
+    runs = f"{lost} run{'s' * (lost > 1)} that failed"
+    return f" {runs}: neither target nor reference." if lost else ""
 
 
 def _finding(table: pd.DataFrame) -> str:

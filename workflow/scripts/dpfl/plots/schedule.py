@@ -1,10 +1,11 @@
 """What each budget strategy does, round by round: noise multiplier, epsilon spent, test accuracy.
 
-A line per strategy, the mean over the seeds that trained. A line that ends early has no budget
-left; the dotted line is the budget. Round 0 has no noise. At the right stands the accuracy after
-the last round less that of the baseline, in points: a mark is the mean of the seeds that both
-share, a dot one seed, a bar the 95 % interval, none below three seeds. Without a baseline it is the
-accuracy itself. A row per epsilon.
+A line per strategy, the mean over the seeds that trained: of noise over those still training, of
+epsilon over all, also over those that have ended. A line that ends early has no budget left; the
+dotted line is the budget. Round 0 has no noise. At the right stands the accuracy after the last
+round less that of the baseline, in points: a mark is the mean of the seeds that both share, a dot
+one seed, a bar the 95 % interval, none below three seeds. Without a baseline it is the accuracy
+itself. A row per epsilon.
 """
 
 from pathlib import Path
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dpfl.figures import datasets, drawn, findings, keys, looks, style
-from dpfl.plots import _against, _context, _failures
+from dpfl.plots import _against, _context, _failures, _rounds
 from dpfl.tables import outcomes, results
 
 PANELS = {"noise_multiplier": r"noise multiplier $\sigma_t$", "epsilon_spent": "ε spent"}
@@ -60,9 +61,9 @@ def _means(study: dict, runs_dir: Path, runs: pd.DataFrame) -> pd.DataFrame:
     """Return what each line spends by round: the mean over its runs that trained."""
     metrics = results.trajectories(study, runs_dir, "metrics")
     kept = outcomes.of_trained(runs)[["cell", "run", "series"]]
-    groups = metrics.merge(kept, on=["cell", "run"]).groupby(
-        ["series", "epsilon", "certified", "round"], sort=False
-    )
+    line = ["series", "epsilon", "certified"]
+    lasting = _rounds.carried(metrics.merge(kept, on=["cell", "run"]), line, ["epsilon_spent"])
+    groups = lasting.groupby([*line, "round"], sort=False)
     return groups[list(PANELS)].mean().reset_index()
 
 

@@ -147,6 +147,8 @@ def _number(
 
 def _edges(values: np.ndarray) -> np.ndarray:
     """Return the borders of cells around these values: half-way between them in the logarithm."""
+    if len(values) == 1:  # all others are left out
+        return values[0] * np.array([0.5, 2.0])
     logs = np.log(values)
     middle = (logs[1:] + logs[:-1]) / 2
     return np.exp([2 * logs[0] - middle[0], *middle, 2 * logs[-1] - middle[-1]])
@@ -157,8 +159,8 @@ def _lines(ax: Axes, own: pd.DataFrame, keys: list[str]) -> None:
     if np.isinf(own["epsilon"]).any():
         return
     costs = _cost.costs(own, keys)
-    low, high = costs.to_numpy().min(), costs.to_numpy().max()
-    if low == 0 or high / low < 1.01:
+    low, high = np.nanmin(costs), np.nanmax(costs)
+    if min(costs.shape) < 2 or low == 0 or high / low < 1.01:
         return
     x, y, fine = _interpolated(costs)
     budget = own["epsilon"].iloc[0]
@@ -177,8 +179,8 @@ def _label_points(
 ) -> Iterator[tuple[float, float]]:
     """Yield a point of each line near a border of columns, where no cell has its number."""
     inner = np.log(borders[1:-1])
-    for number, lines in enumerate(filter(len, segments)):
-        points = max(lines, key=len)
+    longest = (max(lines, key=len, default=()) for lines in segments)
+    for number, points in enumerate(filter(len, longest)):
         away = np.abs(np.log(points[:, [0]]) - inner)
         reached = np.flatnonzero(away.min(axis=0) < 0.1 * np.ptp(inner) + 0.1)
         border = reached[number % len(reached)] if len(reached) else 0

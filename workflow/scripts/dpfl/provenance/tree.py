@@ -1,12 +1,13 @@
 """The commit that is checked out, and what differs from it."""
 
 import subprocess
+from collections.abc import Container
 
 from dpfl import plugins
 from dpfl.errors import UserError
 
 KEPT = "results/reference"
-"""Kept results are what is written: changes there change no run."""
+"""Kept results are what is written: changes there change no run, but for values that it takes."""
 NAMED = 5
 """Files that a refusal names."""
 
@@ -19,9 +20,12 @@ def commit() -> str | None:
         return None
 
 
-def clean_commit() -> str:
-    """Return the commit; UserError naming the files that differ from it."""
-    head, changed = _git("rev-parse", "HEAD").strip(), changes()
+def clean_commit(taken: Container[str] = ()) -> str:
+    """Return the commit; UserError naming the files that differ from it.
+
+    `taken` are files of kept results that a plan takes values from.
+    """
+    head, changed = _git("rev-parse", "HEAD").strip(), changes(taken)
     if changed:
         more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
         raise UserError(
@@ -31,15 +35,18 @@ def clean_commit() -> str:
     return head
 
 
-def changes() -> list[str]:
-    """Return the files that differ from the commit, new ones too, but for kept results."""
+def changes(taken: Container[str] = ()) -> list[str]:
+    """Return the files that differ from the commit, new ones too, but for kept results.
+
+    Of these `taken` alone count.
+    """
     entries = iter(_git("status", "--porcelain", "-z", "--untracked-files=all").split("\0"))
     found = []
     for entry in filter(None, entries):
         found.append(entry[3:])
         if entry[0] == "R":  # the name that it had follows
             found.append(next(entries))
-    return [path for path in found if not path.startswith(f"{KEPT}/")]
+    return [path for path in found if path in taken or not path.startswith(f"{KEPT}/")]
 
 
 def _git(*command: str) -> str:

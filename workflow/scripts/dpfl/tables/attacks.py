@@ -1,7 +1,8 @@
 """Membership inference on the runs of a study: what every attack achieves, target by target.
 
 The models of a cell's seeds are each the target once and references of all others. They share the
-references, so that their spread is no standard error: the lowest and the highest are shown.
+references, so that their spread is no standard error: the lowest and the highest are shown. A run
+that failed is neither target nor reference, as it is in no mean of accuracy.
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ import numpy as np
 import pandas as pd
 
 from dpfl.attacks import membership, observed, roc
-from dpfl.tables import cell_words, columns_shown, numerals, results
+from dpfl.tables import cell_words, columns_shown, numerals, outcomes, results
 
 RATES = {"tpr_at_0.1_pct": 1e-3, "tpr_at_1_pct": 1e-2}
 """Columns of true positive rates, and the false positive rates that they are at."""
+LEAST = 4
+"""Models of a cell: of fewer, no target has two references that agree on an example."""
 ENDS = {"mean": np.mean, "low": np.min, "high": np.max}
 
 
@@ -22,13 +25,17 @@ def measured(study: results.Study, runs_dir: Path, rates: np.ndarray) -> pd.Data
     """Return one row per cell and attack, with `auc` [targets] and `tpr` [targets, rates].
 
     `tpr` are true positive rates at the false positive rates `rates`; `strangers` is the least
-    number of non-members of a target. Cells that share all their runs are one, named by all.
+    number of non-members of a target. Cells that share all their runs are one, named by all; one
+    of which fewer than LEAST runs trained has no row.
     """
-    runs = results.frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
+    frame = results.frame(study, runs_dir)
+    runs = frame.groupby("cell")[["certified", "refuted"]].first()
+    trained = outcomes.of_trained(frame).groupby("cell")["run"].agg(list).to_dict()
     rows = [
-        _about(study, group) | runs.loc[group[0]].to_dict() | row
+        _about(study, group, found) | runs.loc[group[0]].to_dict() | row
         for group in results.same_runs(study)
-        for row in _attacked(_observed(study, group[0], runs_dir), rates)
+        if len(found := trained.get(group[0], [])) >= LEAST
+        for row in _attacked(_observed(study, found, runs_dir), rates)
     ]
     return pd.DataFrame(rows)
 
@@ -39,6 +46,8 @@ def summary(study: results.Study, runs_dir: Path) -> pd.DataFrame:
     A true positive rate is empty where some target has too few non-members to measure it.
     """
     table = measured(study, runs_dir, np.array(list(RATES.values())))
+    if table.empty:
+        return table
     values = {"auc": table["auc"]} | {
         column: table["tpr"].map(lambda tpr, i=i: tpr[:, i]) for i, column in enumerate(RATES)
     }
@@ -50,7 +59,7 @@ def summary(study: results.Study, runs_dir: Path) -> pd.DataFrame:
     return table.drop(columns=["auc", "tpr"]).assign(study=study["name"], **columns)
 
 
-def _about(study: results.Study, group: list[int]) -> dict:
+def _about(study: results.Study, group: list[int], trained: list[str]) -> dict:
     cell = study["cells"][group[0]]
     return {
         "method": cell["method"],
@@ -59,14 +68,14 @@ def _about(study: results.Study, group: list[int]) -> dict:
         **results.setting_columns(study, cell),
         "epsilon": results.number(cell["epsilon"]),
         "unit": cell["unit"],
-        "targets": len(cell["runs"]),
+        "targets": len(trained),
     }
 
 
-def _observed(study: results.Study, cell: int, runs_dir: Path) -> observed.Observed:
-    """Read what the models of a cell say; the files of studies lie beside the folder of runs."""
+def _observed(study: results.Study, runs: list[str], runs_dir: Path) -> observed.Observed:
+    """Read what the models of runs say; the files of studies lie beside the folder of runs."""
     path = Path(runs_dir).parent / "membership" / f"{study['name']}.safetensors"
-    return observed.read(path, study["cells"][cell]["runs"])
+    return observed.read(path, runs)
 
 
 def _attacked(seen: observed.Observed, rates: np.ndarray) -> Iterator[dict]:

@@ -7,7 +7,8 @@ neighbours; `edge` names settings whose chosen value is the lowest or the highes
 so that a better one may lie beyond. `runs` counts trainings, which are as many for every cell of a
 rule. Cells of several epsilons or variants may share their trials: then `tuning`, the stage that
 chose, is the same, and `tuned_at` says at which epsilon they ran. `eps_selected` is what paying for
-the choice would cost (dpfl.privacy.selection), where trials ran at the epsilon of the cell.
+the choice would cost (dpfl.privacy.selection), where trials ran with the plan of the cell: at its
+epsilon, with its rounds and batches; not with those of a variant that is tuned once for all.
 """
 
 import math
@@ -20,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl import files
+from dpfl.planning import calibration_settings
 from dpfl.tables import results
 from dpfl.tuning import Point, Values, points
 
@@ -48,7 +50,7 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
     for index, cell, tried, chosen, stage in _tunings(study, home):
         runs, at = sum(len(point.accuracies) for point in tried), _tuned_at(stage, home)
         certified = cells["eps_certified"][index]
-        alike = at == results.number(cell["epsilon"])
+        alike = _plan(cell["runs"][0], home) == _plan(stage["trials"][0]["runs"][0], home)
         rows.append(
             _head(study, cell)
             | {
@@ -99,8 +101,19 @@ def _tunings(
 
 def _tuned_at(stage: dict, home: Path) -> float:
     """Return the epsilon of the trials that a stage chose from."""
-    trial = home / "runs" / stage["trials"][0]["runs"][0]
-    return results.number(files.read_json(trial / "summary.json")["settings"]["epsilon"])
+    return results.number(_settings(stage["trials"][0]["runs"][0], home)["epsilon"])
+
+
+def _plan(run: str, home: Path) -> dict[str, Any]:
+    """Return what a run's noise is calibrated for, but for its seed and examples held out."""
+    settings = _settings(run, home)
+    plan = calibration_settings.of_run(settings) | {"partition": settings["partition"]}
+    plan["partition"] = {k: v for k, v in plan["partition"].items() if k != "validation_fraction"}
+    return {key: value for key, value in plan.items() if key != "participation_key"}
+
+
+def _settings(run: str, home: Path) -> dict[str, Any]:
+    return files.read_json(home / "runs" / run / "summary.json")["settings"]
 
 
 def _text(values: Values) -> str:
@@ -170,5 +183,7 @@ def _selected(cell: dict, certified: float, runs: int, home: Path) -> float:
 
     if not cell["calibration"] or math.isnan(certified):
         return math.nan
+    if runs == 1:
+        return certified  # nothing was chosen
     calibration = files.read_json(home / "calibrations" / f"{cell['calibration']}.json")
     return results.number(selection.epsilon(calibration, runs))
