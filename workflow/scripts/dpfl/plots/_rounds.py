@@ -12,7 +12,11 @@ def carried(metrics: pd.DataFrame, line: list[str], columns: list[str]) -> pd.Da
     `metrics` has a row per run and round, with `cell`, `run`, `round` and the keys of a line.
     """
     groups = metrics.groupby(line, sort=False, dropna=False)
-    return pd.concat([_filled(own, [*line, *columns]) for _, own in groups]) if len(metrics) else metrics
+    return (
+        pd.concat([_filled(own, [*line, *columns]) for _, own in groups])
+        if len(metrics)
+        else metrics
+    )
 
 
 def _filled(own: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
