@@ -118,7 +118,11 @@ MISTAKES = [
         [float("nan")],
         "epsilons.0 = nan, expected a finite number",
     ),
-    ("studies/meng2023/my_study", {}, "name 'my_study' at studies, expected lower-case letters"),
+    (
+        "studies/meng2023/my.study",
+        {},
+        "name 'my.study' at studies, expected lower-case letters, digits and dashes",
+    ),
     ("partitions/iid", {"uses": "dirichlet"}, "partitions.iid lacks 'alpha'"),
     ("partitions/iid/alpha", 0.5, "unknown setting 'alpha' at partitions.iid; there are: none"),
     ("mechanisms/dpsgd/clip", 1, "unknown setting 'clip' at mechanisms.dpsgd"),
