@@ -172,6 +172,18 @@ def test_a_choice_may_need_another_key(monkeypatch):
         claims.check(example("trend") | {"direction": "falls"})
 
 
+@pytest.mark.parametrize("kind", claims.kinds())
+def test_several_names_are_taken_where_a_kind_compares_with_several(kind):
+    own = example(kind)
+    for key in {*claims.METHODS} & own.keys():
+        listed = own | {key: ["b", "c"]}
+        if key in literal(kind, "LISTS"):
+            claims.check(listed)
+            continue
+        with pytest.raises(UserError, match=rf"{key} is \['b', 'c'\], must be one name"):
+            claims.check(listed)
+
+
 def test_a_key_may_have_few_values():
     with pytest.raises(UserError, match="must be one of rises, falls"):
         claims.check(example("trend") | {"direction": "grows"})

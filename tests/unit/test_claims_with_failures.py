@@ -190,6 +190,20 @@ def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():
     assert "1 never gets there" in whole["about"]
 
 
+def test_a_run_that_is_at_the_goal_to_the_example_is_there():
+    """96.07 % is within a point of 97.07 %, whatever 97.07 - 1 is in floating point."""
+    assert 100 * 0.9607 < 100 * 0.9707 - 1
+
+    def curve(method, epsilon, seed):
+        return [0.1, 0.9607, 0.9607, 0.97] if method == "a" else [0.1, 0.5, 0.5, 0.9707]
+
+    found = judged.of(
+        {("a", 2.0, ()): np.full(5, 97.0), ("b", 2.0, ()): np.full(5, 100 * 0.9707)}, curves=curve
+    )
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
+    assert judge(found, **claim).iloc[0]["difference"] == pytest.approx(2)
+
+
 def test_an_accuracy_that_is_no_number_is_an_error():
     found = three(5, lambda m, e, seed: np.nan if (m, seed) == ("a", 0) else 90.0 + seed)
     found.runs["trained"] = True

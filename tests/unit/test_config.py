@@ -118,7 +118,11 @@ MISTAKES = [
         [float("nan")],
         "epsilons.0 = nan, expected a finite number",
     ),
-    ("studies/meng2023/my_study", {}, "name 'my_study' at studies, expected lower-case letters"),
+    (
+        "studies/meng2023/my.study",
+        {},
+        "name 'my.study' at studies, expected lower-case letters, digits and dashes",
+    ),
     ("partitions/iid", {"uses": "dirichlet"}, "partitions.iid lacks 'alpha'"),
     ("partitions/iid/alpha", 0.5, "unknown setting 'alpha' at partitions.iid; there are: none"),
     ("mechanisms/dpsgd/clip", 1, "unknown setting 'clip' at mechanisms.dpsgd"),
@@ -191,6 +195,26 @@ MISTAKES = [
         "expected at most 0: 37 examples, at least 64",
     ),
     ("studies/zhou2022/fsdp-k/vary", {"rank": [0]}, "vary.rank.0 = 0, expected at least 1"),
+    (
+        "studies/meng2023/state/vary",
+        {"optimizer.settings.betas": [[0.9, 0.99]]},
+        "vary.optimizer.settings.betas.0 = [0.9, 0.99], expected type string or number or boolean",
+    ),
+    (
+        "studies/meng2023/rates/validation_fraction",
+        0.0002,
+        "studies.rates.validation_fraction = 0.0002 holds none of 1437 examples out: kind rates",
+    ),
+    (
+        "studies/meng2023/steep",
+        {
+            **{"title": "t", "kind": "rates", "dataset": "digits", "methods": ["strong"]},
+            **{"epsilons": [8], "seeds": [0], "validation_fraction": 0.1, "figures": []},
+            "vary": {"rate": [0.1], "optimizer.settings.momentum": [0.5, 0.75]},
+            "tuning": {"uses": "bisect", "over": ["optimizer.settings.momentum"]},
+        },
+        "bisect may go on from optimizer.settings.momentum = 0.5 to 0.75: momentum is 1.6875",
+    ),
     (
         "studies/meng2023/state/vary",
         {"rank": [3]},

@@ -53,7 +53,7 @@ FREE = CELL | {"epsilon": "inf"}
 )
 def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict):
     asked = CLAIM | claim
-    planned = {"cells": [FREE, *others]}
+    planned = {"dataset": "mnist", "cells": [FREE, *others]}
     evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [FREE])
     assert bool(unfinished.needed(asked, evidence)) == (verdict == "unfinished")
 
@@ -70,3 +70,11 @@ def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict
 )
 def test_another_claim_is_judged_as_ever(claim):
     assert judged(**claim)["verdict"] in ("not run", "not judged")
+
+
+@pytest.mark.parametrize(("dataset", "opens"), [("mnist", True), ("cifar10", False)])
+def test_a_claim_on_another_data_set_is_not_open_for_a_cell_of_this(dataset, opens):
+    planned = {"dataset": "mnist-scatter", "cells": []}
+    evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [CELL])
+    asked = CLAIM | {"cells": {"dataset": dataset}}
+    assert bool(unfinished.needed(asked, evidence)) == opens

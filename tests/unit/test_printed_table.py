@@ -9,7 +9,8 @@ import synthetic
 import yaml
 from synthetic import cell, study
 
-from dpfl.judging import badges
+from dpfl import files
+from dpfl.judging import badges, records
 from dpfl.judging import published as table
 from dpfl.papers import folder, published
 from dpfl.tables import results
@@ -54,6 +55,29 @@ def test_no_printed_number_is_dropped(tmp_path):
     assert (first["eps_claimed"], first["study"]) == (2.0, "new2024/main")
     assert first["runs"].split() == [f"sgd-2-{seed}" for seed in range(5)]
     assert found["ours"][1:].isna().all()
+
+
+def test_a_number_beside_a_cell_without_a_result_is_unfinished(tmp_path):
+    made, runs = ran(tmp_path)
+    number = {"table": "table 1", "row": "ours", "reading": "", "value": 97.0, "line": 3}
+    made["unfinished"] = [{"method": "sgd", "published": [number]}]
+    found = table.table("new2024", [(made, runs)], {})
+    assert found["verdict"].tolist() == ["matches", "unfinished", "not run"]
+    assert found["study"][1] == "new2024/main" and math.isnan(found["ours"][1])
+
+
+def test_names_that_look_like_numbers_stay_names(tmp_path):
+    columns = ("paper", "claim", "row", "printed", "epsilon", "weak_baseline")
+    written = pd.DataFrame(
+        [("2024", "3.10", "NA", 1.5, math.inf, True), ("2024", "3.1", "None", None, None, "")],
+        columns=columns,
+    )
+    files.write_text(tmp_path / "claims.csv", written.to_csv(index=False))
+    found = records.read(tmp_path / "claims.csv")
+    assert found["claim"].tolist() == ["3.10", "3.1"] and set(found["paper"]) == {"2024"}
+    assert found["row"].tolist() == ["NA", "None"]
+    assert found["printed"].isna().tolist() == [False, True] and math.isinf(found["epsilon"][0])
+    assert found.to_csv(index=False) == written.to_csv(index=False)
 
 
 def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):

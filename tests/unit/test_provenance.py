@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from dpfl import claims, files, plugins
 from dpfl.errors import UserError
 from dpfl.judging import published
 from dpfl.planning import reference
-from dpfl.provenance import kept, runs, schema, tree, verify
+from dpfl.provenance import keep, kept, runs, sample, schema, tree, verify
 from dpfl.report import kept_words
 from dpfl.tables import comparisons, ranges, study_table
 
@@ -181,6 +182,40 @@ def test_a_folder_that_does_not_say_where_it_comes_from_is_one_line(tmp_path):
 def test_a_run_that_does_not_end_fails(tmp_path):
     entry = SUMMARY | {"run": "r", "files": {}}
     assert verify.compared(entry, runs.Finished("r", tmp_path))["verdict"] == verify.FAILED
+
+
+def test_a_file_that_chooses_studies_does_not_replace_more_either(tmp_path):
+    files.write_json(tmp_path / "outline.json", {"studies": ["p/a", "p/b"], "analyses": {}})
+    choice = SimpleNamespace(settings={}, files=("m.yaml",), config=lambda: {"select": ["p/a"]})
+    own = keep.Kept(None, choice, "abc", "p", tmp_path)
+    outline = {"studies": ["p/a"], "analyses": {}}
+    with pytest.raises(UserError, match=r"holds p/b as well.*\(without `select` in m.yaml\)"):
+        own._require_no_less(tmp_path, outline)
+    choice.config = dict
+    own._require_no_less(tmp_path, outline)
+
+
+def test_runs_of_a_secret_are_no_sample():
+    def run(noise, batch):
+        method = {"mechanism": {"estimator": "dpsgd"}, "optimizer": {"algorithm": "sgd"}}
+        return {
+            "settings": {
+                **{"dataset": "mnist", "model": "mnist-cnn", "unit": "example", "noise": noise},
+                **method,
+                "clipping": {"rule": "fixed"},
+                "evaluation_examples": 100,
+                "partition": {"clients": 1},
+                "federation": {
+                    **{"rounds": 1, "batch_size": batch, "clients_per_round": None},
+                    **{"local_epochs": 1, "local_steps": None},
+                },
+            }
+        }
+
+    runs = {"seeded": run("seeded", 64), "secure": run("secure", 128)}
+    studies = {"p/a": {"kind": "compare", "cells": [{"runs": list(runs)}]}}
+    planned = SimpleNamespace(runs=runs, studies=studies)
+    assert list(sample._candidates(planned, "p")) == ["seeded"]
 
 
 def test_samples_are_taken_in_turn_up_to_the_limit(tmp_path):

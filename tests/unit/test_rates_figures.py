@@ -120,6 +120,25 @@ def test_the_title_of_rates_tells_the_widths_in_words(tmp_path: Path) -> None:
     assert alike == f"All ranges of good rates span {math.log10(GRID[-1] / GRID[0]):.1f} decades"
 
 
+@pytest.mark.parametrize(("index", "told"), [(1, "narrowest: SGD at ε = 4, "), (0, "")])
+def test_a_range_that_ends_with_the_grid_is_not_called_the_narrowest(
+    tmp_path: Path, index: int, told: str
+) -> None:
+    """SGD is good at one rate alone, Adam at two others, AdaBelief nowhere."""
+    good = {"sgd": {GRID[index]}, "adam": {GRID[1], GRID[2]}, "adabelief": set()}
+    cells = [cell(m, 4.0, 1, rate=g) for m in good for g in GRID]
+
+    def outcome(own: dict, seed: int) -> dict:
+        fits = own["variant"]["rate"] in good[own["method"]]
+        return {"final_validation_accuracy": 0.9 if fits else 0.2}
+
+    synthetic.write(tmp_path, cells, outcome)
+    said = rates.draw(study(cells, name="rates", kind="rates"), tmp_path).finding
+    assert said.startswith("Widest range of good rates: Adam at ε = 4, ")
+    assert "; no good rate: AdaBelief at ε = 4" in said
+    assert (told in said) if told else ("narrowest" not in said)
+
+
 def test_a_single_row_of_rates_has_room_for_its_label(tmp_path: Path) -> None:
     cells = [cell("sgd", 4.0, 1, rate=g) for g in GRID]
     synthetic.write(tmp_path, cells, lambda c, s: {"final_validation_accuracy": 0.9})

@@ -12,6 +12,7 @@ from dpfl.privacy import selection
 from dpfl.report import tuning_words
 from dpfl.report.reader import table
 from dpfl.tables import columns_shown, comparisons, rendering, results, study_table, trials
+from dpfl.tuning import Point
 
 CALIBRATION = {
     "delta": 1e-5,
@@ -61,6 +62,12 @@ def test_a_choice_has_its_distance_to_the_next_value_and_the_spread_around_it(ma
     assert (first["values"], first["runs"], first["edge"]) == ("rate=0.1", 8, "")
     assert first["factor"] == pytest.approx(10)
     assert first["spread"] == pytest.approx(40)  # 50, 90 and 88: the fourth is no neighbour
+
+
+def test_a_value_of_zero_is_no_distance():
+    tried = [Point({"momentum": value}, (0.5,)) for value in (0.0, 0.1, 0.9)]
+    assert trials._factor("momentum", tried[1], tried) == pytest.approx(9)
+    assert trials._factor("momentum", tried[0], tried) == math.inf
 
 
 def test_a_choice_at_the_end_is_marked_in_the_main_table(made):

@@ -12,6 +12,7 @@ from scipy import stats
 from dpfl.errors import UserError
 from dpfl.judging import conjunction
 from dpfl.tables.verdicts import (
+    LEVEL,
     PRIVACY,
     Interval,
     cell_verdict,
@@ -19,6 +20,7 @@ from dpfl.tables.verdicts import (
     interval,
     of_change,
     of_ordering,
+    p_at,
     privacy,
     worst,
 )
@@ -160,6 +162,12 @@ def test_half_the_margin_decides_what_is_not_replicated() -> None:
     differences = 0.1 + 0.2 * np.linspace(-1, 1, 5)
     assert family({"sgd": differences}, margin=1.0)["sgd"].verdict == "not replicated"
     assert family({"sgd": differences}, margin=0.3)["sgd"].verdict == "inconclusive"
+
+
+def test_a_p_of_one_test_is_not_adjusted() -> None:
+    """Not even in the last bit, which would be told as "after Holm"."""
+    for p in np.linspace(0.001, 0.999, 997):
+        assert p_at(p, LEVEL) == p
 
 
 def test_a_comparison_without_two_seeds_has_no_p_but_counts_for_holm() -> None:

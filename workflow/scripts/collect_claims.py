@@ -30,7 +30,7 @@ def main() -> None:
 
 def _all(home: Path, papers: list[str], name: str) -> pd.DataFrame:
     """Return one table of all papers; a coordinate that only some have is empty for the others."""
-    found = [files.read_table(home / "claims" / paper / f"{name}.csv") for paper in papers]
+    found = [records.read(home / "claims" / paper / f"{name}.csv") for paper in papers]
     return pd.concat(found, ignore_index=True)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpfl import cli, files
 from dpfl.docs import found as answer
+from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import kept_page
@@ -58,7 +59,7 @@ def _scale(home: Path, told: Told, args: Any) -> Command:
         home / "config.json", {about["paper"]: about["config"] for about in told.values()}
     )
     for name in ("claims", "published"):
-        tables = [files.read_table(path / "claims" / f"{name}.csv") for path in told]
+        tables = [records.read(path / "claims" / f"{name}.csv") for path in told]
         text = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
         files.write_text(home / "tables" / f"{name}.csv", text)
     papers = [about["paper"] for about in told.values()]

@@ -45,8 +45,9 @@ def main() -> None:
     entries = verify.of_folders(folders, args.minutes)
     if not entries:
         raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
-    seconds = sum(entry["estimate"] for entry in entries)
-    print(f"{len(entries)} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
+    retrained = {entry["run"]: entry["estimate"] for entry in entries}
+    minutes = sum(retrained.values()) / 60
+    print(f"{len(retrained)} runs are retrained: about {minutes:.1f} core-minutes", flush=True)
     home = args.results / "verify"
     held = lock.Lock(home / "running.json", "verify")
     try:

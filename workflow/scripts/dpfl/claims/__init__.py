@@ -95,6 +95,9 @@ def check(claim: dict[str, Any]) -> None:
         given = claim.get(key, [None])
         listed = isinstance(given, list) and given
         _expect(listed, f"{where}: {key} is {given!r}, must be a list of at least one")
+    for key in METHODS:
+        single = key in _literal(kind, "LISTS") or not isinstance(claim.get(key), list)
+        _expect(single, f"{where}: {key} is {claim.get(key)!r}, must be one name")
     for key, choices in (plugins.constant("claims", kind, "CHOICES") or {}).items():
         _expect(
             claim.get(key, choices[0]) in choices,

@@ -87,8 +87,11 @@ def short(*pairs: orderings.Pair) -> str:
 
 
 def reached(curve: pd.Series, goal: float) -> float:
-    """Return the first round at which a curve, accuracies by round, is at a goal; nan for none."""
-    there = curve[curve >= goal]
+    """Return the first round at which a curve, accuracies by round, is at a goal; nan for none.
+
+    Both are percent of examples: a goal that is met to the example is met, however it is rounded.
+    """
+    there = curve[curve >= goal - 1e-9]
     return float(there.index[0]) if len(there) else float("nan")
 
 

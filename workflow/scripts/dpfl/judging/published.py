@@ -1,7 +1,7 @@
 """The printed numbers of a paper, each beside every cell of ours that it is about.
 
-One row per printed number and cell; a number that no cell stands beside at this scale has one row,
-`not run`, so that none is dropped.
+One row per printed number and cell, `unfinished` where the cell is; a number that no cell stands
+beside at this scale has one row, `not run`, so that none is dropped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ import pandas as pd
 from dpfl.claims import PRIVACY
 from dpfl.papers import published
 from dpfl.tables import audits, outcomes, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
+from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (
@@ -77,6 +77,10 @@ def _of_studies(
             own = runs[runs["cell"] == index]
             for number in cell["published"]:
                 yield number["line"], _cell(study, cell, own, number)
+        for cell in study.get("unfinished", []):
+            for number in cell["published"]:
+                place = {"study": study["name"], "method": cell["method"]}
+                yield number["line"], place | {"verdict": UNFINISHED, "runs": ""}
 
 
 def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:

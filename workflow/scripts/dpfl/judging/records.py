@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pandas as pd
 
+from dpfl import files
 from dpfl.claims import PRIVACY
 from dpfl.errors import UserError
 from dpfl.papers import citation, folder
@@ -23,6 +24,14 @@ VALUES = (
     *(*PRIVACY, "needed_n", "lucky_gain", "weak_baseline"),
 )
 COUNTS = ("n", "failed", "needed_n")
+TEXT = ("paper", "claim", "study", "part", "table", "row", "metric", "reading", "method")
+"""Columns of judged claims and of printed numbers that are names, also such as `3.10` or `NA`."""
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Read claims.csv or published.csv as a judgement wrote it; UserError for a damaged file."""
+    as_text = dict.fromkeys(TEXT, str)
+    return files.read_table(path, dtype=as_text, keep_default_na=False, na_values=[""])
 
 
 def document(

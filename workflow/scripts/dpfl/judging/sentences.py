@@ -1,5 +1,6 @@
 """Parts of the sentences that tell a row of a judged claim."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -41,9 +42,15 @@ def difference(row: pd.Series, unit: str = "points") -> str:
     ends = ""
     if known(row["difference_low"]):
         ends = f" [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}]"
-    after = " after Holm" * bool(row.get("p") != row.get("p_holm"))
-    p = f", {p_equation(row['p_holm'])}{after}" if known(row.get("p_holm")) else ""
+    p = f", {p_equation(row['p_holm'])}{after_holm(row)}" if known(row.get("p_holm")) else ""
     return f"{row['difference']:+.2f} {unit}{ends} (n = {row['n']:g}{p})"
+
+
+def after_holm(row: pd.Series) -> str:
+    """Say that Holm has changed a p, by more than its last digit."""
+    p, adjusted = row.get("p"), row.get("p_holm")
+    alike = known(p) and known(adjusted) and math.isclose(p, adjusted)
+    return " after Holm" * (not alike)
 
 
 def failed(row: pd.Series, compared: str = "runs that trained") -> str:

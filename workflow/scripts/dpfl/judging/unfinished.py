@@ -6,13 +6,14 @@ from typing import Any
 from dpfl import claims
 from dpfl.claims import Evidence
 from dpfl.judging import cells, orderings, rows
+from dpfl.papers import datasets
 from dpfl.tables import results
 from dpfl.tables.vocabulary import UNFINISHED
 
 
 def needed(claim: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:
     """Return the unfinished cells that a claim speaks of: of its methods, settings and budgets."""
-    found = [cell for cell in evidence.unfinished if _speaks_of(claim, cell)]
+    found = [cell for cell in evidence.unfinished if _speaks_of(claim, cell, evidence)]
     return [cell for cell in found if not (_private(claim, evidence) and _is_free(cell))]
 
 
@@ -27,7 +28,7 @@ def row(claim: dict[str, Any], evidence: Evidence, open_cells: list[dict]) -> ro
 def _private(claim: dict[str, Any], evidence: Evidence) -> bool:
     """Tell whether a claim, as `cells.epsilons` has it, is judged at finite epsilons alone."""
     planned = [*(evidence.study or {}).get("cells", ()), *evidence.unfinished]
-    own = [cell for cell in planned if _speaks_of(claim, cell)]
+    own = [cell for cell in planned if _speaks_of(claim, cell, evidence)]
     return not {"epsilons", "table"} & {*claim} and not all(map(_is_free, own))
 
 
@@ -36,9 +37,11 @@ def _is_free(cell: dict[str, Any]) -> bool:
     return math.isinf(results.number(cell["epsilon"]))
 
 
-def _speaks_of(claim: dict[str, Any], cell: dict[str, Any]) -> bool:
+def _speaks_of(claim: dict[str, Any], cell: dict[str, Any], evidence: Evidence) -> bool:
     """Tell whether a cell is one of a claim's; a setting that the cell lacks excludes nothing."""
     own = {**cell["variant"], "method": cell["method"], "epsilon": results.number(cell["epsilon"])}
+    if evidence.study:
+        own["dataset"] = datasets.base(evidence.study["dataset"])
     named = claims.methods(claim)
     wanted = {
         **claim.get("cells", {}),

@@ -68,7 +68,8 @@ def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
     if claim.get("study") not in config["select"]:
         return
     varied = config["studies"][claim["study"]].get("vary", {})
-    yield from _unknown("cells", claim.get("cells", {}), [*OF_CELLS, *varied, *printed])
+    known = [METHOD, *printed] if "row" in claim else [*OF_CELLS, *varied]
+    yield from _unknown("cells", claim.get("cells", {}), known)
     if "of" in claim:
         yield from _unknown("of", [claim["of"]], [METHOD, *varied])
         yield from _undefined(config, claim["of"], claims.methods(claim))

@@ -3,11 +3,14 @@
 Every name and every setting of it is known to be valid when these checks are made.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from dpfl import assignment, bounds, plugins
+from dpfl import assignment, bounds, plugins, tuning
 from dpfl.errors import UserError
+from dpfl.planning import stages
 from dpfl.planning.fitting import misfits, needs_public
 from dpfl.planning.lacking import lacking
 from dpfl.planning.methods import PLUG_INS, components, epsilon_of, unit_of, variants
@@ -30,6 +33,7 @@ def mismatches(config: dict) -> Iterator[str]:
                 units.setdefault(unit_of(config, method, variant), method)
                 yield from _out_of_bounds(f"{where}: {method}", parts)
                 yield from _misfits(where, method, parts, unit_of(config, method, variant))
+                yield from _beyond_the_grid(where, config, study, method, variant)
                 if needs_public(parts["mechanism"]) and not study.get("public_examples"):
                     yield f"{where}.public_examples, expected more than 0: {method} uses some"
         if len(units) > 1:
@@ -47,6 +51,21 @@ def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
                 bounds.check(where, declared, part.get("settings", part))
             except UserError as error:
                 yield str(error)
+
+
+def _beyond_the_grid(
+    where: str, config: dict, study: dict, method: str, variant: dict
+) -> Iterator[str]:
+    """Check how far a rule with stages may go outwards from a grid, by its factor at a time."""
+    rule = stages.rule_of(study)
+    steps = Counter(stage.along for stage in tuning.stages(rule["uses"], rule["over"]))
+    for key in (key for key in rule["over"] if steps[key] and key in study.get("vary", {})):
+        ladder = sorted(study["vary"][key])
+        factor = max((high / low for low, high in pairwise(ladder)), default=1) ** steps[key]
+        for end in (ladder[0] / factor, ladder[-1] * factor):
+            beyond = components(config, method, variant | {key: end})
+            told = f"{where}: {rule['uses']} may go on from {key} = {ladder[0]:g} to {ladder[-1]:g}"
+            yield from _out_of_bounds(told, beyond)
 
 
 def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpfl import plugins
+from dpfl import assignment, plugins
+from dpfl.papers import datasets
 from dpfl.planning.methods import variants
 
 Study = dict[str, Any]
@@ -71,8 +72,12 @@ def _seeds(study: Study, least: int) -> Iterator[str]:
 
 
 def _held_out(study: Study) -> Iterator[str]:
-    if not study.get("validation_fraction"):
+    fraction = study.get("validation_fraction", 0)
+    total = plugins.constant("data", datasets.base(study["dataset"]), "TRAIN_EXAMPLES")
+    if not fraction:
         yield "validation_fraction, expected more than 0"
+    elif not assignment.held_out(total, fraction):
+        yield f"validation_fraction = {fraction:g} holds none of {total} examples out"
 
 
 def _varied(study: Study, keys: tuple[str, ...]) -> Iterator[str]:

@@ -10,7 +10,6 @@ import jsonschema
 from dpfl.papers import folder
 from dpfl.suggestions import as_text, nearest, shortened
 
-NAME = "lower-case letters, digits, dots and dashes"
 LONGEST = 100  # characters of a key: names of files are made of several
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 
@@ -98,7 +97,8 @@ def _missing_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]
 
 
 def _wrong_name(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
-    yield f"name {shortened(error.instance)} at {where}, expected {NAME}"
+    allowed = "digits, dots and dashes" if "." in error.validator_value else "digits and dashes"
+    yield f"name {shortened(error.instance)} at {where}, expected lower-case letters, {allowed}"
 
 
 def _out_of_bound(error: jsonschema.ValidationError, where: str) -> Iterator[str]:

@@ -139,22 +139,24 @@ def _explain(figure: Figure, study: dict, rates: pd.DataFrame) -> None:
 
 
 def _finding(summary: pd.DataFrame) -> str:
-    """Tell whose range of good rates is the widest, and whose the narrowest."""
-    known = summary.dropna(subset=["good_low"])
+    """Tell whose range of good rates is the widest, whose the narrowest, and who has none.
+
+    One that ends with the grid may be wider than it looks: it is not called the narrowest.
+    """
+    known, none = summary.dropna(subset=["good_low"]), summary[summary["good_low"].isna()]
     if known.empty:
         return "No optimizer has a good rate"
+    lost = f"; no good rate: {', '.join(none['where'])}" if len(none) else ""
     ranked = known.sort_values("width_decades", ascending=False, kind="stable")
     if len(ranked) == 1:
-        return f"{ranked.iloc[0]['label']}: good rates are {_range(ranked.iloc[0])}"
+        return f"{ranked.iloc[0]['label']}: good rates are {_range(ranked.iloc[0])}{lost}"
     widest, narrowest = ranked.iloc[0], ranked.iloc[-1]
     if widest["width_decades"] == narrowest["width_decades"]:
         width = widest["width_decades"]
         span = f"span {width:.1f} decades" if width else "are one rate of the grid"
-        return f"All ranges of good rates {span}"
-    return (
-        f"Widest range of good rates: {widest['where']}, {_range(widest)}; "
-        f"narrowest: {narrowest['where']}, {_range(narrowest)}"
-    )
+        return f"All ranges of good rates {span}{lost}"
+    least = f"; narrowest: {narrowest['where']}, {_range(narrowest)}" * (not narrowest["edge"])
+    return f"Widest range of good rates: {widest['where']}, {_range(widest)}{least}{lost}"
 
 
 def _named(summary: pd.DataFrame) -> pd.DataFrame:

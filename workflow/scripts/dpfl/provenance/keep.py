@@ -53,7 +53,7 @@ class Kept:
 
     def _require_no_less(self, target: Path, outline: dict[str, Any]) -> None:
         """Raise a UserError if chosen studies are not all that the folder has."""
-        if "select" not in self.choice.settings or not (target / OUTLINE).exists():
+        if not self.choice.config().get("select") or not (target / OUTLINE).exists():
             return
         before = files.read_json(target / OUTLINE)
         lost = [
@@ -63,11 +63,17 @@ class Kept:
             if name not in outline[part]
         ]
         if lost:
-            command = replace(self.choice, settings=self.choice.settings | {"select": []}).command()
             raise UserError(
                 f"{target} holds {', '.join(lost)} as well, which this choice leaves out; keep all "
-                f"of the scale ({command}), or remove the folder first"
+                f"of the scale ({self._all_of_it()}), or remove the folder first"
             )
+
+    def _all_of_it(self) -> str:
+        """Say how the whole scale is run, where the command or a file of it chooses studies."""
+        if "select" not in self.choice.settings:
+            return f"without `select` in {', '.join(self.choice.files)}"
+        settings = {k: v for k, v in self.choice.settings.items() if k != "select"}
+        return replace(self.choice, settings=settings).command()
 
     def _fill(self, new: Path, outline: dict[str, Any]) -> None:
         kinds = dict(self._copied(new))

@@ -90,7 +90,9 @@ def comparison(row: pd.Series, study: dict) -> str:
     interval = ""
     if known(row["ci_low"]):
         interval = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
-    p = f", {numerals.p_equation(row['p_holm'])} after Holm" if known(row["p_holm"]) else ""
+    p = ""
+    if known(row["p_holm"]):
+        p = f", {numerals.p_equation(row['p_holm'])}{sentences.after_holm(row)}"
     half = points(study["margin"] / 2)
     meaning = MEANING[row["verdict"]].format(half=half, dataset=datasets.of(study))
     said = sentences.failed(row, sentences.PAIRS)

@@ -159,9 +159,10 @@ def _ladder(key: str, tried: Sequence[Point]) -> list[float]:
 
 
 def _factor(key: str, chosen: Point, tried: list[Point]) -> float:
-    """Return the ratio of a chosen value to the nearest other one; infinity if there is none."""
+    """Return the ratio of a chosen value to the nearest other one; infinity if none is positive."""
     own = chosen.values[key]
-    steps = [high / low for low, high in pairwise(_ladder(key, tried)) if own in (low, high)]
+    pairs = [pair for pair in pairwise(_ladder(key, tried)) if own in pair]
+    steps = [high / low for low, high in pairs if low > 0]
     return min(steps, default=math.inf)
 
 

@@ -172,7 +172,7 @@ def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
 
 def p_at(p: float, level: float) -> float:
     """Return the p of a test, adjusted by the level that its interval is drawn at."""
-    return float(np.minimum(1.0, p * (1 - LEVEL) / (1 - level)))
+    return float(np.minimum(1.0, p * ((1 - LEVEL) / (1 - level))))
 
 
 def p_value(values: Sequence[float], least: float = 0.0) -> float:
