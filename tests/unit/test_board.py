@@ -334,3 +334,17 @@ def test_a_price_is_told_once_and_what_was_run_at_every_scale() -> None:
     prices = [line("differs", claim="c", kind="privacy-loss", scale=name) for name in ("a", "b")]
     ran = [line("differs", claim="d", kind="ordering", scale=name) for name in ("a", "b")]
     assert list(claims_table.once([*prices, *ran])) == [prices[0], *ran]
+
+
+@pytest.mark.parametrize(
+    ("found", "offered"),
+    [
+        (["consistent", "refuted", ""], ["refuted", "consistent"]),
+        (["consistent", ""], []),  # every row that has an answer has the same
+    ],
+)
+def test_rows_are_filtered_by_what_is_said_of_their_privacy(found, offered) -> None:
+    lines = [line("replicated", privacy=said) for said in found]
+    tab = {"id": "kept", "title": "t", "papers": [{"key": "k", "short": "s"}], "folded": []}
+    shown = board._shown([tab | {"lines": lines}])
+    assert list(shown["filters"]["privacy"]) == offered

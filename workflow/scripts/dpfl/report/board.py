@@ -13,6 +13,7 @@ from dpfl.report.claims_table import Line
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables import verdicts
 from dpfl.tables.numerals import counted
 from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
 
@@ -62,6 +63,7 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
         tab["bars"] = bars(_of_tab(tab), most)
     opened = next((tab for tab in shown if tab["lines"]), shown[0])
     certified = {line.certified for line in lines if line.certified}
+    privacy = [found for found in verdicts.PRIVACY if found in {line.privacy for line in lines}]
     return {
         "tabs": shown,
         "opened": opened["id"],
@@ -71,6 +73,7 @@ def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
             "paper": {one["key"]: one["short"] for tab in shown for one in tab["papers"]},
             "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in lines})},
             "certified": {value: value for value in ("yes", "no") if len(certified) > 1},
+            "privacy": {found: found for found in privacy if len(privacy) > 1},
         },
     }
 

@@ -58,6 +58,7 @@ class Line:
     tone: str
     chips: tuple[chips.Chip, ...]
     certified: str
+    privacy: str
     remarks: tuple[str, ...]
     runs: str
     also: tuple["Line", ...] = ()
@@ -206,6 +207,7 @@ def _line(row: Mapping, source: Source, of: Paper) -> Line:
         tone=TONES.get(row["verdict"], "open"),
         chips=chips.of(row),
         certified=chips.certified(row),
+        privacy=row["privacy"] if known(row["privacy"]) else "",
         remarks=(*why, *remarks(row)),
         runs=row["runs"] if known(row["runs"]) else "",
     )
