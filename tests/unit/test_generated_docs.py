@@ -297,8 +297,13 @@ def test_accuracy_does_not_fall_with_the_budget():
 
 def test_what_kept_runs_took_stands_beside_the_estimate(reference):
     _, kept_results = reference
-    (kept_results / "new2024" / "mnist" / "outline.json").write_text('{"core_hours": 1.6}')
-    assert rows(scales.taken(kept_results)) == [["new2024, mnist", "3", "1.6", "2", "1.2"]]
+    for key, hours in (("new2024", 1.6), ("old2020", 4.0)):
+        outline = kept_results / key / "mnist" / "outline.json"
+        outline.write_text(f'{{"core_hours": {hours}}}')
+    assert rows(scales.taken(kept_results)) == [
+        ["new2024, mnist", "3", "1.6", "2", "1.2"],
+        ["old2020, mnist", "3", "4", "2", "0.5"],
+    ]
 
 
 QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
