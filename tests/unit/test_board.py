@@ -234,23 +234,22 @@ def test_columns_without_a_number_are_left_out_of_a_board() -> None:
     assert {"printed", "ours"} <= {*heads(bare, line("matches", printed="90", ours="91"))}
 
 
-def keep(results: Path, scale: str) -> Path:
-    """Keep the claims of the paper that runs something, as `make keep` lays them out."""
-    folder = results / "reference" / TOLD / scale
+def keep(results: Path, paper: str, scale: str) -> None:
+    """Keep the claims of a paper, as `make keep` lays them out."""
     for part in ("claims", "studies", "tables"):
-        (folder / part).parent.mkdir(parents=True, exist_ok=True)
-        (folder / part).symlink_to(results / part / TOLD)
-    return folder
+        (results / part / paper).mkdir(parents=True, exist_ok=True)
+        own = results / "reference" / paper / scale / part
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.symlink_to(results / part / paper)
 
 
 @pytest.fixture
 def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Kept results: of one paper two scales with claims, of the other a folder without."""
+    """Kept results: of one paper two scales with claims, of the other one that judges nothing."""
     results = results_folder.write(tmp_path)
-    new = [keep(results, "mnist"), keep(results, "other")]
-    old = results / "reference" / SILENT / "mnist"
-    (old / "tables").mkdir(parents=True)
-    monkeypatch.setattr(kept, "about", lambda folder: ABOUT if folder in new else None)
+    for paper, scale in ((TOLD, "mnist"), (TOLD, "other"), (SILENT, "mnist")):
+        keep(results, paper, scale)
+    monkeypatch.setattr(kept, "about", lambda folder: ABOUT)
     return results / "reference"
 
 
@@ -267,13 +266,12 @@ def test_kept_claims_open_first_and_every_paper_has_one_sentence(
     assert {line.scale for line in second["lines"]} == {"small"}
     assert [one["scales"] for one in first["papers"]] == [
         [("mnist", f"{TOLD}.html"), ("other", f"{TOLD}.html")],
-        [("mnist*", f"{SILENT}.html#found")],
+        [("mnist", f"{SILENT}.html")],
     ]
     text = layout.render("index", "index", [], title="t", board=shown, unfinished=[], runs=1)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
-    assert f'href="{SILENT}.html#found"' in text and "* Kept before" in text
     assert ">1 matches</span>" in text and "It is <code>so</code>. <span" in text
-    assert f'data-paper="{SILENT}" data-before' in text and 'role="tablist"' in text
+    assert f'data-paper="{SILENT}"' in text and 'role="tablist"' in text
     assert '<p class="lead">Kept results: ' in text
     assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
     assert text.count(" data-opened>") == 1
@@ -295,7 +293,7 @@ def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
     judged = {(one.page, one.anchor) for one in tab["lines"]}
     for scale in ("mnist", "other"):
         assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
-    assert tab["papers"][1]["scales"] == [("mnist*", f"mnist/reports/{SILENT}.html")]
+    assert tab["papers"][1]["scales"] == [("mnist", f"mnist/reports/{SILENT}.html")]
     # None of the scales runs these: one line each, not one a scale.
     [(_, left)] = [own for own in tab["folded"] if "not run" in own[0]]
     assert len({one.claim for one in left}) == len(left) > 0
@@ -313,10 +311,9 @@ def test_the_list_of_kept_results_leads_to_every_scale_and_to_what_the_words_mea
     tmp_path: Path, reference: Path
 ) -> None:
     read = page.papers([TOLD, SILENT], tmp_path / "papers")
-    kept_before = reference / SILENT / "older"
-    folders = [(reference / TOLD / "mnist", ABOUT), (kept_before, None)]
+    folders = [(reference / TOLD / "mnist", ABOUT), (reference / SILENT / "other", ABOUT)]
     text = kept_page.of_all(folders, read, reference, {})
-    assert f'<a href="older/reports/{SILENT}.html">Scale older</a>' in text
+    assert '<a href="other/reports/index.html">Scale other</a>' in text
     assert '<a href="mnist/reports/index.html">Scale mnist</a>' in text
     assert '<a href="mnist/reports/statistics.html">' in text
 

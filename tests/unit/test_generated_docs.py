@@ -82,7 +82,7 @@ AT_2 = {"epsilon": 2.0, "eps_claimed": 2.0, "eps_certified": 1.9991, "audit_stat
 
 @pytest.fixture
 def reference(tmp_path, monkeypatch):
-    """Kept results of two made-up papers: one with judged claims, one that is older."""
+    """Kept results of two made-up papers: one with judged claims, one without."""
     home = tmp_path / "papers"
     for key, judges in (("new2024", True), ("old2020", False)):
         (tmp_path / "reference" / key / "mnist" / "tables").mkdir(parents=True)
@@ -107,6 +107,9 @@ def reference(tmp_path, monkeypatch):
         (own / "studies.yaml").write_text(yaml.safe_dump({"scales": chosen}), encoding="utf-8")
         for name in ("main", "other"):
             (tmp_path / "reference" / key / "mnist" / "tables" / f"{name}.csv").touch()
+        folder = tmp_path / "reference" / key / "mnist" / "claims"
+        folder.mkdir()
+        lines = [judged("beats", "not run")]
         if judges:
             lines = [
                 judged("beats", "reversed", **TOLD, **EPSILONS),
@@ -119,18 +122,14 @@ def reference(tmp_path, monkeypatch):
                 *(judged("gap", "differs", f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
                 *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(board.MANY + 1)),
             ]
-            folder = tmp_path / "reference" / key / "mnist" / "claims"
-            folder.mkdir()
-            pd.DataFrame(lines, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
+        pd.DataFrame(lines, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
     recorded = {"command": "make replicate PAPER=new2024", "commit": "abc", "core_hours": 2.0}
     more = {"runs": {"trained": 3}, "trained": None, "hardware": []}
-    monkeypatch.setattr(
-        kept, "about", lambda path: recorded | more if path.parent.name == "new2024" else None
-    )
+    monkeypatch.setattr(kept, "about", lambda path: recorded | more)
     return home, tmp_path / "reference"
 
 
-def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
+def test_judged_claims_stand_first_and_papers_without_any_last(reference):
     lines = rows(board.table(*reference, "docs/results/"))
     assert lines[0][0] == "[On new2024](docs/results/new2024.md), mnist"
     assert lines[0][1:5] == ["It beats.", "", f"beats against a, ε 2: {LEAST}", "reversed"]
@@ -139,11 +138,11 @@ def test_judged_claims_stand_first_and_older_folders_are_marked(reference):
     assert [lines[2][1], lines[2][4]] == ["It number-0.", "differs"]
     assert lines[3][1] == f"{board.MANY} more findings, on its page"
     assert lines[3][4] == f"{board.MANY} differs"
-    assert lines[4][0] == "[On old2020](docs/results/old2020.md), mnist\\*"
+    assert lines[4][0] == "[On old2020](docs/results/old2020.md), mnist"
     assert [lines[4][1], lines[4][3], lines[4][4]] == [
         "What old2020 says.",
         "Two lines.",
-        "older rules",
+        "none judged",
     ]
     assert len(lines) == 5
 
@@ -157,7 +156,7 @@ def test_a_folder_that_judges_nothing_has_no_line_where_another_of_its_paper_jud
         table.to_csv(kept_results / key / "prices" / "claims" / "claims.csv", index=False)
     lines = rows(board.table(*reference, ""))
     assert len(lines) == 5
-    assert lines[4][0] == "[On old2020](old2020.md), mnist\\*, prices\\*"
+    assert lines[4][0] == "[On old2020](old2020.md), mnist, prices"
 
 
 def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(reference):
@@ -178,7 +177,7 @@ def test_claims_that_two_folders_judge_alike_stand_once_with_both_names(referenc
         ("mnist-more", "It gap.", "matches"),
         ("mnist, mnist-more", "It number-0.", "differs"),
         ("mnist, mnist-more", many, f"{board.MANY} differs"),
-        ("mnist\\*", "What old2020 says.", "older rules"),
+        ("mnist", "What old2020 says.", "none judged"),
     ]
 
 
@@ -193,7 +192,7 @@ def test_folders_of_a_paper_stand_in_the_order_of_its_scales(reference):
 
 def test_publications_stand_before_texts_without_a_year():
     shown = rows(board.table(ROOT / "workflow" / "papers", REFERENCE, ""))
-    judges = [row[0] for row in shown if row[4] not in ("older rules", "none judged")]
+    judges = [row[0] for row in shown if row[4] != "none judged"]
     dated = [bool(re.match(r"\[[^]]*\(\d{4}\)\]", paper)) for paper in judges]
     assert {*dated} == {True, False} and dated == sorted(dated, reverse=True)
 
@@ -202,10 +201,6 @@ def test_a_text_without_a_year_has_its_short_name_or_its_title():
     about = {"title": "A long title"}
     assert paper.Paper("x", about).short == "A long title"
     assert paper.Paper("x", about | {"short": "A name"}).short == "A name"
-
-
-def test_the_mark_of_older_folders_is_explained(reference):
-    assert board.MARK in board.table(*reference, "")
 
 
 def test_below_the_claims_stands_how_many_have_a_verdict(reference):
@@ -252,19 +247,6 @@ def test_a_page_of_a_paper_shows_the_parts_of_a_claim(reference):
     assert "### beats: reversed" in text
     assert "| beats against b | +0.50 [-0.61, -0.23] points (n=5) | replicated |" in text
     assert "    make replicate PAPER=new2024\n" in text
-    assert result_page.NEAREST not in text
-
-
-def test_older_results_say_that_no_command_of_today_makes_them_again(reference):
-    home, kept_results = reference
-    text = result_page.of_paper(home / "old2020", kept_results, ROOT / "docs" / "results")
-    before, after = text.split(result_page.NEAREST)
-    assert "cannot be made again by one command of today" in before
-    assert "[where these results come from](" in before
-    assert after.split("\n\n")[1].splitlines() == [
-        f"    make replicate PAPER=old2020 SCALE={scale} DATA_DIR=/path/to/datasets"
-        for scale in ("mnist", "mnist-more")  # those that run what is held
-    ]
 
 
 def test_the_readmes_figure_is_kept_and_needed():
@@ -315,8 +297,13 @@ def test_accuracy_does_not_fall_with_the_budget():
 
 def test_what_kept_runs_took_stands_beside_the_estimate(reference):
     _, kept_results = reference
-    (kept_results / "new2024" / "mnist" / "outline.json").write_text('{"core_hours": 1.6}')
-    assert rows(scales.taken(kept_results)) == [["new2024, mnist", "3", "1.6", "2", "1.2"]]
+    for key, hours in (("new2024", 1.6), ("old2020", 4.0)):
+        outline = kept_results / key / "mnist" / "outline.json"
+        outline.write_text(f'{{"core_hours": {hours}}}')
+    assert rows(scales.taken(kept_results)) == [
+        ["new2024, mnist", "3", "1.6", "2", "1.2"],
+        ["old2020, mnist", "3", "4", "2", "0.5"],
+    ]
 
 
 QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from dpfl.errors import UserError
 from dpfl.judging import published
 from dpfl.planning import reference
 from dpfl.provenance import keep, kept, runs, sample, schema, tree, verify
-from dpfl.report import kept_page, kept_words
+from dpfl.report import kept_words
 from dpfl.tables import comparisons, ranges, study_table
 
 KINDS = {
@@ -175,6 +174,11 @@ def test_elsewhere_accuracy_must_be_within_the_tolerance(tmp_path, other):
     assert lost["verdict"] == verify.DIFFERS
 
 
+def test_a_folder_that_does_not_say_where_it_comes_from_is_one_line(tmp_path):
+    with pytest.raises(UserError, match=r"provenance.json: not there, .* keep it again"):
+        kept.about(tmp_path)
+
+
 def test_a_run_that_does_not_end_fails(tmp_path):
     entry = SUMMARY | {"run": "r", "files": {}}
     assert verify.compared(entry, runs.Finished("r", tmp_path))["verdict"] == verify.FAILED
@@ -226,17 +230,6 @@ KEPT = kept.folders(Path(__file__).parents[2] / "results" / "reference")
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_what_the_repository_keeps_has_a_page_or_provenance(path, root):
+def test_what_the_repository_keeps_says_where_it_comes_from(path):
     about = kept.about(path)
-    if about:
-        assert about["commit"] in kept_words.of(about)[0]
-        return
-    home = root / "workflow" / "papers"
-    assert "at commit " in (path / "README.md").read_text(encoding="utf-8")
-    page = kept_page.before_provenance(path, home, path.parents[1])
-    assert kept_words.MARK in page
-    assert page.count("<details>") == len(list((path / "tables").glob("*.md")))
-    assert page.count("<table>") >= page.count("<details>")
-    pictures = re.findall('data:image/webp[^"]*', page)
-    assert len(pictures) >= len(list((path / "figures").rglob("*.png")))
-    assert len(set(pictures)) == len(pictures)
+    assert about["commit"] in kept_words.of(about)[0]

@@ -38,9 +38,7 @@ function fits(line, { paper, ...ofRows }) {
 
 function told(panel) {
   const count = rows(panel).reduce((sum, row) => sum + Number(row.dataset.count), 0);
-  if (count) return `${count} claim${count === 1 ? '' : 's'}`;
-  const before = panel.querySelector('li[data-before]:not([hidden])');
-  return before ? '0 judged claims; kept before claims were judged' : '0 judged claims';
+  return count ? `${count} claim${count === 1 ? '' : 's'}` : '0 judged claims';
 }
 
 for (const tab of tabs) {

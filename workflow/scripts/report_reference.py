@@ -36,15 +36,13 @@ def main() -> None:
     found = [(path, kept.about(path)) for path in kept.folders(args.reference)]
     files.remove(args.output)
     notebooks, firsts = [], []
-    for scale in sorted({path.name for path, about in found if about}):
-        own = {path: about for path, about in found if path.name == scale and about}
+    for scale in sorted({path.name for path, _ in found}):
+        own = {path: about for path, about in found if path.name == scale}
         firsts.append(_scale(args.output / scale, own, args))
         notebooks += [_notebook(args.output / scale, path.parent.name, args) for path in own]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for stage in (notebooks, firsts):
             list(pool.map(_run, stage))
-    for path in (path for path, about in found if not about):
-        _before(args.output / path.name, path, args)
     page = args.output / "index.html"
     read = papers.papers({path.parent.name: None for path, _ in found}, args.home)
     answers = {key: answer.short(args.home / key, args.reference) for key in read}
@@ -73,12 +71,6 @@ def _notebook(home: Path, paper: str, args: Any) -> Command:
     """Return the command for the page of a paper that is kept at a scale."""
     where = ("--results", home, "--home", args.home, "--html", home / "reports")
     return ("notebook", "--paper", paper, *where, "--output", home / f"notebooks/{paper}.ipynb")
-
-
-def _before(home: Path, path: Path, args: Any) -> None:
-    """Write the page of a folder that was kept before provenance was recorded."""
-    text = kept_page.before_provenance(path, args.home, args.reference)
-    files.write_text(home / "reports" / f"{path.parent.name}.html", text)
 
 
 def _run(command: Command) -> None:

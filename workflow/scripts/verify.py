@@ -39,8 +39,9 @@ def main() -> None:
         for path in there
         if (not args.papers or path.parent.name in args.papers)
         and (not args.scale or path.name == args.scale)
-        and kept.about(path)
     ]
+    for path in folders:
+        kept.about(path)  # what has changed since is no sample
     entries = verify.of_folders(folders, args.minutes)
     if not entries:
         raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")

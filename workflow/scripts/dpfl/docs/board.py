@@ -1,4 +1,4 @@
-"""The table of claims: a line per judged claim of kept results, a marked one of older folders."""
+"""The table of claims: a line per judged claim of kept results."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -18,10 +18,6 @@ SO_FAR = (
     "{told} of {entered} claims entered have been run and judged so far, {decided} of them with an "
     "answer; {kinds} can be judged, the others are listed with the reason."
 )
-MARK = (
-    "\\* Kept before verdicts and provenance were recorded: the line tells what the tables say, "
-    "by the rules of their time."
-)
 
 
 def table(home: Path, reference: Path, pages: str) -> str:
@@ -32,13 +28,10 @@ def table(home: Path, reference: Path, pages: str) -> str:
     folders = sorted(judged.folders(home, reference), key=lambda own: not own.paper.dated)
     rows = [row for _, own in groupby(folders, key=_key) for row in _judged(list(own), pages)]
     told = {own.paper.key for own in folders if own.claims}
-    silent = [
-        own for own in folders if not own.claims and (not own.recorded or own.paper.key not in told)
-    ]
+    silent = [own for own in folders if own.paper.key not in told]
     for _, alike in groupby(silent, key=_key):
         rows.append(_told(list(alike), home, reference, pages))
-    older = any(not own.recorded for own in folders)
-    lines = judged.table(("paper", *judged.CLAIM), rows) + f"\n\n{MARK}" * older
+    lines = judged.table(("paper", *judged.CLAIM), rows)
     return f"{lines}\n\n{_so_far([paper.read(home / key) for key in folder.names(home)], folders)}"
 
 
@@ -76,10 +69,9 @@ def _judged(alike: list[Folder], pages: str) -> Iterator[list[str]]:
 def _told(alike: list[Folder], home: Path, reference: Path, pages: str) -> list[str]:
     """Return the line of a paper's folders that hold no judged claim: what its page says first."""
     own = alike[0].paper
-    scales = [each.path.name + "\\*" * (not each.recorded) for each in alike]
-    verdict = "none judged" if all(each.recorded for each in alike) else "older rules"
+    scales = [each.path.name for each in alike]
     short = found.short(home / own.key, reference) or "told on its page"
-    return [_link(alike[0], scales, pages), own.about["summary"], "", short, verdict, ""]
+    return [_link(alike[0], scales, pages), own.about["summary"], "", short, "none judged", ""]
 
 
 def _link(own: Folder, scales: list[str], pages: str) -> str:

@@ -61,14 +61,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Folder:
-    """A kept folder {paper}/{scale}; `recorded` if it says what it came from.
-
-    `claims` are those that it has given a verdict.
-    """
+    """A kept folder {paper}/{scale}; `claims` are those that it has given a verdict."""
 
     path: Path
     paper: Paper
-    recorded: bool
     claims: list[Claim]
 
     @property
@@ -91,9 +87,7 @@ def folders(home: Path, reference: Path) -> Iterator[Folder]:
     """Yield the kept folders of the papers in `home`, those of a paper as its scales stand."""
     for path in sorted(kept.folders(reference), key=lambda path: _place(home, path)):
         own = paper.read(home / path.parent.name)
-        about = kept.about(path)
-        claims = list(_claims(path, own, about["commit"])) if about else []
-        yield Folder(path, own, about is not None, claims)
+        yield Folder(path, own, list(_claims(path, own, kept.about(path)["commit"])))
 
 
 def _place(home: Path, path: Path) -> tuple[str, int, str]:

@@ -30,15 +30,9 @@ BEST = (
     "in epochs, in clients and in "
     "how rates were chosen, so this is what to beat and no comparison; no ε pays for choosing "
     "rates. `at the edge`: the rate is the last that was tried on its side, and a better one may "
-    "lie beyond; older folders do not record it. Batch, clip norm and steps of tramer2021 were "
+    "lie beyond. Batch, clip norm and steps of tramer2021 were "
     "chosen with test accuracy in view, so that its rows are optimistic."
 )
-SINCE = (
-    f"{kept_words.MARK} These results cannot be made again by one command of today: studies, "
-    "budgets and tuning have changed since. The commands and commits of then: "
-    "[where these results come from]({link}/README.md)."
-)
-NEAREST = "The nearest of today:"
 OPEN = ("what", "key", "default", "note")
 
 
@@ -121,31 +115,18 @@ def _again(folders: list[Folder], home: Path, place: Path) -> Iterator[str]:
     for path in (each.path for each in folders):
         link = Path(os.path.relpath(path, place)).as_posix()
         yield f"At the scale `{path.name}`:"
-        yield from _made(path, home, link)
+        yield from _made(path)
         yield f"[Where these results come from]({link}/README.md). Tables: {_tables(path, link)}."
     if not folders:
         yield f"No results of this paper are kept. Its scales: {_scales(home.name)}."
     yield "What a scale costs: [presets](../presets.md)."
 
 
-def _made(path: Path, home: Path, link: str) -> Iterator[str]:
-    """Yield how a kept folder was made, and of an older one what comes nearest today."""
+def _made(path: Path) -> Iterator[str]:
+    """Yield how a kept folder was made."""
     about = kept.about(path)
-    if about is None:
-        yield SINCE.format(link=link)
-        yield NEAREST
-        yield "\n".join(_nearest(path, home))
-        return
     yield f"    {about['command']}"
     yield from kept_words.of(about)
-
-
-def _nearest(path: Path, home: Path) -> Iterator[str]:
-    """Yield the commands of the scales, by name those of a folder, that run a study it holds."""
-    held = {file.stem for file in (path / "tables").glob("*.csv")}
-    for name, scale in folder.read(home / folder.STUDIES)["scales"].items():
-        if f"{name}-".startswith(f"{path.name}-") and held & {*scale["select"]}:
-            yield f"    make replicate PAPER={home.name} SCALE={name} DATA_DIR=/path/to/datasets"
 
 
 def _scales(key: str) -> str:

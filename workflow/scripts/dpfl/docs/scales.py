@@ -54,7 +54,7 @@ def taken(reference: Path) -> str:
 def _taken(reference: Path) -> Iterator[list[str]]:
     for path in kept.folders(reference):
         about = kept.about(path)
-        if about and about["runs"]["trained"]:
+        if about["runs"]["trained"]:
             hours = about["core_hours"]
             expected = files.read_json(path / kept.OUTLINE)["core_hours"]
             numbers = map(_short, (expected, hours, hours / expected))

@@ -17,15 +17,15 @@ def folders(reference: Path) -> list[Path]:
     return sorted(path.parent for path in reference.glob("*/*/tables") if path.is_dir())
 
 
-def about(folder: Path) -> dict[str, Any] | None:
-    """Return what a kept folder came from; None if it was kept before that was recorded.
+def about(folder: Path) -> dict[str, Any]:
+    """Return what a kept folder came from.
 
-    UserError for a folder of another format, for files that are not as they were kept, and for
-    tables that are not as their schema says.
+    UserError for a folder that does not say it or is of another format, for files that are not as
+    they were kept, and for tables that are not as their schema says.
     """
     path = folder / ABOUT
     if not path.exists():
-        return None
+        raise UserError(f"{path}: not there, so that nothing says what was kept; keep it again")
     found = files.read_json(path)
     if found["format"] != FORMAT:
         raise UserError(f"{path}: format {found['format']}, expected {FORMAT}; keep it again")

@@ -41,11 +41,9 @@ def context(
     ran = judged.of_run(folder, read)
     kept_ones = [source for source in ran if source.kept]
     ran = [source for source in ran if not source.kept]
-    old = judged.before_provenance(reference, read) if reference else []
     if reference:
         kept_ones += judged.of_reference(reference, read)
-    places = {path: f"{path.parent.name}.html#found" for path in old}
-    return _shown([_tab(KEPT, kept_ones, places, read, answers), _tab(RUN, ran, {}, read, {})])
+    return _shown([_tab(KEPT, kept_ones, read, answers), _tab(RUN, ran, read, {})])
 
 
 def of_kept(
@@ -53,9 +51,7 @@ def of_kept(
 ) -> dict[str, Any]:
     """Return the board of all kept results, whose pages lie in `reports`, with {scale} in it."""
     sources = judged.of_reference(reference, read, reports)
-    old = judged.before_provenance(reference, read)
-    places = {p: f"{reports.format(scale=p.name)}{p.parent.name}.html" for p in old}
-    return _shown([_tab(KEPT, sources, places, read, answers)])
+    return _shown([_tab(KEPT, sources, read, answers)])
 
 
 def _shown(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -111,21 +107,16 @@ def bars(lines: Iterable[Line], most: float) -> dict[Line, Markup]:
 def _tab(
     name: str,
     sources: Iterable[Source],
-    old: Mapping[Path, str],
     read: Mapping[str, Paper],
     answers: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a tab, a sentence per paper however many scales there are; judged papers first.
-
-    `old` are the addresses of the pages of folders that were kept before claims were.
-    """
+    """Return a tab, a sentence per paper however many scales there are; judged papers first."""
     sources = list(sources)
     papers = [
-        _paper(of, own, before, answers.get(key, ""))
+        _paper(of, own, answers.get(key, ""))
         for key, of in read.items()
         for own in [[source for source in sources if source.paper == key]]
-        for before in [{p: page for p, page in old.items() if p.parent.name == key}]
-        if own or before
+        if own
     ]
     papers.sort(key=lambda one: (not one["cited"], not one["verdicts"]))
     places = {one["key"]: place for place, one in enumerate(papers)}
@@ -134,7 +125,6 @@ def _tab(
         "id": name,
         "title": TITLES[name],
         "papers": papers,
-        "old": bool(old),
         "lines": [line for line in lines if line.verdict not in FOLDED],
         "folded": list(folded(lines)),
     }
@@ -153,24 +143,19 @@ def _of_tab(tab: Mapping[str, Any]) -> list[Line]:
     return [*tab["lines"], *(line for _, own in tab["folded"] for line in own)]
 
 
-def _paper(
-    of: Paper, sources: list[Source], before: Mapping[Path, str], answer: str
-) -> dict[str, Any]:
+def _paper(of: Paper, sources: list[Source], answer: str) -> dict[str, Any]:
     """Return what the list of papers says of one: its verdicts, its answer, and what is open."""
     lines = claims_table.lines(sources, {of.key: of})
-    left = claims_table.not_judged(sources[0], of) if sources else 0
-    new = [(source.scale, source.page) for source in sources]
-    old = [(f"{path.name}*", page) for path, page in before.items()]
+    left = claims_table.not_judged(sources[0], of)
     return {
         "key": of.key,
         "short": of.short,
         "link": of.link,
         "cited": of.dated,
-        "scales": [*new, *old],
-        "before": not sources,
+        "scales": [(source.scale, source.page) for source in sources],
         "verdicts": paper_words.verdicts(lines),
         "answer": answer,
-        "rest": paper_words.rest(lines, left) if sources else "",
+        "rest": paper_words.rest(lines, left),
     }
 
 

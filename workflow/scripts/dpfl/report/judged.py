@@ -1,6 +1,6 @@
 """Judged claims where they lie: kept ones in results/reference, and those of this run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,20 +61,14 @@ def of_page(folder: Folder, paper: Paper) -> Source:
 
 
 def of_reference(reference: Path, papers: Mapping[str, Paper], reports: str = "") -> list[Source]:
-    """Return the kept claims of some papers; folders without provenance have none.
+    """Return the kept claims of some papers.
 
     `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
     """
     order = list(papers)
     found = [path for path in kept.folders(reference) if path.parent.name in papers]
     found.sort(key=lambda path: order.index(path.parent.name))
-    return [_kept(path, papers[path.parent.name], reports) for path in found if kept.about(path)]
-
-
-def before_provenance(reference: Path, papers: Iterable[str]) -> list[Path]:
-    """Return the kept folders of some papers that were kept before claims were."""
-    own = {*papers}
-    return [p for p in kept.folders(reference) if p.parent.name in own and not kept.about(p)]
+    return [_kept(path, papers[path.parent.name], reports) for path in found]
 
 
 def table(folder: Path) -> pd.DataFrame:

@@ -5,15 +5,6 @@ from typing import Any
 from dpfl import machine
 from dpfl.tables.numerals import counted
 
-MARK = "Kept before provenance was recorded."
-"""Of a folder that names no commit, no runs and no machine that a program could read."""
-SO = (
-    f"{MARK} No record beside these results names the commit, the runs and the machines that they "
-    "come from. Columns and figures use the words of their time, and no command of today makes "
-    "them again."
-)
-"""What the page of such a folder says first."""
-
 
 def of(about: dict[str, Any] | None) -> list[str]:
     """Say which commit, command and machines kept results come from; nothing of other results."""

@@ -65,12 +65,11 @@ def _called(key: str, read: Mapping[str, Paper]) -> str:
     return read[key].short if key in read else key
 
 
-def _of_kept(paper: str, scale: str, about: dict[str, Any] | None) -> Markup:
-    told = kept_words.of(about) or [kept_words.MARK]
+def _of_kept(paper: str, scale: str, about: dict[str, Any]) -> Markup:
     head = markup.part("heading", f"{paper}, scale {scale}", 3)
-    if not about:
-        return markup.joined(head, markup.listing(told))
     facts = {"command": about["command"], "commit": about["commit"], "kept": about["kept"]}
     facts |= {"hardware": "; ".join(machine.line(own) for own in about["hardware"])}
     facts |= {f"version of {name}": text for name, text in about["versions"].items()}
-    return markup.joined(head, markup.listing(told[:1]), markup.part("facts", facts))
+    return markup.joined(
+        head, markup.listing(kept_words.of(about)[:1]), markup.part("facts", facts)
+    )

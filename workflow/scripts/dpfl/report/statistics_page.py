@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
+from dpfl.judging import conjunction
 from dpfl.report import markup, verdict_words
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
@@ -21,6 +22,8 @@ def body(folder: Folder, read: Mapping[str, Paper]) -> Markup:
     return markup.joined(
         markup.part("paragraph", "These are the rules in force."),
         *(markup.listing(verdict_words.rules(margin)) for margin in margins),
+        markup.part("heading", "How the parts of a claim add up"),
+        *_parts(conjunction.__doc__.strip()),
         markup.part("heading", "How two sides were tuned"),
         markup.table(["word", "meaning"], [[key, text] for key, text in fairness.SAID.items()]),
         markup.part("heading", "Kinds of claims"),

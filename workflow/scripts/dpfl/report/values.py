@@ -1,6 +1,5 @@
 """The numbers that a page quotes: rows of the tables of one folder, picked by their settings."""
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ from dpfl.errors import UserError
 from dpfl.judging.cells import same
 from dpfl.provenance import runs
 from dpfl.suggestions import nearest
-from dpfl.tables import comparisons, forms, verdicts
+from dpfl.tables import comparisons, forms
 from dpfl.tables.numerals import known
-from dpfl.tables.results import variant_text
 
 Row = dict[str, Any]
 BOOLEANS = {"True": True, "False": False}
@@ -28,8 +26,7 @@ class Values:
     """Tables by name, such as `fsdp-k` for the cells of a study.
 
     `where` names columns and what they hold; numbers are compared as numbers, and a list means
-    any of its values. Where a table has no columns for what its study varied, all varied settings
-    together are compared with the text in its column `variant`.
+    any of its values.
     """
 
     folder: Path
@@ -121,18 +118,15 @@ class Printed:
 def read(path: Path) -> pd.DataFrame:
     """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known."""
     raw = files.read_table(path, dtype=str, keep_default_na=False)
-    typed = raw.assign(**{name: _typed(raw[name]) for name in raw.columns})
-    return _with_trained(_with_certified(typed))
+    return raw.assign(**{name: _typed(raw[name]) for name in raw.columns})
 
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
     """Return the rows that agree with `where`; UserError for a column that is not there."""
-    own = {key: value for key, value in where.items() if key in table}
-    varied = {key: value for key, value in where.items() if key not in table}
-    if varied:
-        own["variant"] = _variants(table, name, varied)
     agreeing = range(len(table))
-    for key, value in own.items():
+    for key, value in where.items():
+        if key not in table:
+            raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
         held = table[key].tolist()
         agreeing = [row for row in agreeing if same(held[row], value)]
     return table.iloc[agreeing].to_dict("records")
@@ -144,50 +138,6 @@ def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
     if len(found) != 1:
         raise UserError(f"{len(found) or 'no'} rows of {name} with {_said(where)}, expected one")
     return found[0]
-
-
-def _variants(table: pd.DataFrame, name: str, varied: Mapping[str, Any]) -> list[str]:
-    """Return the texts that settings without a column may have in the column `variant`."""
-    choices = [[(key, value) for value in _listed(varied[key])] for key in varied]
-    orders = (order for one in itertools.product(*choices) for order in itertools.permutations(one))
-    texts = [variant_text(dict(order)) for order in orders]
-    if "variant" not in table or not set(texts) & set(table["variant"]):
-        key = next(iter(varied))
-        raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
-    return texts
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _with_certified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give an older table of cells its column `certified`: a proof, or no budget to prove.
-
-    A table that does not hold what was proven, such as that of trials, gets none.
-    """
-    if not {"epsilon", "eps_certified"} <= {*table} or "certified" in table:
-        return table
-    proven = table["eps_certified"].map(known) | (table["epsilon"] == math.inf)
-    return table.assign(certified=proven.astype(bool))
-
-
-def _with_trained(table: pd.DataFrame) -> pd.DataFrame:
-    """Give an older table of cells its column `trained`.
-
-    It knows of runs at chance alone, if of any, and has them in its means: where there are some,
-    the mean of the others is not known. Nor has it an interval where seeds are too few for one.
-    """
-    if "accuracy_mean" not in table or "trained" in table:
-        return table
-    lost = table.get("at_chance", pd.Series(0.0, table.index)).fillna(0)
-    ends = {"ci_low", "ci_high", "sd"} & {*table}
-    spread = (lost == 0) & (table["n"] >= verdicts.MIN_SPREAD)
-    return table.assign(
-        trained=table["n"] - lost,
-        accuracy_mean=table["accuracy_mean"].where(lost == 0),
-        **{key: table[key].where(spread) for key in ends},
-    )
 
 
 def _typed(column: pd.Series) -> pd.Series:

@@ -97,8 +97,8 @@ def _runs_of(runs: pd.DataFrame, method: str, variant: str) -> pd.DataFrame:
 
 
 def whole(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of comparisons as a whole; older tables have no others."""
-    return compared[compared["part"] == OVERALL] if "part" in compared else compared
+    """Return the rows of comparisons as a whole."""
+    return compared[compared["part"] == OVERALL]
 
 
 def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
