@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typed_numbers
 
-from dpfl import analyses, data, plugins
+from dpfl import analyses, data, files, plugins
 from dpfl.errors import UserError
 from dpfl.papers import folder
 from dpfl.report import prose
@@ -129,15 +129,17 @@ def test_every_figure_is_there(key: str, tmp_path: Path, reference: Path) -> Non
 def test_a_guard_that_fails_names_the_page_and_the_statement(
     tmp_path: Path, reference: Path
 ) -> None:
-    for part in ("tables", "claims"):
-        shutil.copytree(reference / "meng2023/mnist" / part, tmp_path / "meng2023/mnist" / part)
-    path = tmp_path / "meng2023/mnist/claims/claims.csv"
+    kept = shutil.copytree(reference / "meng2023/mnist", tmp_path / "meng2023/mnist")
+    path = kept / "claims/claims.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(row | {"verdict": "inconclusive"} for row in rows)
+    told = files.read_json(kept / "provenance.json")
+    told["files"]["claims/claims.csv"]["sha256"] = files.digest(path)
+    files.write_json(kept / "provenance.json", told)
     with pytest.raises(UserError) as error:
         page("meng2023", tmp_path, tmp_path)
     assert str(error.value).startswith(f"{folder.HOME / 'meng2023' / 'page.md'}:")
