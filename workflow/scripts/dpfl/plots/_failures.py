@@ -35,10 +35,12 @@ def text(cell: pd.Series, short: bool = False) -> str:
 
 
 def at_foot(ax: Axes, x: float, cell: pd.Series, look: Look) -> None:
-    """Write at the lower edge what left the frame of a vertical accuracy axis, and how many."""
+    """Write at the lower edge how many runs of a cell failed, beside its bar and its mark."""
     words = text(cell, short=True)
     if words:
-        _write(ax, words, (x, 0.012), ("data", "axes fraction"), look, rotation=90, va="bottom")
+        beside = {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right"}
+        foot = (x, 0.012), ("data", "axes fraction")
+        _write(ax, words, *foot, look, rotation=90, va="bottom", **beside)
 
 
 def at_left(ax: Axes, y: float, cell: pd.Series, look: Look) -> None:
