@@ -120,3 +120,10 @@ def test_orders_that_do_not_converge_are_dropped():
     truth = price("pld", 0.5, 2.0, 10)
     for name in ("rdp", "classic-rdp"):
         assert truth < price(name, 0.5, 2.0, 10) < 2 * truth
+
+
+def test_runs_that_share_their_batches_do_not_compose():
+    """J sums of one batch, each with noise z, are one Gaussian at the multiplier z / sqrt(J)."""
+    q, z, steps, runs = 64 / 6000, 1.173, 1860, 9
+    together = epsilon(q, z / runs**0.5, steps, runs * DELTA)
+    assert together > 1.5 * runs * epsilon(q, z, steps, DELTA)

@@ -105,7 +105,7 @@ INPUTS, TARGETS = tensors()
         ({"budget": "decay"}, "budget decay: the setting 'shape' is missing"),
         ({"loss_fn": shared}, "depends on the others of the batch"),
         ({"loss_fn": by_batch}, "depends on the others of the batch"),
-        ({"loss_fn": lambda o, t: o - o}, r"it returns \(4, 2\) for 4 examples"),
+        ({"loss_fn": lambda o, t: o - o}, r"it returns \(16, 2\) for 16 examples"),
         ({"examples": (INPUTS, TARGETS.float())}, "loss_fn on .* but got Float"),
     ],
 )

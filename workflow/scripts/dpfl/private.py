@@ -7,8 +7,9 @@ while private.step():
 print(private.epsilon())
 """
 
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -17,10 +18,12 @@ from torch import Tensor, nn
 from dpfl import bounds, fitness, mechanisms, private_parts, private_sources
 from dpfl.audit.findings import findings
 from dpfl.audit.terms import NOT_AUDITED, Terms
+from dpfl.errors import UserError
 from dpfl.example_wise import require_example_wise
 from dpfl.flat import joined
 from dpfl.given_examples import Given, batches
 from dpfl.gradients.layout import channels_last
+from dpfl.own_gradients import require_own_gradients
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
@@ -34,6 +37,9 @@ from dpfl.training.steps import Batches, PrivateSteps, Sources, cross_entropy, t
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
 CANARIES, LEVEL = 1000, 0.05
+_TRIED = 8  # examples that the network and the loss are tried on
+
+_ONE_NOISE = "as two that go on from one step would draw the same noise; make a new one"
 
 BOUNDS = {
     "epsilon": "number > 0",
@@ -111,13 +117,19 @@ class Private:
         self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
         self._public = _public(public, self._examples, device)
         self._expected = self.plan["sample_rate"] * len(self._examples)
-        _require_own(model, loss_fn, *self._examples[torch.arange(2)])
+        tried = torch.arange(min(_TRIED, len(self._examples)))
+        _require_own(model, loss_fn, *self._examples[tried])
         seen = private_sources.seen(model, optimizer, loss_fn, self._public)
         sources = private_sources.of(seed, {**settings.asked(), **self._parts}, seen)
         self._steps = self._build(loss_fn, sources, audit)
         self._before = self._weights()
         self._paid, self._noise = 0, 0.0
         """Of the epoch in progress: how many of its steps are paid, and at what noise."""
+        self._process = os.getpid()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles: two of them would draw one noise on two sums."""
+        raise UserError(f"Private: it cannot be copied or pickled, {_ONE_NOISE}")
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
@@ -144,7 +156,12 @@ class Private:
         return self._steps.taken
 
     def step(self) -> bool:
-        """Take one private step of the optimizer; False, with nothing done, if none is left."""
+        """Take one private step of the optimizer; False, with nothing done, if none is left.
+
+        UserError in a process that was forked from the one in which this was made.
+        """
+        if os.getpid() != self._process:
+            raise UserError(f"Private: it cannot go on in a forked process, {_ONE_NOISE}")
         each = self.plan["steps_per_round"]
         number = self.taken % each
         if self.taken >= self.steps:
@@ -181,7 +198,9 @@ class Private:
     def epsilon(self) -> float | Unproven:
         """Return the epsilon spent at delta, or why none is proven.
 
-        Exact after whole epochs and after the last step, else that of the epoch in progress.
+        Exact after whole epochs and after the last step, else that of the epoch in progress. Proven
+        where what ended the steps owes nothing to the run; who stops because of what the run showed
+        has spent plan["epsilon"].
         """
         unproven = isinstance(self._promised, Unproven)
         return self._promised if unproven else self._ledger.epsilon_spent()
@@ -201,12 +220,13 @@ class Private:
 def _require_own(
     model: nn.Module, loss_fn: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
 ) -> None:
-    """UserError unless outputs and losses of some examples are those of each one alone."""
+    """UserError unless outputs, losses and gradients of examples are those of each one alone."""
     name = type(model).__name__
     with fitness.told_of(f"model {name} on inputs {fitness.kind(inputs)}"), torch.no_grad():
         require_example_wise(model, inputs, name)
         outputs = model(channels_last(inputs))
     fitness.require_own_losses(loss_fn, outputs, targets)
+    require_own_gradients(model, loss_fn, inputs, targets, name)
 
 
 def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:

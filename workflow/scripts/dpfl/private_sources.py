@@ -47,10 +47,16 @@ def seen(
 
 
 def _named(function: Callable) -> list[str]:
-    """Return what a function is called; of a partial one its function's name and arguments."""
+    """Return what a function is called; of a partial one its function's name and arguments.
+
+    Of an object, such as a loss of torch.nn, its class and its plain attributes.
+    """
     if isinstance(function, partial):
         return [*_named(function.func), repr(function.args), repr(function.keywords)]
-    return [getattr(function, "__qualname__", type(function).__qualname__)]
+    if hasattr(function, "__qualname__"):
+        return [function.__qualname__]
+    plain = {k: v for k, v in vars(function).items() if isinstance(v, bool | float | int | str)}
+    return [type(function).__qualname__, repr(sorted(plain.items()))]
 
 
 def _digest(values: Tensor) -> str:

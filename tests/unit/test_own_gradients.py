@@ -1,0 +1,120 @@
+"""Networks are refused where a gradient is another example's, whatever weights they begin with."""
+
+import copy
+import multiprocessing
+import pickle
+
+import pytest
+import torch
+from torch import nn
+
+import dpfl
+from dpfl import models, plugins
+from dpfl.errors import UserError
+from dpfl.own_gradients import require_own_gradients
+from dpfl.training.steps import cross_entropy
+
+CLASSES = 3
+SHAPES = {"mnist": (1, 28, 28), "digits": (1, 8, 8), "cifar10": (3, 32, 32), "scatter": (81, 7, 7)}
+
+
+class Centred(nn.Module):
+    """Subtracts the mean of the batch."""
+
+    def forward(self, x):
+        return x - x.mean(0)
+
+
+class Sorted(nn.Module):
+    """Sorts the batch, as for lengths, and puts its outputs back into the batch's order."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(5, 4), nn.Linear(4, CLASSES)
+
+    def forward(self, x):
+        order = x[:, 0].argsort()
+        return self.last(torch.tanh(self.first(x[order]))[order.argsort()])
+
+
+def with_zeros(*layers):
+    """Return a network whose outputs are 0 at first."""
+    last = nn.Linear(5, CLASSES)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(*layers, last)
+
+
+def examples(shape=(5,), n=20):
+    generator = torch.Generator().manual_seed(3)
+    return torch.randn(n, *shape, generator=generator), torch.arange(n) % CLASSES
+
+
+def private(model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    budget = {"epsilon": 4.0, "delta": 1e-3, "batch_size": 5, "epochs": 2}
+    return dpfl.Private(model, optimizer, examples=examples(), seed=0, **budget)
+
+
+def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
+    """Why it is refused: an example more moves the sum by far more than the clip norm."""
+    torch.manual_seed(0)
+    model, clip_norm, moved = Sorted(), 0.1, []
+    for seed in range(20):
+        x = torch.randn(51, 5, generator=torch.Generator().manual_seed(seed)) * 5
+        sums = [
+            dpfl.gradients.PerExampleGradients(
+                model, cross_entropy, x[:n], torch.arange(n) % CLASSES
+            ).clipped_sum(clip_norm)
+            for n in (50, 51)
+        ]
+        apart = [(b - a).flatten() for a, b in zip(*sums, strict=True)]
+        moved.append(float(torch.cat(apart).norm()))
+    assert max(moved) > 2 * clip_norm
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: with_zeros(Centred()), Sorted], ids=["zeros hide the mean", "sorted"]
+)
+def test_what_is_not_the_examples_own_is_refused(build):
+    with pytest.raises(UserError, match="depends on the others of the batch") as caught:
+        private(build())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_network_that_begins_with_zeros_trains():
+    made = private(with_zeros())
+    assert made.step() and made.epsilon() > 0
+
+
+@pytest.mark.parametrize("name", plugins.names("models"))
+def test_every_shipped_network_has_gradients_of_its_own(name):
+    shape = SHAPES.get(name.split("-")[0], (1, 8, 8))
+    model = models.build(name, torch.Generator().manual_seed(0), shape, 10)
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    require_own_gradients(model, cross_entropy, *examples(shape, 6), name)
+    assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("made_again", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_two_of_it_never_go_on_from_one_step(made_again):
+    with pytest.raises(UserError, match="same noise"):
+        made_again(private(with_zeros()))
+
+
+def _told(made, answers):
+    try:
+        made.step()
+    except UserError as error:
+        answers.put(str(error))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_a_forked_process_does_not_go_on():
+    fork = multiprocessing.get_context("fork")
+    answers = fork.Queue()
+    child = fork.Process(target=_told, args=(private(with_zeros()), answers))
+    child.start()
+    told = answers.get(timeout=60)
+    child.join()
+    assert "forked process" in told
