@@ -11,8 +11,9 @@ from PIL import Image
 from dpfl.report import captions
 from dpfl.report.reader import shown_width
 
-COLOURS, WIDEST = 192, 1200
-"""Of a picture in a page: enough for lines and text; the file and its PDF have more."""
+COLOURS, REFINED, WIDEST = 96, 2, 1200
+"""Of a picture in a page: enough for lines and text once the palette is refined so many times; the
+file and its PDF have more."""
 LARGE, QUALITY = 120_000, 75
 """Bytes beyond which some is lost, and the quality at which letters beside noise stay readable."""
 
@@ -54,7 +55,7 @@ def data(path: Path) -> str:
         flat = Image.new("RGB", picture.size, "white")
         flat.paste(picture, mask=picture.convert("RGBA").getchannel("A"))
         wide = most_pixels(flat)
-    few = wide.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = wide.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, REFINED, dither=Image.Dither.NONE)
     packed = _packed(few.convert("RGB"), lossless=True)
     if len(packed) > LARGE:
         packed = _packed(wide, quality=QUALITY)
