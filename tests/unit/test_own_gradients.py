@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import torch
+from test_example_wise import SHAPES
 from torch import nn
 
 import dpfl
@@ -15,7 +16,6 @@ from dpfl.own_gradients import require_own_gradients
 from dpfl.training.steps import cross_entropy
 
 CLASSES = 3
-SHAPES = {"mnist": (1, 28, 28), "digits": (1, 8, 8), "cifar10": (3, 32, 32), "scatter": (81, 7, 7)}
 
 
 class Centred(nn.Module):
@@ -23,6 +23,17 @@ class Centred(nn.Module):
 
     def forward(self, x):
         return x - x.mean(0)
+
+
+class Scaled(nn.Module):
+    """Learns one factor."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x):
+        return self.factor * x
 
 
 class Sorted(nn.Module):
@@ -79,6 +90,12 @@ def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
 def test_what_is_not_the_examples_own_is_refused(build):
     with pytest.raises(UserError, match="depends on the others of the batch") as caught:
         private(build())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parameter_without_dimensions_is_refused_in_one_line():
+    with pytest.raises(UserError, match="no per-example gradient known") as caught:
+        private(nn.Sequential(Scaled(), nn.Linear(5, CLASSES)))
     assert "\n" not in str(caught.value)
 
 

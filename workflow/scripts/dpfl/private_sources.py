@@ -55,7 +55,8 @@ def _named(function: Callable) -> list[str]:
         return [*_named(function.func), repr(function.args), repr(function.keywords)]
     if hasattr(function, "__qualname__"):
         return [function.__qualname__]
-    plain = {k: v for k, v in vars(function).items() if isinstance(v, bool | float | int | str)}
+    held = getattr(function, "__dict__", {})
+    plain = {k: v for k, v in held.items() if isinstance(v, bool | float | int | str)}
     return [type(function).__qualname__, repr(sorted(plain.items()))]
 
 
