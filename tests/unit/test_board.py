@@ -181,12 +181,14 @@ def test_chips_tell_a_proof_from_none_and_round_to_the_safe_side() -> None:
     ]
     assert (chips.certified(own), chips.certified(bare)) == ("yes", "no")
     assert chips.of(row(eps_claimed=math.inf)) == () and chips.certified(row()) == ""
+    assert chips.of(own | {"unit": "client"})[0].value == "8, client-level"
 
 
 def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
+    other = line("replicated", tone="good", claim="b")
     lines = [
-        line("replicated", tone="good", also=(line("replicated", tone="good"),)),
-        line("reversed", tone="bad"),
+        line("replicated", tone="good", claim="a", also=(other,)),
+        line("reversed", tone="bad", claim="c"),
         line("demonstration"),
         line("not run"),
     ]
@@ -196,6 +198,8 @@ def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
     )
     assert paper_words.verdicts(lines) == [("2 replicated", "good"), ("1 reversed", "bad")]
     assert paper_words.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
+    again = [*lines, line("inconclusive", claim="c", scale="another")]
+    assert paper_words.lead(again).startswith("3 claims are judged, 4 findings over all scales: ")
     assert paper_words.lead([line("unfinished")]) == "No claim is judged; 1 unfinished."
     assert paper_words.lead([line("not run")]) == "No claim is judged; 1 not run."
     assert paper_words.answer([], 2) == "2 claims: 2 cannot be judged."

@@ -21,6 +21,7 @@ from dpfl.report import (
     published_table,
     reader,
     study_section,
+    units,
     values,
 )
 from dpfl.report.judged import Source
@@ -256,6 +257,15 @@ def test_three_epsilons_stand_in_one_order() -> None:
     assert claims_table.epsilons(row_of(eps_claimed=8.0, audit_status="blind")).endswith("/ blind")
     free = row_of(eps_claimed=float("inf"), eps_certified=float("inf"))
     assert claims_table.epsilons(free) == "∞ / ∞ / not audited"
+    client = row_of(eps_claimed=8.0, eps_certified=8.0, unit="client")
+    assert claims_table.epsilons(client) == "8 / 8 / not audited, client-level"
+
+
+def test_a_claim_has_the_unit_that_the_cells_of_its_study_have(tmp_path: Path) -> None:
+    pd.DataFrame({"unit": ["client", "client"]}).to_csv(tmp_path / "servers.csv", index=False)
+    pd.DataFrame({"sigma": [1.0]}).to_csv(tmp_path / "prices.csv", index=False)
+    claims = pd.DataFrame({"study": ["servers", "prices", "elsewhere", ""]})
+    assert list(units.of_claims(claims, tmp_path)["unit"]) == ["client", "", "", ""]
 
 
 def test_remarks_tell_what_a_gain_needs() -> None:

@@ -9,7 +9,7 @@ from dpfl.docs import markdown
 from dpfl.judging import withdrawn
 from dpfl.papers import folder
 from dpfl.provenance import kept
-from dpfl.report import claims_table, deciding, paper, values
+from dpfl.report import claims_table, deciding, paper, units, values
 from dpfl.report.paper import Paper
 from dpfl.tables.numerals import known
 from dpfl.tables.vocabulary import UNJUDGED
@@ -102,6 +102,7 @@ def _claims(path: Path, own: Paper, commit: str) -> Iterator[Claim]:
     """Yield the claims that a folder has given a verdict."""
     table = values.read(path / "claims" / "claims.csv")
     table = withdrawn.from_table(table, own.claims.values(), commit)
+    table = units.of_claims(table, path / "tables")
     for name, about in own.claims.items():
         rows = claims_table.parts(table, name)
         if rows and rows[0]["verdict"] not in UNJUDGED:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpfl.report import units
 from dpfl.tables.numerals import known, number, rounded_down, rounded_up
 
 NONE = "not audited"
@@ -23,7 +24,7 @@ def of(row: Mapping) -> tuple[Chip, ...]:
     if not known(row["eps_claimed"]) or math.isinf(row["eps_claimed"]):
         return ()
     return (
-        Chip("claimed", number(row["eps_claimed"], "{:g}"), "open"),
+        Chip("claimed", number(row["eps_claimed"], "{:g}") + units.level(row), "open"),
         _certified(row),
         _audited(row),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from dpfl.papers import measures
-from dpfl.report import chips, deciding, forest, kind, paper
+from dpfl.report import chips, deciding, forest, kind, paper, units
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.tables import fairness, verdicts
@@ -65,6 +65,11 @@ class Line:
     """Other claims with the same finding of the same runs."""
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """Return what says which claim it is, whatever the scale."""
+        return self.key, self.where, self.claim
+
+    @property
     def finding(self) -> tuple[str, ...]:
         """Return what two claims share that the same runs answer alike."""
         return self.page, self.runs, self.verdict, self.part, self.difference, self.ours
@@ -100,10 +105,9 @@ def once(found: Iterable[Line]) -> Iterator[Line]:
     """
     told = set()
     for line in found:
-        claim = (line.key, line.where, line.claim)
-        if claim not in told or (line.verdict != NOT_RUN and line.kind != PRICE):
+        if line.identity not in told or (line.verdict != NOT_RUN and line.kind != PRICE):
             yield line
-        told.add(claim)
+        told.add(line.identity)
 
 
 def not_judged(source: Source, of: Paper) -> int:
@@ -157,13 +161,14 @@ def difference(row: Mapping) -> str:
 
 
 def epsilons(row: Mapping) -> str:
-    """Return the claimed, certified and audited epsilon in this order, and what is refuted."""
+    """Return the claimed, certified and audited epsilon in this order, and what is to be added."""
     if not known(row["eps_claimed"]):
         return ""
     certified = row["eps_certified"]
     proven = rounded_up(float(certified)) if known(certified) else "none"
     refuted = f", {row['privacy']}" if row["privacy"] in verdicts.REFUTED else ""
-    return " / ".join((_short(row["eps_claimed"]), proven, f"{audited(row)}{refuted}"))
+    of = units.level(row)
+    return " / ".join((_short(row["eps_claimed"]), proven, f"{audited(row)}{refuted}{of}"))
 
 
 def remarks(row: Mapping) -> tuple[str, ...]:

@@ -41,10 +41,12 @@ def verdicts(lines: Iterable[Line]) -> list[tuple[str, str]]:
 
 
 def lead(lines: Iterable[Line]) -> str:
-    """Say first what the claims of all papers come to."""
+    """Say first what the claims of all papers come to; a finding is of one claim at one scale."""
     lines = list(lines)
     found = judged(lines)
-    many = f"{counted(len(found), 'claim')} {'is' if len(found) == 1 else 'are'} judged"
+    claims = len({line.identity for line in found})
+    findings = f", {len(found)} findings over all scales" * (len(found) > claims)
+    many = f"{counted(claims, 'claim')} {'is' if claims == 1 else 'are'} judged{findings}"
     told = f"{many}: {_tally(found)}" if found else "No claim is judged"
     return f"{'; '.join(filter(None, (told, rest(lines, 0))))}."
 
