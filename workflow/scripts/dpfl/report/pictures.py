@@ -11,9 +11,9 @@ from PIL import Image
 from dpfl.report import captions
 from dpfl.report.reader import shown_width
 
-COLOURS, REFINED, WIDEST = 96, 2, 1200
+COLOURS, REFINED, WIDEST = 96, 2, 1400
 """Of a picture in a page: enough for lines and text once the palette is refined so many times; the
-file and its PDF have more."""
+file and its PDF have more. Resizing adds shades and a third to the bytes: most are narrower."""
 LARGE, QUALITY = 120_000, 75
 """Bytes beyond which some is lost, and the quality at which letters beside noise stay readable."""
 
