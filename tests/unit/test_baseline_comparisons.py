@@ -90,6 +90,25 @@ def test_a_change_gains_loses_or_makes_no_difference(tmp_path: Path) -> None:
     assert (base["verdict"], free["verdict"]) == ("baseline", "")
 
 
+def test_no_difference_at_several_budgets_is_told_by_the_one_that_reaches_farthest(
+    tmp_path: Path,
+) -> None:
+    """At ε 2 all seeds but one lose a little, at ε 8 three lose less and three gain as much."""
+    made, runs, *_ = budget_study(tmp_path)
+    shift = {2.0: [-0.03, -0.06, 0.01, -0.05, -0.02, -0.03], 8.0: [0.01, -0.01] * 3}
+    keys = ["method", "clip_norm", "epsilon", "seed"]
+    base = runs[runs["budget"] == "uniform"].set_index(keys)["accuracy"]
+    for index, own in runs[(runs["budget"] == "adaptive") & (runs["epsilon"] < INF)].iterrows():
+        runs.loc[index, "accuracy"] = base[tuple(own[keys])] + shift[own["epsilon"]][own["seed"]]
+    found = comparisons.comparisons(made, runs)
+    own = found[found["better"].str.endswith("=adaptive")].set_index("part")
+    assert set(own["verdict"]) == {"no difference"}
+    ranked = [own.loc[[f"epsilon {e}"], "p"].to_numpy() for e in (2, 8)]
+    assert (ranked[0] < ranked[1]).all()
+    told = own.loc[["overall"], ["difference", "ci_low"]].to_numpy()
+    assert (told == own.loc[["epsilon 2"], ["difference", "ci_low"]].to_numpy()).all()
+
+
 def test_a_baseline_with_few_seeds_or_on_digits_is_not_judged(tmp_path: Path) -> None:
     _, _, compared, _ = budget_study(tmp_path / "few", seeds=2)
     assert set(compared["verdict"]) == {"too few seeds"}

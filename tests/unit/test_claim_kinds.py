@@ -50,6 +50,16 @@ def test_several_opponents_at_one_budget_are_told_without_the_p_of_another():
     assert ", p < 0.0001):" in judging.words(judge(found, **ORDERING).iloc[0])
 
 
+def test_several_opponents_of_whom_one_has_two_seeds_are_no_single_comparison():
+    found = judged.of({(m, 2.0, ()): np.full(n, at) for m, n, at in (("a", 5, 90), ("b", 5, 88))})
+    few = judged.of(
+        {(m, 2.0, ()): np.full(n, at) for m, n, at in (("a", 5, 90), ("b", 5, 88), ("c", 2, 89))}
+    )
+    whole = judge(few, **ORDERING | {"worse": ["b", "c"]}).iloc[0]
+    assert np.isnan(whole["p"]) and "where it is worst off" in judging.words(whole)
+    assert "where it is worst off" not in judging.words(judge(found, **ORDERING).iloc[0])
+
+
 @pytest.mark.parametrize(("better", "worse"), [("a", "b"), ("b", "a")])
 def test_a_cell_that_one_side_alone_has_leaves_the_claim_open(better, worse):
     rng = np.random.default_rng(5)
@@ -204,6 +214,45 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
     assert late["difference"] == pytest.approx(11 - 4)  # rounds 0 to 10, and one more
     assert "5 never get there, counted as one round more" in judging.words(late)
     assert verdict(found, **claim | {"better": "b", "worse": ["a"]}) == "reversed"
+
+
+def test_budgets_that_a_claim_does_not_name_change_nothing_in_a_race():
+    """One run of a is late at ε 2, where training has rounds 0 to 10; ε 8 has twice as many."""
+
+    def curve(method, epsilon, seed):
+        at = {"a": 99 if seed == 0 or epsilon == 8 else 2, "b": 10}[method]
+        return [0.9 if t >= at else 0.2 for t in range(11 if epsilon == 2 else 21)]
+
+    cells = {(m, e, ()): np.full(5, 90.0) for m in "ab" for e in (2.0, 8.0)}
+    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
+    claim |= {"epsilons": [2]}
+    at_2 = {cell: runs for cell, runs in cells.items() if cell[1] == 2.0}
+    alone, beside = (judge(judged.of(s, curves=curve), **claim).iloc[0] for s in (at_2, cells))
+    assert alone["difference"] == pytest.approx((4 * 8 - 1) / 5)
+    assert alone[["difference", "difference_low", "about"]].equals(
+        beside[["difference", "difference_low", "about"]]
+    )
+    assert "(1 never gets there" in beside["about"]
+
+
+def test_a_run_that_is_late_for_two_opponents_is_one_run():
+    def curve(method, epsilon, seed):
+        return [0.2 if method == "a" or t < 3 else 0.9 for t in range(11)]
+
+    found = judged.of({(m, 2.0, ()): np.full(5, 90.0) for m in "abc"}, curves=curve)
+    claim = {"kind": "convergence", "better": "a", "worse": ["b", "c"], "accuracy": 40}
+    assert "(5 never get there" in judge(found, **claim).iloc[0]["about"]
+
+
+@pytest.mark.parametrize("accuracy", [0.098, 0.1135, 0.1028, 0.7])
+@pytest.mark.parametrize("rounds", [10, 20, 33])
+@pytest.mark.parametrize("direction", ["rises", "falls"])
+def test_curves_that_do_not_move_have_no_trend(accuracy, rounds, direction):
+    found = judged.of(
+        {("a", 2.0, ()): np.full(5, 100 * accuracy)}, curves=lambda m, e, s: [accuracy] * rounds
+    )
+    flat = {"kind": "trend", "method": "a", "over": "rounds", "direction": direction}
+    assert verdict(found, **flat) == "not replicated"
 
 
 def test_the_accuracy_to_reach_may_be_the_others_own():

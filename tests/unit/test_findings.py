@@ -29,7 +29,8 @@ def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[
     [
         ([1.0], "A: +1.0 point against B here, n = 1"),
         ([-0.5, -0.3], "A: -0.4 points against B here, n = 2"),
-        ([0.01], "A and B are equal here, n = 1"),
+        ([0.01], "A and B have equal means here, n = 1"),
+        ([1.0, -1.0], "A and B have equal means here, n = 2"),
         ([], "A and B: no seed trained with both here"),
     ],
 )

@@ -37,6 +37,13 @@ def test_runs_that_trained(values, count):
     assert outcomes.trained(values[::-1], CHANCE).sum() == count
 
 
+@given(st.integers(6500, 9000))
+def test_a_run_five_points_under_the_others_to_the_example_trained(right):
+    values = [100 * (n / 10_000) for n in (right, right, right, right, right - 500)]
+    assert outcomes.trained(values, CHANCE).all()
+    assert not outcomes.trained([*values[:4], 100 * ((right - 501) / 10_000)], CHANCE).all()
+
+
 @given(accuracies)
 def test_what_failed_is_at_chance_or_below_all_that_trained(values):
     found, values = outcomes.trained(values, CHANCE), np.array(values)

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import tuning_simulation as simulation
 import yaml
@@ -18,6 +19,25 @@ def shipped():
 @pytest.mark.parametrize("pairing", simulation.DIFFERENCE_SD)
 def test_two_equal_methods_are_seldom_told_apart_by_more_than_half_the_margin(shipped, pairing):
     assert shipped[f"replicated, {pairing}"] <= 0.05
+
+
+def test_noisier_trials_and_steeper_curves_leave_replicated_rare(monkeypatch):
+    """Trials as on Fashion-MNIST, and curves that fall off above the peak, where training fails."""
+    rule = simulation.RULES[-1]
+
+    def falling(cls, rng, low, high):
+        left, right = rng.uniform([0.3, 3], [0.8, 20]) / np.log(simulation.AWAY) ** 2
+        return cls(np.exp(rng.uniform(np.log(low), np.log(high))), left, right)
+
+    for trial_sd, sd, cost in ((1.0, 0.48, (0.6, 1.4)), (0.8, 0.4, None)):
+        monkeypatch.setattr(simulation, "TRIAL_SD", trial_sd)
+        monkeypatch.setattr(simulation, "DIFFERENCE_SD", {"paired": sd})
+        if cost:
+            monkeypatch.setattr(simulation, "COST", cost)
+        else:
+            monkeypatch.setattr(simulation.Curve, "drawn", classmethod(falling))
+        found = simulation.errors(rule, 1000)
+        assert found["replicated, paired"] <= 0.05 < found["above 0, paired"]
 
 
 @pytest.mark.parametrize("pairing", simulation.DIFFERENCE_SD)

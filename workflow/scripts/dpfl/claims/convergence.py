@@ -23,6 +23,7 @@ gets there may weigh as much as all others gain. Where as many seeds lose rounds
 of five save some in 1 of 32 cases.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,8 @@ _MARGIN = 1.0
 """In rounds."""
 _ROUNDING = (2 / 12) ** 0.5
 """The standard deviation of a difference of two numbers of rounds, each rounded to a whole one."""
-_SAVED, _NEVER = "saved", "never"
-"""Columns of a race: the round of a run, negative, and whether it falls short."""
+_SAVED, _NEVER, _TO = "saved", "never", "to"
+"""Columns of a race: the round of a run, negative, whether it falls short, and of what."""
 
 
 def drawn() -> None:
@@ -62,10 +63,9 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     runs = cells.runs(claim, evidence)
     compared = orderings.pairs(evidence, runs, claim["better"], claim["worse"])
-    sides = [side for pair in compared for side in (pair.better, pair.worse)]
-    epsilons = cells.epsilons(claim, *sides)
+    epsilons = cells.epsilons(claim, *_sides(compared))
     curves = _curves(evidence.rounds()) if len(runs) else {}
-    races = [_race(claim, pair, curves) for pair in compared]
+    races = [_race(claim, pair.among(epsilons), curves) for pair in compared]
     question = orderings.Question(
         claim, evidence, epsilons, _MARGIN, _SAVED, least=_ROUNDING, remark=short
     )
@@ -81,7 +81,8 @@ def words(row: pd.Series) -> str:
 
 def short(*pairs: orderings.Pair) -> str:
     """Say how many runs of some pairs never get there, as the end of a name."""
-    count = sum(int(side[_NEVER].sum()) for pair in pairs for side in (pair.better, pair.worse))
+    late = [side.loc[side[_NEVER].astype(bool), ["cell", "run", _TO]] for side in _sides(pairs)]
+    count = len({place for own in late for place in own.itertuples(index=False, name=None)})
     word = "gets" if count == 1 else "get"
     return f" ({count} never {word} there, counted as one round more)" if count else ""
 
@@ -93,6 +94,10 @@ def reached(curve: pd.Series, goal: float) -> float:
     """
     there = curve[curve >= goal - 1e-9]
     return float(there.index[0]) if len(there) else float("nan")
+
+
+def _sides(pairs: Iterable[orderings.Pair]) -> list[pd.DataFrame]:
+    return [side for pair in pairs for side in (pair.better, pair.worse)]
 
 
 def _goal(claim: dict) -> str:
@@ -114,12 +119,12 @@ def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
     """Return a pair with the columns of a race: runs with a goal, and those that set none."""
     goals = _goals(claim, pair)
     sides = [side[_raced(side, goals)] for side in (pair.better, pair.worse)]
-    used = [curves[name] for side in sides for name in _names(side)]
-    late = max((curve.index.max() for curve in used), default=0) + 1
+    late = _late(pd.concat(sides), curves)
     better, worse = (_timed(side, goals, curves, late) for side in sides)
     beside, no_goal = (side[~_raced(side, goals)] for side in (pair.better, pair.worse))
-    beside = beside.assign(**{_SAVED: 0.0, _NEVER: False})  # no pair: its seed has no goal
-    no_goal = no_goal.assign(**{_SAVED: np.nan, _NEVER: False})
+    none = {_NEVER: False, _TO: np.nan}
+    beside = beside.assign(**{_SAVED: 0.0}, **none)  # no pair: its seed has no goal
+    no_goal = no_goal.assign(**{_SAVED: np.nan}, **none)
     return replace(pair, better=pd.concat([better, beside]), worse=pd.concat([worse, no_goal]))
 
 
@@ -144,13 +149,17 @@ def _names(side: pd.DataFrame) -> list[tuple[int, str]]:
     return list(zip(side["cell"], side["run"], strict=True))
 
 
-def _timed(side: pd.DataFrame, goals: dict, curves: dict, late: float) -> pd.DataFrame:
-    """Add both columns to runs; `late` is the round of those that never get there."""
-    found = [
-        reached(curves[name], goals[place])
-        for name, place in zip(_names(side), _places(side), strict=True)
-    ]
+def _late(runs: pd.DataFrame, curves: dict) -> dict[float, int]:
+    """Return one round more than runs have, by epsilon: budgets may end runs apart."""
+    rounds = pd.Series([curves[name].index.max() for name in _names(runs)], dtype=int)
+    return (rounds.groupby(runs["epsilon"].to_numpy()).max() + 1).to_dict()
+
+
+def _timed(side: pd.DataFrame, goals: dict, curves: dict, late: dict) -> pd.DataFrame:
+    """Add the columns to runs; `late` is the round of those that never get there, by epsilon."""
+    to = [goals[place] for place in _places(side)]
+    found = [reached(curves[name], goal) for name, goal in zip(_names(side), to, strict=True)]
     # A run that fails may have passed the goal before it diverged.
     never = np.isnan(np.array(found, dtype=float)) | ~side["trained"].astype(bool).to_numpy()
-    times = {_SAVED: -np.where(never, late, found), _NEVER: never}
+    times = {_SAVED: -np.where(never, side["epsilon"].map(late), found), _NEVER: never, _TO: to}
     return side.assign(trained=True, **times)  # a run that fails is late, and no less a part

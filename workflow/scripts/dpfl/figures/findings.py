@@ -21,7 +21,7 @@ def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str
     if measured.low <= 0 <= measured.high:
         told = f"{ours} and {theirs} are not told apart {where}: {points(measured.mean)}"
     elif abs(measured.mean) < 0.05:
-        told = f"{ours} and {theirs} are equal {where}"
+        told = f"{ours} and {theirs} have equal means {where}"
     else:
         told = f"{ours}: {points(measured.mean)} against {theirs} {where}"
     return f"{told}, n = {measured.n}"

@@ -46,4 +46,4 @@ def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
     own = [run.sort_values("round")[column].to_numpy() for _, run in curves.groupby("seed")]
     if max(map(len, own), default=0) < 2:
         return np.array([])
-    return np.array([change(values) if len(values) > 1 else 0.0 for values in own])
+    return np.array([change(values) if len(values) > 1 else 0.0 for values in own]).round(9)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpfl.claims import Evidence
 from dpfl.errors import UserError
-from dpfl.judging import cells, conjunction, rows
+from dpfl.judging import cells, conjunction, rows, sentences
 from dpfl.suggestions import nearest
 from dpfl.tables import comparisons, fairness, pairing, results, verdicts
 from dpfl.tables.vocabulary import NOT_RUN
@@ -28,7 +28,11 @@ class Pair:
 
     def at(self, epsilon: float) -> "Pair":
         """Return the runs at one epsilon."""
-        better, worse = (s[s["epsilon"] == epsilon] for s in (self.better, self.worse))
+        return self.among([epsilon])
+
+    def among(self, epsilons: Sequence[float]) -> "Pair":
+        """Return the runs at some epsilons."""
+        better, worse = (s[s["epsilon"].isin(epsilons)] for s in (self.better, self.worse))
         return Pair(self.name, self.about, better, worse)
 
     @property
@@ -159,7 +163,7 @@ def _every(
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
-    about = "; ".join(dict.fromkeys(pair.about for pair in compared))
+    about = sentences.AND.join(dict.fromkeys(pair.about for pair in compared))
     if len(epsilons) == 1:
         about += f", {cells.shown(epsilons[0])}"
     sides = [side for pair in compared for side in (pair.better, pair.worse)]

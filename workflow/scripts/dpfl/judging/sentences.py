@@ -10,6 +10,8 @@ from dpfl.tables.numerals import known, p_equation
 from dpfl.tables.vocabulary import DEMONSTRATION, DIFFERS, MATCHES, NOT_RUN, TOO_FEW
 
 PAIRS = "pairs in which both trained"
+AND = "; "
+"""Between the comparisons that a row is about, where it is about several."""
 OPEN = {
     TOO_FEW: "too few seeds for a verdict",
     NOT_RUN: "this scale does not run it",
@@ -71,7 +73,7 @@ def everywhere(row: pd.Series, unit: str = "points") -> str:
 
     Without a p: that of several is of all together.
     """
-    one = known(row["epsilon"]) and (known(row["p_holm"]) or not known(row["p"]))
+    one = known(row["epsilon"]) and AND not in row["about"]
     if one or row["part"].endswith(POOLED) or not known(row["difference"]):
         return compared(row, unit)
     worst = difference(row.drop("p_holm"), f"{unit} where it is worst off")

@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpfl.errors import UserError
 from dpfl.tables import fairness, outcomes, pairing, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
+from dpfl.tables.vocabulary import DEMONSTRATION, NO_DIFFERENCE, NOT_RUN
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
@@ -143,14 +143,23 @@ def _overall(
 ) -> Row:
     """Sum up the epsilons of a pair: the p are of all together, the rest of the one that decides.
 
-    Of those with the verdict of all, or of all where they are mixed, it is the one that says least.
+    Of those with the verdict of all, or of all where they are mixed, it is the one that says least:
+    the largest p, or where all say that there is no difference the interval that reaches farthest.
     """
     verdict = verdicts.together(part["verdict"] for part in parts)
     alike = [part for part in parts if part["verdict"] == verdict] or parts
-    least = max(alike, key=lambda row: math.inf if math.isnan(row["p"]) else row["p"])
+    least = max(alike, key=_reach if verdict == NO_DIFFERENCE else _doubt)
     sides = _row(pair, OVERALL, over, None)
     p, p_holm = verdicts.p_together(samples), family[0]
     return {**least, **sides, "p": p, "p_holm": p_holm, "verdict": verdict}
+
+
+def _doubt(part: Row) -> float:
+    return math.inf if math.isnan(part["p"]) else part["p"]
+
+
+def _reach(part: Row) -> float:
+    return max(abs(part["ci_low"]), abs(part["ci_high"]))
 
 
 def _not_run(pair: Pair) -> Row:

@@ -19,6 +19,7 @@ from dpfl.tables import verdicts
 
 FAR = 5.0
 """Points under the median: far beyond what seeds do to runs that train."""
+_ROUNDING = 1e-9  # of examples to percent
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def trained(accuracies: Sequence[float], level: float) -> np.ndarray:
     above = np.isfinite(values) & (values > level)
     best_first = np.sort(values[above])[::-1]
     half = best_first[: math.ceil(len(best_first) / 2)]
-    return above & (values >= np.median(half) - FAR) if len(half) else above
+    return above & (values >= np.median(half) - FAR - _ROUNDING) if len(half) else above
 
 
 def of(runs: pd.DataFrame, column: str = "accuracy") -> Outcome:
