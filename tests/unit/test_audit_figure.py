@@ -77,6 +77,21 @@ def test_audit_crosses_out_what_fails_a_check(tmp_path: Path) -> None:
     assert "silent (refuted)" in lines(ax)
 
 
+def test_a_certificate_that_is_beaten_in_one_seed_is_refuted_over_the_figure(
+    tmp_path: Path,
+) -> None:
+    """As in the table, where the other seed has a larger certificate and the claim is larger."""
+    seeds = [
+        {"eps_certified": 0.77, "audit": synthetic.audit(2.0)},
+        {"eps_certified": 3.9, "audit": synthetic.audit(1.0)},
+    ]
+    cells = [cell("sgd", 4.0, 2)]
+    synthetic.write(tmp_path, cells, lambda own, seed: seeds[seed])
+    found = audit.draw(study(cells), tmp_path)
+    assert found.finding == "Audits refute 1 of 1 certificates: SGD"
+    assert found.data["privacy"].tolist() == ["certificate refuted"]
+
+
 def test_audit_without_an_audited_run_says_so(tmp_path: Path) -> None:
     empty = dict.fromkeys(AUDITED, AUDITED["silent"])
     ax = audited(tmp_path, **empty)

@@ -37,6 +37,15 @@ def test_privacy_tells_why_a_budget_is_refuted_and_what_no_audit_sees() -> None:
     assert unseen == "Not seen by an audit of c: It sees a part only."
 
 
+def test_the_level_counts_the_cells_among_which_a_verdict_was_picked() -> None:
+    """One of twenty claims that all are exactly true is refuted by luck in every second study."""
+    bound = {"eps_certified": np.nan, "audit_status": "audited", "audit_level": 0.05}
+    rest = [bound | {"method": f"m{i}", "privacy": "unproven", "eps_audited": 1} for i in range(9)]
+    lucky = bound | {"method": "lucky", "privacy": "refuted", "eps_audited": 2.1}
+    told = privacy_words.privacy(cells_of(*rest, lucky))
+    assert [line for line in told if "refuted in 1 cell" in line and "level 0.5" in line]
+
+
 def test_each_unit_says_whom_it_protects() -> None:
     [example] = privacy_words.units(cells_of({}))
     assert "one training example of one client" in example

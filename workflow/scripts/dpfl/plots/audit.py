@@ -19,7 +19,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from dpfl.figures import datasets, drawn, keys, looks, style
 from dpfl.plots import _context
-from dpfl.tables import results
+from dpfl.tables import audits, results, verdicts
 from dpfl.tables.numerals import rounded_down
 
 WIDTH = 0.84
@@ -69,7 +69,7 @@ def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
     return (
         f"{_context.about(study)} {style.seeds_text(runs.groupby('cell').size())}. Mark: the "
         "largest bound over seeds; dots: seeds; dash: ceiling, or what is expected step by step. "
-        f"All bounds hold together at level {runs['audit_level'].sum():.2g}.{missing}"
+        f"All bounds hold together at level {min(1, runs['audit_level'].sum()):.2g}.{missing}"
     )
 
 
@@ -88,21 +88,15 @@ def _audited_cells(runs: pd.DataFrame) -> pd.DataFrame:
         eps_audited=("eps_audit_lb", "max"),
         level=("audit_level", "sum"),
         ceiling=("audit_ceiling", "max"),
-        check_failed=("broken", "any"),
-    ).reset_index()
-    return found.assign(
-        above_claim=found["eps_audited"] > found["eps_claimed"],
-        above_certificate=found["eps_audited"] > found["eps_certified"],
     )
+    privacy = {name: audits.of_cell(own)["privacy"] for name, own in groups}
+    return found.assign(privacy=found.index.map(privacy)).reset_index()
 
 
 def _finding(cells: pd.DataFrame) -> str:
     """Tell what audits refute: certificates, else claims; if none, how near to a claim one came."""
-    wrong, beaten = (
-        cells[cells[column] | cells["check_failed"]]
-        for column in ("above_certificate", "above_claim")
-    )
-    for refuted, what in ((wrong[wrong["certified"]], "certificates"), (beaten, "claims")):
+    for verdict, what in zip(verdicts.REFUTED, ("certificates", "claims"), strict=True):
+        refuted = cells[cells["privacy"] == verdict]
         if len(refuted):
             named = ", ".join(dict.fromkeys(refuted["name"]))
             return f"Audits refute {len(refuted)} of {len(cells)} {what}: {named}"

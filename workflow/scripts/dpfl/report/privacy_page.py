@@ -14,7 +14,8 @@ THREE = (
     "a condition of every proof is violated, so no ε can be certified.",
     "ε audited is a lower bound that an attack has measured: it can refute a claim and never prove "
     "one. Beside it stands, of an audit of a whole run, its ceiling, the most that it could have "
-    "shown; of one step by step, what noise of the stated size lets expect, which is no limit.",
+    "shown; of one step by step, what noise of the stated size lets one run expect if it sees all "
+    "that is released, which is no limit.",
 )
 VIOLATED, KEPT = "violated", "–"
 

@@ -39,7 +39,7 @@ def privacy(cells: pd.DataFrame) -> list[str]:
                 else f"no certificate for {listed(own['method'].unique())}"
             )
             lines.append(
-                f"Claimed ε = {claimed:g}: {certified}; {audit(own)}; "
+                f"Claimed ε = {claimed:g}: {certified}; {audit(own, group)}; "
                 f"{verdict} in {counted(len(own), 'cell')}{_because(own)}."
             )
     return [
@@ -49,14 +49,17 @@ def privacy(cells: pd.DataFrame) -> list[str]:
     ]
 
 
-def audit(cells: pd.DataFrame) -> str:
-    """Say what the audits of some cells found: the largest bound and its level, or their status."""
+def audit(cells: pd.DataFrame, among: pd.DataFrame) -> str:
+    """Say what the audits of some cells found: the largest bound and its level, or their status.
+
+    `among` are the cells that these were picked from by what was found: any may be the lucky one.
+    """
     found = cells[cells["eps_audited"].notna()]
     said = list(cells.loc[cells["eps_audited"].isna(), "audit_status"].unique())
     if len(found):
         most = found.loc[found["eps_audited"].idxmax()]
         of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
-        together = min(1.0, found["audit_level"].sum())  # any of them may be the lucky one
+        together = min(1.0, among["audit_level"].sum())
         level = f"level {together:.2g}, {most['audit_estimator']}"
         said.insert(0, f"{cell_words.audited(most)}{of}, {level}")
     return f"audit: {listed(said)}"
