@@ -12,7 +12,7 @@ from dpfl import claims, files, plugins
 from dpfl.errors import UserError
 from dpfl.judging import published
 from dpfl.planning import reference
-from dpfl.provenance import keep, kept, runs, sample, schema, tree, verify
+from dpfl.provenance import archive, keep, kept, runs, sample, schema, tree, verify
 from dpfl.report import kept_words
 from dpfl.tables import comparisons, ranges, study_table
 
@@ -93,6 +93,7 @@ def checkout(tmp_path, monkeypatch):
     for command in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "a"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     (tmp_path / "code.py").write_text("1")
+    (tmp_path / "Snakefile").touch()
     commit(tmp_path)
     monkeypatch.setattr(plugins, "WORKFLOW", tmp_path / "workflow")
     return tmp_path
@@ -121,6 +122,22 @@ def test_files_that_differ_from_the_commit_are_named(checkout):
     assert sorted(tree.changes()) == ["code.py", "moved.py"]
 
 
+def test_a_plug_in_that_git_ignores_is_a_change(checkout):
+    (checkout / ".git/info/exclude").write_text("mine.py\n__pycache__\n")
+    for path in ("mine.py", "__pycache__/other.pyc"):
+        files.write_text(checkout / "workflow/scripts" / path, "")
+    assert tree.changes() == ["workflow/scripts/mine.py"]
+
+
+def test_a_copy_inside_another_repository_has_no_commit(checkout, monkeypatch):
+    (checkout / ".git/info/exclude").write_text("copy\n")
+    files.write_text(checkout / "copy/Snakefile", "")
+    monkeypatch.setattr(plugins, "WORKFLOW", checkout / "copy/workflow")
+    with pytest.raises(UserError, match="no git checkout"):
+        tree.clean_commit()
+    assert tree.commit() is None
+
+
 def test_kept_values_that_a_study_takes_are_part_of_the_commit(checkout, monkeypatch):
     monkeypatch.chdir(checkout)
     for path in ("a/b/chosen.json", "a/b/runs.csv", "other/b/chosen.json"):
@@ -139,9 +156,11 @@ SUMMARY = {
     "hardware": HARDWARE,
     "versions": {"torch": "2"},
     "sources": "s",
+    "inputs": {"data": "d", "assignment": "a"},
 }
 OTHER = {"machine": {"hardware": HARDWARE | {"cpu": "other"}}, "code": {"sources": "t"}}
 OTHER |= {"versions": {"versions": {"torch": "3"}}}
+OTHER |= {"assignment": {"inputs": {"data": "d", "assignment": "b"}}}
 
 
 def again(folder: Path, **changes) -> dict:
@@ -172,6 +191,52 @@ def test_elsewhere_accuracy_must_be_within_the_tolerance(tmp_path, other):
     assert far["verdict"] == verify.DIFFERS
     lost = again(tmp_path / "lost", bits=True, final_test_accuracy=None, **OTHER[other])
     assert lost["verdict"] == verify.DIFFERS
+
+
+def test_a_folder_without_a_compared_run_is_named(tmp_path):
+    for scale, names in (("a", ["r", "s"]), ("b", ["t"]), ("prices", [])):
+        files.write_json(tmp_path / "p" / scale / sample.FILE, [{"run": name} for name in names])
+    folders = [tmp_path / "p" / scale for scale in ("a", "b", "prices")]
+    assert verify.left_out(folders, [{"run": "s"}]) == ["p/b", "p/prices"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"format": "kept-results/1"}'])
+def test_a_folder_that_says_something_else_is_one_line(tmp_path, text):
+    files.write_text(tmp_path / "provenance.json", text)
+    with pytest.raises(UserError, match=r"provenance.json: format .* keep it again"):
+        kept.about(tmp_path)
+
+
+def test_a_kept_folder_without_its_tables_is_still_one(tmp_path):
+    files.write_text(tmp_path / "p/a/tables/x.csv", "")
+    files.write_text(tmp_path / "p/b/provenance.json", "{}")
+    assert kept.folders(tmp_path) == [tmp_path / "p/a", tmp_path / "p/b"]
+
+
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path):
+    files.write_text(tmp_path / "kept/a", "before")
+    with pytest.raises(FileNotFoundError):
+        keep._put(tmp_path / "new", tmp_path / "kept", tmp_path / "old")
+    assert (tmp_path / "kept/a").read_text() == "before" and not (tmp_path / "old").exists()
+
+
+def test_a_run_that_has_read_other_files_than_lie_here_is_not_archived(tmp_path):
+    results, settings = tmp_path / "results", {"dataset": "d"}
+    needs = {"settings": settings, "partition": "p", "calibration": None, "tuning": None}
+    plan = SimpleNamespace(runs={"r": needs})
+    assignment = results / "partitions/p/assignment.npy"
+    files.write_text(assignment, "clients")
+    read = {"data": "gone since", "assignment": files.digest(assignment)}
+    files.write_json(results / "runs/r/summary.json", {"inputs": read})
+
+    def finished() -> bool:
+        return archive._read_what_is_here("r", plan, results, files.digest)
+
+    assert finished()
+    files.write_text(assignment, "other clients")
+    assert not finished()
+    files.write_text(results / "runs/r" / archive.finished.KEPT / archive.MARK, "")
+    assert finished()  # of a restored run the archive says what it has read
 
 
 def test_a_folder_that_does_not_say_where_it_comes_from_is_one_line(tmp_path):

@@ -279,6 +279,7 @@ def test_the_last_choice_is_kept(tmp_path, monkeypatch):
     made = Choice({"scale": "mnist"}, ["mine.yaml"])
     made.keep()
     assert choice.last() == made
-    files.write_json(choice.LAST, {"papers": ["meng2023"]})
-    with pytest.raises(UserError, match=r"last\.json: not a choice; delete it"):
-        choice.last()
+    for wrong in ({"papers": ["meng2023"]}, {"settings": 5}, {"files": None}):
+        files.write_json(choice.LAST, wrong)
+        with pytest.raises(UserError, match=r"last\.json: not a choice; delete it"):
+            choice.last()

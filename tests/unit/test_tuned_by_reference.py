@@ -1,9 +1,11 @@
 """Studies that take kept values: the plan has them as plain settings and no trial, or says why."""
 
+from pathlib import Path
+
 import pytest
 
 from dpfl.errors import UserError
-from dpfl.files import write_json
+from dpfl.files import digest, write_json
 from dpfl.papers import folder
 from dpfl.planning import config as configuration
 from dpfl.planning import plan
@@ -25,7 +27,10 @@ def keep(values: dict[str, float]) -> None:
     """Write what make keep writes of tuned values."""
     cell = {"study": "cadabelief", "variant": {}, "epsilon": 8.0}
     found = [cell | {"method": m, "values": {"optimizer.rate": v}} for m, v in values.items()]
-    write_json("results/reference/meng2023/demo/chosen.json", found)
+    home = Path("results/reference/meng2023/demo")
+    write_json(home / "chosen.json", found)
+    told = {"chosen.json": {"sha256": digest(home / "chosen.json")}}
+    write_json(home / "provenance.json", {"files": told})
 
 
 def made(config: dict) -> plan.Plan:
@@ -57,3 +62,10 @@ def test_missing_values_are_one_line(config):
     with pytest.raises(UserError, match="has no values of adam, epsilon 8") as cell:
         made(config)
     assert all("\n" not in str(error.value) for error in (none, cell))
+
+
+def test_values_that_were_edited_are_refused(config):
+    keep(VALUES)
+    write_json("results/reference/meng2023/demo/chosen.json", [])
+    with pytest.raises(UserError, match=r"chosen.json: not as it was kept"):
+        made(config)

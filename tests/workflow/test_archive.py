@@ -90,8 +90,9 @@ def test_restored_runs_are_trained_again_if_what_they_read_is_made_by_other_code
     told(elsewhere, "restore")
     edited(elsewhere, file)
     here = elsewhere.runs()
-    counts = job_counts(elsewhere.make("--dry-run"))
-    assert counts["train"] == again
+    planned = elsewhere.make("--dry-run")
+    assert job_counts(planned)["train"] == again
+    assert f"8 training runs, {again} without a result yet" in planned
     assert elsewhere.runs() == here
     there = f"{8 - again} already there, " if again < 8 else ""
     assert told(elsewhere, "restore") == f"{ARCHIVE}: {there}{again} of other code\n"

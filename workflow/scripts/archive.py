@@ -10,17 +10,18 @@ from dpfl import cli
 from dpfl.errors import UserError
 from dpfl.planning import plan, trials
 from dpfl.provenance import archive, checks
-from dpfl.terminal import choice
+from dpfl.terminal import choice, lock
 
 RESULTS, REFERENCE = Path("results"), Path("results/reference")
 
 
 def main() -> None:
-    """Write an archive per paper, each whole."""
+    """Write an archive per paper, each whole, while nobody replicates here."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
     chosen = choice.chosen_or_last(parser.parse_args())
     made, scale = chosen.plan(), chosen.config()["scale"]
+    held = lock.Lock()
     found = {paper: archive.finished_of(made, paper, RESULTS) for paper in plan.papers_with(made)}
     if not any(found.values()):
         raise UserError(f"no run has finished; first: {chosen.command()}")
@@ -36,6 +37,7 @@ def main() -> None:
             gone = f"; {written.left_out} of other code left out" if written.left_out else ""
             planned = len(trials.and_runs_of_paper(made, paper))
             print(f"{path}: {written.held} of {planned} runs{gone}")
+    held.close()
 
 
 if __name__ == "__main__":

@@ -11,19 +11,20 @@ from dpfl.errors import UserError
 from dpfl.planning import plan, reference
 from dpfl.provenance import checks, tree
 from dpfl.provenance.keep import Kept
-from dpfl.terminal import choice
+from dpfl.terminal import choice, lock
 
 RESULTS, REFERENCE = Path("results"), Path("results/reference")
 
 
 def main() -> None:
-    """Check everything, then write a folder per paper, each whole."""
+    """Check everything, then write a folder per paper, each whole, while nobody replicates here."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
     chosen = choice.chosen_or_last(parser.parse_args())
     made = chosen.plan()
     papers = plan.papers_with(made)
     commit = tree.clean_commit(reference.files_of(made.studies.values()))
+    held = lock.Lock()
     try:
         checks.require_finished(made, RESULTS)
         checks.require_current(chosen, made, papers)
@@ -31,6 +32,7 @@ def main() -> None:
         raise UserError(f"{error}; first: {chosen.command()}") from error
     for paper in papers:
         print(Kept(made, chosen, commit, paper, RESULTS).write(REFERENCE))
+    held.close()
 
 
 if __name__ == "__main__":

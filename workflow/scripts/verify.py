@@ -57,6 +57,8 @@ def main() -> None:
     finally:
         held.close()
     print(tabulate([_shown(row) for row in rows], HEADS))
+    if missing := verify.left_out(folders, entries):
+        print(f"not compared, without training or longer than the time asked: {', '.join(missing)}")
     sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in rows))
 
 

@@ -8,6 +8,7 @@ from dpfl import plugins
 from dpfl.planning import trials
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
+from dpfl.planning.restored import parted
 
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
 STARTUP_SECONDS = 3.0
@@ -107,10 +108,13 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
 def summary(plan: Plan, runs: str) -> str:
     """Return how many runs there are, how many are still to train, and their core-hours.
 
-    What other code than today's has trained is trained again.
+    What other code than today's has trained is trained again, and so is what was restored from
+    what other code has made.
     """
     planned = {name: run["settings"] for name, run in plan.runs.items()}
-    todo = [own for name, own in planned.items() if not is_done(Path(runs) / name, own)]
+    _, stale = parted(plan, Path(runs).parent)
+    done = {name for name, own in planned.items() if is_done(Path(runs) / name, own)} - {*stale}
+    todo = [own for name, own in planned.items() if name not in done]
     hours = sum(map(seconds, todo)) / 3600
     return (
         f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "

@@ -67,5 +67,8 @@ def _kept(config: dict[str, Any], name: str) -> dict[str, Any]:
     if not path.exists():
         where = f"config: {config['paper']}: studies.{name}.tuned_by = {NAME}"
         raise UserError(f"{where}, but there is no {path}; make keep writes it")
+    about = path.with_name("provenance.json")
+    if not about.exists() or files.read_json(about)["files"][FILE]["sha256"] != files.digest(path):
+        raise UserError(f"{path}: not as it was kept; restore it or keep it again")
     cells = [found for found in files.read_json(path) if found["study"] == name]
     return {"where": f"{path}: study {name}", "cells": cells}

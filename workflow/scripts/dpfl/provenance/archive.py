@@ -13,17 +13,26 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dpfl import files
 from dpfl.errors import UserError
-from dpfl.planning import sources, trials
+from dpfl.planning import reads, sources, trials
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
-from dpfl.planning.restored import BEFORE, MARK, is_as_tuned, made_by, parted, with_weights
+from dpfl.planning.restored import (
+    BEFORE,
+    MARK,
+    is_as_tuned,
+    is_restored,
+    made_by,
+    parted,
+    with_weights,
+)
 from dpfl.provenance.runs import Finished
 from dpfl.training import finished
 
@@ -44,10 +53,26 @@ def path_of(reference: Path, paper: str, scale: str) -> Path:
 
 
 def finished_of(plan: Plan, paper: str, results: Path) -> list[str]:
-    """Return the runs of a paper that today's code has finished, trials too."""
+    """Return the runs of a paper that today's code has finished, trials too.
+
+    Those that read other data, clients or calibrations than lie here now are not.
+    """
     _, stale = parted(plan, results)
     here = _done(plan, trials.and_runs_of_paper(plan, paper), results)
-    return [name for name in here if name not in stale and is_as_tuned(name, plan, results)]
+    own = [name for name in here if name not in stale and is_as_tuned(name, plan, results)]
+    digest = cache(files.digest)
+    return [name for name in own if _read_what_is_here(name, plan, results, digest)]
+
+
+def _read_what_is_here(name: str, plan: Plan, results: Path, digest: Callable[[Path], str]) -> bool:
+    """Tell whether a run has read the files that lie here; what lies nowhere may be made again."""
+    if is_restored(results / "runs" / name):
+        return True
+    read = Finished(name, results).summary["inputs"]
+    paths = {key: results.parent / path for key, path in reads.of_run(plan, name).items()}
+    return all(
+        digest(paths[key]) == read[key] for key in read.keys() & paths.keys() if paths[key].exists()
+    )
 
 
 def _done(plan: Plan, names: Iterable[str], results: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dpfl.errors import UserError
 from dpfl.planning import outputs, reads
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
-from dpfl.planning.restored import is_restored
+from dpfl.planning.restored import is_restored, parted
 from dpfl.terminal.child import SNAKEMAKE
 from dpfl.terminal.choice import Choice
 
@@ -26,6 +26,8 @@ def require_finished(plan: Plan, results: Path) -> None:
     _none(missing, "without a result", plan)
     other = [name for name, own in plan.runs.items() if not is_done(runs[name], own["settings"])]
     _none(other, "trained by other code than that of this commit", plan)
+    _, stale = parted(plan, results)
+    _none(stale, "restored, and would be trained again", plan)
 
 
 def require_current(choice: Choice, plan: Plan, papers: Iterable[str]) -> None:

@@ -46,9 +46,7 @@ class Kept:
             new = Path(made) / "new"
             self._fill(new, outline)
             new.chmod(0o755)
-            if target.exists():
-                target.rename(Path(made) / "old")
-            new.rename(target)
+            _put(new, target, Path(made) / "old")
         return target
 
     def _require_no_less(self, target: Path, outline: dict[str, Any]) -> None:
@@ -131,6 +129,18 @@ class Kept:
             "schema": schema.declared()["version"],
             "config": config,
         }
+
+
+def _put(new: Path, target: Path, old: Path) -> None:
+    """Move a folder into the place of another, which lies there again if that cannot be done."""
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
 
 
 def _versions(summaries: list[dict[str, Any]]) -> dict[str, str]:

@@ -14,7 +14,8 @@ PARTS = ("studies", "tables", "figures", "claims")
 
 def folders(reference: Path) -> list[Path]:
     """Return the kept folders, {paper}/{scale}, in the order of their names."""
-    return sorted(path.parent for path in reference.glob("*/*/tables") if path.is_dir())
+    found = {path.parent for path in reference.glob("*/*/tables") if path.is_dir()}
+    return sorted(found | {path.parent for path in reference.glob(f"*/*/{ABOUT}")})
 
 
 def about(folder: Path) -> dict[str, Any]:
@@ -27,8 +28,10 @@ def about(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise UserError(f"{path}: not there, so that nothing says what was kept; keep it again")
     found = files.read_json(path)
-    if found["format"] != FORMAT:
-        raise UserError(f"{path}: format {found['format']}, expected {FORMAT}; keep it again")
+    told = found if isinstance(found, dict) else {}
+    if told.get("format") != FORMAT or not isinstance(told.get("files"), dict):
+        said = f"format {told.get('format')}, expected {FORMAT} with its files"
+        raise UserError(f"{path}: {said}; keep it again")
     _require_unchanged(folder, found["files"])
     schema.check(folder)
     return found

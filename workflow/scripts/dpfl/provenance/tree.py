@@ -2,12 +2,15 @@
 
 import subprocess
 from collections.abc import Container
+from pathlib import Path
 
 from dpfl import plugins
 from dpfl.errors import UserError
 
 KEPT = "results/reference"
 """Kept results are what is written: changes there change no run, but for values that it takes."""
+DECIDES = frozenset({".py", ".yaml", ".csv"})
+"""What files of the workflow are called that may decide a result."""
 NAMED = 5
 """Files that a refusal names."""
 
@@ -38,15 +41,20 @@ def clean_commit(taken: Container[str] = ()) -> str:
 def changes(taken: Container[str] = ()) -> list[str]:
     """Return the files that differ from the commit, new ones too, but for kept results.
 
-    Of these `taken` alone count.
+    Of these `taken` alone count. Where git ignores files of the workflow these are new ones too.
+    UserError if this folder is none that a commit has.
     """
-    entries = iter(_git("status", "--porcelain", "-z", "--untracked-files=all").split("\0"))
+    _git("ls-files", "--error-unmatch", "Snakefile")
+    how = ("--porcelain", "-z", "--untracked-files=all")
+    ignored = [*_git("status", *how, "--ignored", "--", "workflow").split("\0")]
+    unseen = [e[3:] for e in ignored if e.startswith("!!") and Path(e).suffix in DECIDES]
+    entries = iter(_git("status", *how).split("\0"))
     found = []
     for entry in filter(None, entries):
         found.append(entry[3:])
         if entry[0] == "R":  # the name that it had follows
             found.append(next(entries))
-    return [path for path in found if path in taken or not path.startswith(f"{KEPT}/")]
+    return unseen + [p for p in found if p in taken or not p.startswith(f"{KEPT}/")]
 
 
 def _git(*command: str) -> str:

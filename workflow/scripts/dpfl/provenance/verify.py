@@ -42,6 +42,16 @@ def of_folders(folders: Iterable[Path], minutes: float) -> list[Entry]:
     return found
 
 
+def left_out(folders: Iterable[Path], entries: list[Entry]) -> list[str]:
+    """Return the folders, {paper}/{scale}, of whose samples nothing is among some entries."""
+    runs = {entry["run"] for entry in entries}
+    return [
+        "/".join(folder.parts[-2:])
+        for folder in folders
+        if not any(own["run"] in runs for own in files.read_json(folder / sample.FILE))
+    ]
+
+
 @dataclass(frozen=True)
 class Retraining:
     """The runs of a sample trained again in a folder of their own, from the data up."""
@@ -153,6 +163,8 @@ def _changed(entry: Entry, summary: dict[str, Any]) -> Iterator[str]:
         yield "versions"
     if entry["sources"] != summary["sources"]:
         yield "code"
+    read = summary["inputs"]
+    yield from (name for name, digest in entry["inputs"].items() if read.get(name) != digest)
 
 
 def _points(accuracy: float | None) -> float:

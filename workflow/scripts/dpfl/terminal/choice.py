@@ -73,9 +73,12 @@ class Choice:
 def last() -> Choice:
     """Return the choice that was kept last; the default if none was."""
     try:
-        return Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
+        found = Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
     except TypeError:
-        raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE") from None
+        found = None
+    if not found or not isinstance(found.settings, dict) or not isinstance(found.files, Sequence):
+        raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE")
+    return found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

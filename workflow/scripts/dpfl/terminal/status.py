@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from dpfl.files import read_json
 from dpfl.planning.plan import Plan
+from dpfl.planning.restored import parted
 from dpfl.terminal import lines, lock, runs
 from dpfl.terminal.runs import Results, Run
 
@@ -64,8 +65,11 @@ def of_plan(plan: Plan, results: Results | None = None, running: bool = True) ->
     """Read the states of a plan's runs; without a process that runs them none is running."""
     results = results or Results()
     known = runs.of_plan(plan)
+    _, stale = parted(plan, results.home)
     states = {
-        name: "done" if results.is_done(name, plan) else _state(name, results, running)
+        name: "done"
+        if name not in stale and results.is_done(name, plan)
+        else _state(name, results, running)
         for name in known
     }
     return Status(plan, known, states, results)
