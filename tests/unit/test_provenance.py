@@ -12,7 +12,7 @@ from dpfl import claims, files, plugins
 from dpfl.errors import UserError
 from dpfl.judging import published
 from dpfl.planning import reference
-from dpfl.provenance import archive, keep, kept, runs, sample, schema, tree, verify
+from dpfl.provenance import archive, checks, keep, kept, runs, sample, schema, tree, verify
 from dpfl.report import kept_words
 from dpfl.tables import comparisons, ranges, study_table
 
@@ -230,7 +230,7 @@ def test_a_run_that_has_read_other_files_than_lie_here_is_not_archived(tmp_path)
     files.write_json(results / "runs/r/summary.json", {"inputs": read})
 
     def finished() -> bool:
-        return archive._read_what_is_here("r", plan, results, files.digest)
+        return checks.has_read_what_is_here("r", plan, results, files.digest)
 
     assert finished()
     files.write_text(assignment, "other clients")

@@ -13,7 +13,7 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,18 +21,11 @@ from typing import Any
 
 from dpfl import files
 from dpfl.errors import UserError
-from dpfl.planning import reads, sources, trials
+from dpfl.planning import sources, trials
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
-from dpfl.planning.restored import (
-    BEFORE,
-    MARK,
-    is_as_tuned,
-    is_restored,
-    made_by,
-    parted,
-    with_weights,
-)
+from dpfl.planning.restored import BEFORE, MARK, is_as_tuned, made_by, parted, with_weights
+from dpfl.provenance import checks
 from dpfl.provenance.runs import Finished
 from dpfl.training import finished
 
@@ -61,18 +54,7 @@ def finished_of(plan: Plan, paper: str, results: Path) -> list[str]:
     here = _done(plan, trials.and_runs_of_paper(plan, paper), results)
     own = [name for name in here if name not in stale and is_as_tuned(name, plan, results)]
     digest = cache(files.digest)
-    return [name for name in own if _read_what_is_here(name, plan, results, digest)]
-
-
-def _read_what_is_here(name: str, plan: Plan, results: Path, digest: Callable[[Path], str]) -> bool:
-    """Tell whether a run has read the files that lie here; what lies nowhere may be made again."""
-    if is_restored(results / "runs" / name):
-        return True
-    read = Finished(name, results).summary["inputs"]
-    paths = {key: results.parent / path for key, path in reads.of_run(plan, name).items()}
-    return all(
-        digest(paths[key]) == read[key] for key in read.keys() & paths.keys() if paths[key].exists()
-    )
+    return [name for name in own if checks.has_read_what_is_here(name, plan, results, digest)]
 
 
 def _done(plan: Plan, names: Iterable[str], results: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What results must be to be kept: finished, of one version of the code, and up to date."""
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpfl import plugins
@@ -10,6 +10,7 @@ from dpfl.planning import outputs, reads
 from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 from dpfl.planning.restored import is_restored, parted
+from dpfl.provenance.runs import Finished
 from dpfl.terminal.child import SNAKEMAKE
 from dpfl.terminal.choice import Choice
 
@@ -46,6 +47,19 @@ def require_inputs_current(choice: Choice, plan: Plan, runs: Iterable[str], resu
     wanted = sorted({path for run in here for path in reads.of_run(plan, run).values()})
     if wanted and not _nothing_to_do(wanted, choice, "--allowed-rules", *BEFORE_TRAINING):
         raise UserError("what finished runs have read is not what today's code makes")
+
+
+def has_read_what_is_here(
+    name: str, plan: Plan, results: Path, digest: Callable[[Path], str]
+) -> bool:
+    """Tell whether a run has read the files that lie here; what lies nowhere may be made again."""
+    if is_restored(results / "runs" / name):
+        return True
+    read = Finished(name, results).summary["inputs"]
+    paths = {key: results.parent / path for key, path in reads.of_run(plan, name).items()}
+    return all(
+        digest(paths[key]) == read[key] for key in read.keys() & paths.keys() if paths[key].exists()
+    )
 
 
 def _nothing_to_do(wanted: list[str], choice: Choice, *more: str) -> bool:
