@@ -61,7 +61,8 @@ def test_the_page_tells_of_a_beaten_certificate_and_of_failed_checks(tmp_path: P
         return UNPROVEN | {"audit": broken}
 
     text = page(tmp_path, outcome)
-    assert "more than a proof allows" in text and "No certificate is beaten" not in text
+    assert "A certificate is refuted: an error in the code or in the proof." in text
+    assert "No certificate is beaten" not in text
     assert "certificate refuted" in text.split("claimed 8")[1]
     assert "A check failed for central FSDP at claimed ε 2: counts." in text
     assert text.count("What the audit of central FSDP does not see: It sees V alone.") == 1
