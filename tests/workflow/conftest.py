@@ -1,6 +1,9 @@
 """Trees to run the workflow in: fresh ones, and copies of one where it has run."""
 
+import os
+
 import pytest
+from filelock import FileLock
 from worktree import MINI, Tree, copied
 
 
@@ -13,10 +16,16 @@ def sources(root, tmp_path) -> Tree:
 @pytest.fixture(scope="session")
 def mini(root, tmp_path_factory) -> Tree:
     """A tree in which the mini configuration has run; tests must not change it."""
-    tree = copied(root, tmp_path_factory.mktemp("mini") / "tree")
-    tree.configure(MINI)
-    tree.make()
-    return tree
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own  # one for all workers
+    finished = shared / "mini"
+    with FileLock(shared / "mini.lock"):
+        if not finished.exists():
+            tree = copied(root, tmp_path_factory.mktemp("mini") / "tree")
+            tree.configure(MINI)
+            tree.make()
+            tree.path.rename(finished)
+    return Tree(finished)
 
 
 @pytest.fixture(scope="module")

@@ -129,7 +129,8 @@ def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row
             raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
         held = table[key].tolist()
         agreeing = [row for row in agreeing if same(held[row], value)]
-    return table.iloc[agreeing].to_dict("records")
+    columns = {name: table[name].tolist() for name in table}
+    return [{name: column[row] for name, column in columns.items()} for row in agreeing]
 
 
 def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
