@@ -273,6 +273,12 @@ def test_files_and_settings_change_the_plan_as_snakemake_does(tmp_path):
         Choice({}, [str(tmp_path / "none.yaml")]).plan()
 
 
+def test_a_command_names_files_as_they_were_given_and_no_place_of_this_machine(tmp_path):
+    given = Choice({"papers": ["meng2023"]}, ["configs/mine.yaml", str(tmp_path / "other.yaml")])
+    told = "make replicate PAPER=meng2023 CONFIG='configs/mine.yaml other.yaml'"
+    assert given.command() == told
+
+
 def test_the_last_choice_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert choice.last() == Choice()

@@ -42,12 +42,12 @@ class Choice:
         return plan.make(configuration.composed(self.config()))
 
     def command(self) -> str:
-        """Return how to replicate it, but for where the data lies."""
+        """Return how to replicate it, but for where data and files in other places lie."""
         values = {
             "PAPER": " ".join(self.settings.get("papers", ())),
             "STUDY": " ".join(self.settings.get("select", ())),
             "SCALE": self.settings.get("scale", ""),
-            "CONFIG": " ".join(Path(path).name for path in self.files),
+            "CONFIG": " ".join(map(_placeless, self.files)),
             "DATA_DIR": "/path/to/datasets" if "data_dir" in self.settings else "",
         }
         given = (f"{name}={shlex.quote(value)}" for name, value in values.items() if value)
@@ -68,6 +68,11 @@ class Choice:
     def keep(self) -> None:
         """Remember it as the last one."""
         files.write_json(LAST, asdict(self))
+
+
+def _placeless(path: str) -> str:
+    """Return a path as it was given; of an absolute one, which other machines lack, the name."""
+    return Path(path).name if Path(path).is_absolute() else path
 
 
 def last() -> Choice:
