@@ -307,7 +307,7 @@ def test_what_kept_runs_took_stands_beside_the_estimate(reference):
 
 
 QUICK = {("tramer2021", "budget"), ("composition-text", "composition")}
-"""Analyses that take seconds; test_pages.py computes all of them for the pages of the report."""
+"""Analyses that take seconds."""
 
 
 def test_kept_prices_are_those_of_today():

@@ -85,8 +85,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def folders(home: Path, reference: Path) -> Iterator[Folder]:
     """Yield the kept folders of the papers in `home`, those of a paper as its scales stand."""
-    for path in sorted(kept.folders(reference), key=lambda path: _place(home, path)):
-        own = paper.read(home / path.parent.name)
+    for key in sorted({path.parent.name for path in kept.folders(reference)}):
+        yield from of_paper(home, reference, key)
+
+
+def of_paper(home: Path, reference: Path, key: str) -> Iterator[Folder]:
+    """Yield the kept folders of one paper as its scales stand."""
+    own = paper.read(home / key)
+    paths = [path for path in kept.folders(reference) if path.parent.name == key]
+    for path in sorted(paths, key=lambda path: _place(home, path)):
         yield Folder(path, own, list(_claims(path, own, kept.about(path)["commit"])))
 
 
@@ -103,8 +110,9 @@ def _claims(path: Path, own: Paper, commit: str) -> Iterator[Claim]:
     table = values.read(path / "claims" / "claims.csv")
     table = withdrawn.from_table(table, own.claims.values(), commit)
     table = units.of_claims(table, path / "tables")
+    found = claims_table.by_claim(table)
     for name, about in own.claims.items():
-        rows = claims_table.parts(table, name)
+        rows = found.get(name, [])
         if rows and rows[0]["verdict"] not in UNJUDGED:
             yield Claim(about, rows, withdrawn.reason(about, commit))
 

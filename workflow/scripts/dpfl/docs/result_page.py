@@ -39,7 +39,7 @@ OPEN = ("what", "key", "default", "note")
 def of_paper(home: Path, reference: Path, place: Path) -> str:
     """Return the page of the paper in `home`, with links for a page that lies in `place`."""
     own = paper.read(home)
-    held = [each for each in judged.folders(home.parent, reference) if each.paper.key == own.key]
+    held = list(judged.of_paper(home.parent, reference, own.key))
     told = found.page(home, reference, place).replace(prose.DOCS, "../")
     short = prose.in_short(told)
     parts = [

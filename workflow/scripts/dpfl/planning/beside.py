@@ -84,8 +84,15 @@ class Beside:
     def _matching(
         self, reference: dict, method: str, variant: dict, epsilon: float | str
     ) -> list[published.Printed]:
-        rows = self._rows(reference, method, variant)
-        return [row for row in rows if self._same(row, method, variant, epsilon)]
+        rows = [
+            row
+            for row in self._rows(reference, method, variant)
+            if published.same(row.coordinate("epsilon") or "nan", epsilon)
+        ]
+        if not rows:  # most often, before any setting is looked up
+            return []
+        ours = self._coordinates(method, variant, epsilon)
+        return [row for row in rows if all(published.same(v, ours(k)) for k, v in row.coordinates)]
 
     def _rows(self, reference: dict, method: str, variant: dict) -> list[published.Printed]:
         """Return the rows of a table that a method, or else its network, stands for."""
@@ -98,12 +105,6 @@ class Beside:
         names = {reference["table"] for reference in self._references}
         rows = [r for r in published.read(self._paper) if r.metric == published.ACCURACY]
         return {name: [row for row in rows if row.table == name] for name in names}
-
-    def _same(self, row: published.Printed, method: str, variant: dict, epsilon: object) -> bool:
-        if not published.same(row.coordinate("epsilon") or "nan", epsilon):
-            return False  # most rows end here, before any setting is looked up
-        ours = self._coordinates(method, variant, epsilon)
-        return all(published.same(value, ours(name)) for name, value in row.coordinates)
 
     def _coordinates(self, method: str, variant: dict, epsilon: object) -> Any:
         """Return what looks a coordinate of a cell up; None for one that it does not have."""

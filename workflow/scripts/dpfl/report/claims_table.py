@@ -80,12 +80,7 @@ def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
 
     A claim that one source does not run has no line of that where another source has one.
     """
-    found = [
-        _line(row, source, papers[source.paper])
-        for source in sources
-        for row in _ordered(source.claims, papers[source.paper])
-        if _judged(row)
-    ]
+    found = [line for source in sources for line in _lines(source, papers[source.paper])]
     return together(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
 
 
@@ -126,9 +121,12 @@ def tally(verdicts: Iterable[str]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
 
 
-def parts(claims: pd.DataFrame, claim: str) -> list[dict]:
-    """Return the rows of one claim, the claim as a whole first."""
-    return claims[claims["claim"] == claim].to_dict("records")
+def by_claim(claims: pd.DataFrame) -> dict[str, list[dict]]:
+    """Return the rows of every claim, the claim as a whole first."""
+    found: dict[str, list[dict]] = {}
+    for row in claims.to_dict("records"):
+        found.setdefault(row["claim"], []).append(row)
+    return found
 
 
 def span(rows: Iterable[Mapping], column: str) -> str:
@@ -184,9 +182,16 @@ def remarks(row: Mapping) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def _line(row: Mapping, source: Source, of: Paper) -> Line:
+def _lines(source: Source, of: Paper) -> Iterator[Line]:
+    rows = by_claim(source.claims)
+    for row in _ordered(source.claims, of):
+        if _judged(row):
+            yield _line(row, rows[row["claim"]], source, of)
+
+
+def _line(row: Mapping, rows: list[dict], source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
-    whole, *own = parts(source.claims, row["claim"])
+    whole, *own = rows
     part = deciding.of(whole, own)
     by = measures.by(of.about, claim.get("table", ""))
     why = [claim[WITHDRAWN]["reason"]] if row["verdict"] == WITHDRAWN else []

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from dpfl import yaml_file
 from dpfl.papers import citation
 
 
@@ -51,9 +50,9 @@ class Paper:
 
 
 def read(folder: Path) -> Paper:
-    """Read a paper's folder."""
-    text = (folder / "paper.yaml").read_text(encoding="utf-8")
-    return Paper(folder.name, yaml.safe_load(text))
+    """Read a paper's folder; UserError for a paper.yaml that is missing or no YAML mapping."""
+    path = folder / "paper.yaml"
+    return Paper(folder.name, yaml_file.read(path, f"{folder.name}/{path.name}"))
 
 
 def saying(claim: dict) -> str:

@@ -39,10 +39,11 @@ def _table(source: Source, lines: list[claims_table.Line], most: float) -> Marku
 
 def parts(judged: pd.DataFrame, of: Paper) -> Markup:
     """Return every judged claim as printed, with all its parts; those not run behind one line."""
+    found = claims_table.by_claim(judged)
     rows = {
-        name: own
+        name: found[name]
         for name, claim in of.claims.items()
-        if "status" not in claim and (own := claims_table.parts(judged, name))
+        if "status" not in claim and name in found
     }
     told = {name: _parts(of.claims[name], own) for name, own in rows.items()}
     left = [name for name in told if rows[name][0]["verdict"] == NOT_RUN]
