@@ -18,7 +18,7 @@ FILES = {
 
 LAYERS = (
     "adaptive clippings data gradients models partitions statistics tuning",
-    "attacks optimizers relevance rounds sources",
+    "attacks optimizers relevance rounds runs",
     "privacy",
     "audit decomposition tables",
     "mechanisms papers",
@@ -32,7 +32,7 @@ LAYERS = (
 """The folders of dpfl, lowest first: one imports from those below it, and from none beside it."""
 APART = {
     **dict.fromkeys(("planning.participation", "planning.calibration_settings"), "rounds"),
-    "planning.sources": "sources",
+    "planning.sources": "runs",
     **dict.fromkeys(("analyses", "claims"), "contracts"),
 }
 """What lies below its folder: the arithmetic of rounds, which files a job needs, and what its

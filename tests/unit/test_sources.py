@@ -6,15 +6,20 @@ import sys
 import pytest
 
 from dpfl import plugins
-from dpfl.planning import sources
+from dpfl.runs import code
+
+
+def needed_by(driver: str, *plug_ins) -> list[str]:
+    files = code.needed_by(code.SCRIPTS / driver, *plug_ins)
+    return [str(file.relative_to(code.SCRIPTS.resolve())) for file in files]
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "cadabelief"])
 def test_found_files_cover_what_python_imports(root, optimizer):
     """Compared with the modules that a real interpreter loads."""
     plug_in = plugins.path_of("optimizers", optimizer)
-    found = sources.needed_by(
-        "workflow/scripts/train.py",
+    found = needed_by(
+        "train.py",
         plug_in,
         plugins.path_of("mechanisms", "dpsgd"),
         plugins.path_of("models", "digits-cnn"),
@@ -29,9 +34,9 @@ def test_found_files_cover_what_python_imports(root, optimizer):
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     ).stdout.split()
-    relative = {str(path).removeprefix(f"{root}/") for path in loaded}
+    relative = {str(path).removeprefix(f"{root}/workflow/scripts/") for path in loaded}
     assert relative <= set(found)
-    others = {f"workflow/scripts/dpfl/optimizers/{n}.py" for n in ("adam", "adabound")}
+    others = {f"dpfl/optimizers/{n}.py" for n in ("adam", "adabound")}
     assert not others & set(found)
 
 
@@ -47,6 +52,6 @@ def test_a_training_job_imports_neither_torchvision_nor_opacus(root):
 
 
 def test_what_only_type_checkers_import_is_no_dependency():
-    found = sources.needed_by("workflow/scripts/prepare_data.py", plugins.path_of("data", "digits"))
-    assert "workflow/scripts/dpfl/protocols.py" in found
+    found = needed_by("prepare_data.py", plugins.path_of("data", "digits"))
+    assert "dpfl/protocols.py" in found
     assert not [file for file in found if "/gradients/" in file or "/privacy/" in file]
