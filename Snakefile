@@ -10,9 +10,9 @@ min_version("9.0")
 
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration, config_files
 from dpfl.planning import (
-    config as configuration,
-    config_files,
     estimate,
     interpreter,
     naming,
@@ -22,7 +22,6 @@ from dpfl.planning import (
     restored,
     unfinished,
 )
-from dpfl.errors import UserError
 from dpfl.terminal import lock
 
 try:

@@ -4,8 +4,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from dpfl import bounds, plugins
-from dpfl.planning.plugin_settings import TAKERS
+from dpfl import plugins
+from dpfl.checks.plugin_settings import TAKERS
+from dpfl.plugins import bounds
 
 FUNCTIONS = {package: (function, given) for package, function, given in TAKERS.values()}
 CANDIDATES = (0.5, 2, 0.25, 1.5, (0.8, 0.99), (0.5, 1.5))

@@ -4,8 +4,9 @@ import declared
 import torch
 from torch import nn
 
-from dpfl import plugins, streams
-from dpfl.step import Public, Step
+from dpfl import plugins
+from dpfl.draws import streams
+from dpfl.gradients.step import Public, Step
 from dpfl.training.federated import loss_fn
 
 CLIP, Z, EXPECTED = 0.7, 1.3, 10.0

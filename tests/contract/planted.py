@@ -7,7 +7,8 @@ import torch
 from replay import CLIP
 
 from dpfl.clippings.quantile import Quantile
-from dpfl.privacy.release import Release, remaining
+from dpfl.contracts.release import Release
+from dpfl.privacy.release import remaining
 
 
 @dataclass

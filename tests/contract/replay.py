@@ -18,9 +18,9 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from dpfl import streams
-from dpfl.protocols import ClientMechanism, Mechanism
-from dpfl.step import Public, Step
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.draws import streams
+from dpfl.gradients.step import Public, Step
 
 FEATURES, CLASSES, CUT = 7, 3, 4
 CLIP = 0.7

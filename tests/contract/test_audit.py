@@ -8,13 +8,15 @@ import torch
 from replay import CLIP, Batch, Clients, Examples, drawn
 from test_replay import CLIPPINGS, UNITS, variants
 
-from dpfl import noise, plugins, streams
+from dpfl import plugins
 from dpfl.audit.audited import audited
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.findings import findings
 from dpfl.audit.terms import Terms
+from dpfl.contracts.release import Release
+from dpfl.draws import noise, streams
 from dpfl.privacy.accounting import epsilon
-from dpfl.privacy.release import Release, of_step
+from dpfl.privacy.release import of_step
 
 STEPS, CANARIES, RATE, DELTA, Z, EXPECTED = 300, 100, 0.1, 1e-5, 1.3, 10.0
 CERTIFICATE = epsilon(RATE, Z, STEPS, DELTA)

@@ -7,9 +7,11 @@ import declared
 import pytest
 import torch
 
-from dpfl import clippings, declarations, plugin_files, plugins, protocols
-from dpfl.errors import UserError
-from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl import clippings, plugins
+from dpfl.base.errors import UserError
+from dpfl.contracts import plugin_files, protocols
+from dpfl.contracts.schedule import Budget, Schedule, Work
+from dpfl.plugins import declarations
 
 FILES = [(package, name) for package in plugin_files.FILES for name in plugins.names(package)]
 

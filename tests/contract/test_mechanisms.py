@@ -15,12 +15,14 @@ from every_mechanism import (
 )
 from torch import nn
 
-from dpfl import models, plugins, streams
-from dpfl.errors import UserError
+from dpfl import models, plugins
+from dpfl.base.errors import UserError
+from dpfl.contracts.release import Release, Unproven
+from dpfl.draws import streams
 from dpfl.gradients import finite
 from dpfl.gradients.dirac import Dirac
-from dpfl.privacy.release import Release, Unproven, of_step, require_covered
-from dpfl.step import Public, Step
+from dpfl.gradients.step import Public, Step
+from dpfl.privacy.release import of_step, require_covered
 from dpfl.training.federated import loss_fn
 
 PROVEN = [

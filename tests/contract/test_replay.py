@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from replay import CLASSES, CLIP, FEATURES, Clients, Examples, Replay, batch, check, drawn
 
 from dpfl import plugins
-from dpfl.privacy.release import Release, of_step
+from dpfl.contracts.release import Release
+from dpfl.privacy.release import of_step
 
 UNITS = {"example": Examples, "client": Clients}
 CLIPPINGS = {

@@ -9,8 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfl import noise, plugins, protocols, statistics
-from dpfl.errors import UserError
+from dpfl import plugins, statistics
+from dpfl.base.errors import UserError
+from dpfl.contracts import protocols
+from dpfl.draws import noise
 from dpfl.privacy.ledger import Ledger
 from dpfl.training.statistics import Releases
 from dpfl.training.steps import Sources

@@ -11,8 +11,8 @@ import tiny
 import torch
 from every_mechanism import RULES, Z, build, setting, streams_normal
 
-from dpfl import fitness
-from dpfl.errors import UserError
+from dpfl.api import fitness
+from dpfl.base.errors import UserError
 from dpfl.training import run
 
 FEDAVG = {

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 LABELS = "train-labels-idx1-ubyte"
 

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from dpfl import streams
-from dpfl.step import Public, Step
+from dpfl.draws import streams
+from dpfl.gradients.step import Public, Step
 from dpfl.training.federated import loss_fn
 
 EXPECTED = 10.0

@@ -3,8 +3,9 @@
 import pandas as pd
 from synthetic import cell, study
 
-from dpfl.claims import Evidence
-from dpfl.tables import outcomes, results
+from dpfl.judging.evidence import Evidence
+from dpfl.seeds import outcomes
+from dpfl.tables import results
 
 NONE = pd.DataFrame(columns=["table", "row", "metric", "reading", "printed", "study", "method"])
 

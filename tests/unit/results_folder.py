@@ -10,10 +10,12 @@ import synthetic
 import yaml
 from synthetic import cell, study
 
-from dpfl import analyses, plugins
-from dpfl.claims import COLUMNS, Evidence
+from dpfl import plugins
 from dpfl.judging import published as printed
+from dpfl.judging.claims import COLUMNS
+from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
+from dpfl.plugins import analyses
 from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
 
 TOLD, SILENT = "told2020", "silent"
@@ -149,7 +151,7 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
 
 def _draw(stem: Path, figure: str, own: dict, runs: Path) -> None:
     stem.parent.mkdir(parents=True, exist_ok=True)
-    drawn = plugins.load("plots", figure).draw(own, runs)
+    drawn = plugins.load("figures/kinds", figure).draw(own, runs)
     Path(f"{stem}.txt").write_text(drawn.words, encoding="utf-8")
     for ending in ("png", "pdf"):
         drawn.figure.savefig(f"{stem}.{ending}", dpi=40)
@@ -191,7 +193,7 @@ def _claims(home: Path, runs: pd.DataFrame) -> None:
     beside = {TOLD: _printed(runs), SILENT: _of_silent()}
     for key, table in beside.items():
         table.to_csv(home / "claims" / key / "published.csv", index=False)
-    for name, found in (("claims", tables), ("published", beside)):
+    for name, found in (("judging/kinds", tables), ("published", beside)):
         pd.concat(found.values()).to_csv(home / "tables" / f"{name}.csv", index=False)
 
 

@@ -13,7 +13,8 @@ import tiny
 import torch
 from scipy import stats
 
-from dpfl import data, noise, plugins
+from dpfl import data, plugins
+from dpfl.draws import noise
 from dpfl.training import probe, run
 
 EXAMPLES, PIXELS, CLASSES = 600, 64, 10

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpfl.files import write_json
+from dpfl.base.files import write_json
 
 BOUNDED = {"cadabelief", "adabound", "cadabelief-scalar"}
 METRICS = (

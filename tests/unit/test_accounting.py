@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy import events, search
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import epsilon, spent

@@ -21,7 +21,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dp_accounting.rdp import RdpAccountant
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy.accounting import epsilon, epsilon_of
 from dpfl.privacy.events import poisson_gaussian
 from dpfl.privacy.search import noise_multiplier

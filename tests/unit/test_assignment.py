@@ -13,12 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfl import assignment as assignments
-from dpfl import data, plugins, streams
-from dpfl.errors import UserError
+from dpfl import data, plugins
+from dpfl.base.errors import UserError
+from dpfl.clients import assignment as assignments
+from dpfl.draws import streams
 from dpfl.figures import label_counts
 
-ALL = {name: declared.required("partitions", name) for name in plugins.names("partitions")}
+ALL = {
+    name: declared.required("clients/partitions", name)
+    for name in plugins.names("clients/partitions")
+}
 SCHEMES = {name: s for name, s in ALL.items() if assignments.divides(name) == "targets"}
 BALANCED = np.tile(np.arange(10), 600)
 
@@ -166,7 +170,7 @@ def test_dirichlet_nears_equal_shares_for_a_large_alpha():
 
 def test_dirichlet_nears_one_client_per_label_for_a_small_alpha():
     owners = np.zeros((20, 10))
-    split = plugins.load("partitions", "dirichlet").assign
+    split = plugins.load("clients/partitions", "dirichlet").assign
     for seed in range(20):
         assignment = split(BALANCED, 10, streams.rng(seed), alpha=1e-3)
         counts = np.bincount(assignment * 10 + BALANCED, minlength=100).reshape(10, 10)
@@ -178,7 +182,7 @@ def test_dirichlet_nears_one_client_per_label_for_a_small_alpha():
 def test_dirichlet_shares_have_the_variance_of_the_distribution(alpha):
     """A share has mean 1/K and variance (1/K)(1 - 1/K) / (K alpha + 1), K clients."""
     clients, draws = 4, 3000
-    split = plugins.load("partitions", "dirichlet").assign
+    split = plugins.load("clients/partitions", "dirichlet").assign
     one_label, rng = np.zeros(1000, dtype=int), streams.rng("variance")
     shares = np.array(
         [

@@ -13,12 +13,13 @@ from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional
 
-from dpfl import models, streams
+from dpfl import models
 from dpfl.analyses._inversion_updates import Release, Work, releases
 from dpfl.attacks import closed_form, likeness, matching
 from dpfl.attacks.seen import Seen, labels_of
+from dpfl.base.errors import UserError
 from dpfl.clippings import fixed
-from dpfl.errors import UserError
+from dpfl.draws import streams
 from dpfl.mechanisms.dpsgd import DPSGD
 from dpfl.mechanisms.nonprivate import NonPrivate
 

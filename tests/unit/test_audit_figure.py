@@ -10,9 +10,7 @@ from plotted import INF, below, lines
 from synthetic import cell, study
 
 from dpfl.figures import looks
-from dpfl.plots import (
-    audit,
-)
+from dpfl.figures.kinds import audit
 
 AUDITED = {
     "sgd": lambda e, s: {"audit": synthetic.audit((0.8 + 0.03 * s) * e, 0.98 * e)},

@@ -12,7 +12,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpfl.audit.one_run import ceiling, lower_bound, p_value, right_calls
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 LEVEL, DELTA = 0.05, 1e-5
 

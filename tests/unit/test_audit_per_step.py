@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import binom, binomtest, norm
 
 from dpfl.audit.per_step import Tally, ceiling, least_shift, lower_bound
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy.accounting import epsilon
 
 LEVEL, DELTA = 0.05, 1e-5

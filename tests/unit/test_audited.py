@@ -8,18 +8,18 @@ import pytest
 import tiny
 import torch
 
-from dpfl import noise, streams
 from dpfl.audit import checks, one_run, per_step
 from dpfl.audit.canaries import SILENT, Canaries
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
 from dpfl.audit.terms import Terms
 from dpfl.audit.unheard import Crowd, Unheard
+from dpfl.base.errors import UserError
 from dpfl.clippings import quantile
-from dpfl.errors import UserError
+from dpfl.contracts.release import Release
+from dpfl.draws import noise, streams
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.dirac import Dirac
 from dpfl.mechanisms import dpsgd
-from dpfl.privacy.release import Release
 from dpfl.training import probe, run
 from dpfl.training.federated import loss_fn
 from dpfl.training.steps import PrivateSteps

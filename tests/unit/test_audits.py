@@ -8,22 +8,15 @@ import pytest
 import synthetic
 from synthetic import audit, cell, study
 
-from dpfl import claims, files
 from dpfl.audit import findings
+from dpfl.base import files
 from dpfl.figures import style
-from dpfl.judging import records, rows
+from dpfl.judging import claims, records, rows
 from dpfl.papers import folder
 from dpfl.report import reader
-from dpfl.tables import (
-    audits,
-    cell_words,
-    columns_shown,
-    comparisons,
-    numerals,
-    rendering,
-    results,
-    study_table,
-)
+from dpfl.seeds import audits
+from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
+from dpfl.words import cell_words, numerals
 
 
 def runs_of(tmp_path: Path, outcome, *cells: dict) -> pd.DataFrame:

@@ -6,7 +6,7 @@ The cases are the tables of `bad_input`; each states the words that its line mus
 import pytest
 from bad_input import cases
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 @pytest.mark.parametrize("case", cases.ALL, ids=str)

@@ -8,7 +8,7 @@ from scipy import stats
 from synthetic import cell
 from tabled import INF, METHODS, accuracy, budget_study, compare, row, spending
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.tables import (
     comparisons,
     study_table,

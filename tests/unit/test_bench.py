@@ -7,8 +7,9 @@ import pytest
 import torch
 
 import bench
-from dpfl import models, streams
+from dpfl import models
 from dpfl.bench import contenders, rounds
+from dpfl.draws import streams
 
 OTHERS = ("non-private", contenders.REFERENCE, bench.COMPILED, *contenders.SPLIT)
 PRIVATE = [name for name in contenders.CONTENDERS if name not in OTHERS]

@@ -10,8 +10,7 @@ import results_folder
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
-from dpfl.claims import kinds
-from dpfl.judging import conjunction
+from dpfl.judging.claims import kinds
 from dpfl.provenance import kept
 from dpfl.report import (
     board,
@@ -28,7 +27,7 @@ from dpfl.report import (
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
-from dpfl.tables import verdicts
+from dpfl.seeds import conjunction, verdicts
 
 ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
 ABOUT |= {"runs": {"trained": 3}, "trained": None}

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import priced_schedule
 from dpfl.privacy.accounting import epsilon
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.ledger import Ledger
-from dpfl.privacy.schedule import Budget, Work
 
 SETTINGS = {
     "epsilon": 0.5,

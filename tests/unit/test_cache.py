@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy import search
 from dpfl.privacy.cache import NoiseCache
 

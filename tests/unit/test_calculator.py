@@ -12,12 +12,13 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import privacy
-from dpfl import calculator, cli
-from dpfl.errors import UserError
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.calculator import plans as calculator
 from dpfl.privacy import accounting, events, search
 from dpfl.privacy.accountants import prv
 from dpfl.privacy.filter import Filter
-from dpfl.tables.numerals import rounded_up
+from dpfl.words.numerals import rounded_up
 
 DELTA = 1e-5
 SETTING = "--sample-rate 0.05 --delta 1e-5"

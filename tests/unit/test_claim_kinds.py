@@ -7,10 +7,10 @@ import pytest
 from claims_of_runs import BEST, ORDERING, RISES, judge, ranks, two, verdict
 from scipy import stats
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import claim_errors
 from dpfl.judging import contrasts
 from dpfl.judging import judge as judging
-from dpfl.planning import claim_errors
 from dpfl.tables import results
 
 

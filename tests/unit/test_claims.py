@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfl import claims, plugins
-from dpfl.errors import UserError
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.judging import claims
 from dpfl.judging import judge as judging
 from dpfl.papers import folder
 
@@ -65,11 +66,11 @@ def row(table, name, study, method, value, runs, epsilon, **ours):
 
 def example(kind):
     study = {"study": "main"} if "study" in literal(kind, "REQUIRED") else {}
-    return HEAD | {"kind": kind} | study | plugins.constant("claims", kind, "EXAMPLE")
+    return HEAD | {"kind": kind} | study | plugins.constant("judging/kinds", kind, "EXAMPLE")
 
 
 def literal(kind, name):
-    return plugins.constant("claims", kind, name) or ()
+    return plugins.constant("judging/kinds", kind, name) or ()
 
 
 @pytest.mark.parametrize("kind", claims.kinds())
@@ -77,7 +78,7 @@ def test_a_kind_says_in_literals_what_it_takes(kind):
     assert literal(kind, "REQUIRED")
     for name in LITERALS:
         assert isinstance(literal(kind, name), tuple | dict)
-    assert plugins.constant("claims", kind, "EXAMPLE")
+    assert plugins.constant("judging/kinds", kind, "EXAMPLE")
     taken = {*literal(kind, "REQUIRED"), *literal(kind, "OPTIONAL"), *literal(kind, "ONE_OF")}
     assert taken >= {*literal(kind, "LISTS"), *literal(kind, "CHOICES"), *literal(kind, "NEEDS")}
     assert not taken & {"id", "where", "quote", "translation", "kind", "status"}
@@ -85,7 +86,7 @@ def test_a_kind_says_in_literals_what_it_takes(kind):
 
 @pytest.mark.parametrize("kind", claims.kinds())
 def test_a_kind_fixes_its_verdicts_in_its_docstring(kind):
-    told = ast.get_docstring(plugins.tree("claims", kind))
+    told = ast.get_docstring(plugins.tree("judging/kinds", kind))
     seeded = "study" in literal(kind, "REQUIRED")
     assert "not run" in told
     assert not seeded or ("too few seeds   " in told and "fewer than 5" in told)

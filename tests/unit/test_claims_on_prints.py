@@ -8,7 +8,7 @@ import pytest
 from claims_of_runs import HEAD, judge, printed, two, verdict
 from scipy import integrate, stats
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.judging import judge as judging
 from dpfl.judging import power
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.judging import judge as judging
 
 SEEDED = [

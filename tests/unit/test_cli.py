@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from dpfl import cli, files
-from dpfl.errors import UserError
+from dpfl.base import cli, files
+from dpfl.base.errors import UserError
 
 
 class FullDisk(io.StringIO):

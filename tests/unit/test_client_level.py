@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import TensorDataset
 
-from dpfl import noise, plugins, streams
-from dpfl.assignment import clients_of
-from dpfl.errors import UserError
-from dpfl.flat import FlatModel
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.clients.assignment import clients_of
+from dpfl.contracts.release import Release
+from dpfl.draws import noise, streams
+from dpfl.gradients.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
-from dpfl.privacy.release import Release
 from dpfl.training.client_level import LocalWork, Trainer
 from dpfl.training.federated import loss_fn
 from dpfl.training.steps import Sources

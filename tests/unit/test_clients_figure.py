@@ -8,7 +8,7 @@ from plotted import INF, below, compare, lines, segments
 from scipy import stats
 from synthetic import cell, study
 
-from dpfl.plots import clients
+from dpfl.figures.kinds import clients
 
 
 def by_clients(tmp_path: Path, epsilons: tuple = (2.0, 8.0, INF), methods: tuple = ("a", "b")):

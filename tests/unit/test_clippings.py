@@ -10,10 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfl import noise, plugins
+from dpfl import plugins
+from dpfl.base.errors import UserError
 from dpfl.clippings import fixed, fsdp_adaptive, quantile
-from dpfl.errors import UserError
-from dpfl.privacy.release import joint, remaining
+from dpfl.contracts.release import joint
+from dpfl.draws import noise
+from dpfl.privacy.release import remaining
 
 ZEROS = lambda size: torch.zeros(size)  # noqa: E731
 ONES = lambda size: torch.ones(size)  # noqa: E731

@@ -5,10 +5,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
-from dpfl.planning import config as configuration
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from dpfl.analyses import composition as analysis
 from dpfl.analyses import epsilon_surface
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy.accountants import classic_rdp, gaussian, rdp
 from dpfl.privacy.composition import (
     advanced,

@@ -4,10 +4,10 @@ import pytest
 import yaml
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.papers.merging import merged
-from dpfl.planning import config as configuration
 
 PAPERS = ("studies", "analyses")
 

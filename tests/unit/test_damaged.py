@@ -10,8 +10,8 @@ import tiny
 import torch
 from safetensors.torch import save_file
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.training import run
 
 

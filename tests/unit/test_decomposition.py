@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
 from dpfl import models
+from dpfl.base.errors import UserError
 from dpfl.decomposition.factors import SOLVERS, funk, gram, per_example, square
-from dpfl.errors import UserError
 from dpfl.gradients import PerExampleGradients
 
 SIZES = (8.0, 5.0, 3.0, 2.0, 1.2, 0.7, 0.4, 0.2)

@@ -8,9 +8,9 @@ import pytest
 import synthetic
 from synthetic import cell, study
 
-from dpfl.claims import Evidence
+from dpfl.figures.kinds import differences
+from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
-from dpfl.plots import differences
 from dpfl.tables import results
 
 SEEDS = 5

@@ -13,9 +13,11 @@ import pytest
 import typed_numbers
 import yaml
 
-from dpfl import claims, data, plugins
+from dpfl import data, plugins
+from dpfl.checks import config as configuration
+from dpfl.judging import claims
+from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder, published
-from dpfl.planning import config as configuration
 from dpfl.planning import plan
 from dpfl.tables import results
 
@@ -162,7 +164,9 @@ def test_the_table_of_kinds_has_the_keys_that_the_kinds_take():
     for row in rows:
         kind = names(row[0])[0]
         for cell, constant in zip(row[1:], ("REQUIRED", "ONE_OF", "OPTIONAL"), strict=True):
-            assert set(names(cell)) == set(plugins.constant("claims", kind, constant, ())), kind
+            assert set(names(cell)) == set(plugins.constant("judging/kinds", kind, constant, ())), (
+                kind
+            )
 
 
 def test_every_key_of_a_claim_is_explained():
@@ -173,7 +177,7 @@ def test_every_key_of_a_claim_is_explained():
         key
         for kind in kinds
         for constant in ("REQUIRED", "ONE_OF", "OPTIONAL")
-        for key in plugins.constant("claims", kind, constant, ())
+        for key in plugins.constant("judging/kinds", kind, constant, ())
     }
     assert taken - {"study", "analysis"} <= explained
 
@@ -271,7 +275,7 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
         }
     ).assign(**{key: [value] * seeds for key, value in results.audit(None).items()})
     study = {"dataset": "mnist", "margin": 1.0, "demonstrates": False}
-    evidence = claims.Evidence("doe2024", study, runs, lambda: runs, pd.DataFrame())
+    evidence = Evidence("doe2024", study, runs, lambda: runs, pd.DataFrame())
     rows = kind.judge(claim, evidence)
     assert [row["part"] for row in rows] == ["overall", "epsilon 8"]
     assert {row["verdict"] for row in rows} == {verdict}

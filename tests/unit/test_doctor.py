@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tiny
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.terminal import lock
 
 RUN = ("metrics.csv", "rates.csv", "model.safetensors", "summary.json")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dpfl.files import write_text
+from dpfl.base.files import write_text
 from dpfl.papers import folder
-from dpfl.planning import compose, estimate, plan, sources
-from dpfl.training import finished
+from dpfl.planning import compose, estimate, plan
+from dpfl.runs import finished, sources
 
 
 @pytest.fixture

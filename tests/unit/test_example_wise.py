@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn import functional
 
 from dpfl import models, plugins
-from dpfl.errors import UserError
-from dpfl.example_wise import require_example_wise
-from dpfl.flat import FlatModel
+from dpfl.base.errors import UserError
+from dpfl.gradients.example_wise import require_example_wise
+from dpfl.gradients.flat import FlatModel
 
 IMAGES = (3, 8, 8)
 

@@ -7,14 +7,14 @@ import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 
-from dpfl import noise, streams
+from dpfl.base.errors import UserError
 from dpfl.clippings import fixed
+from dpfl.contracts.release import Release
 from dpfl.data import Dataset
-from dpfl.errors import UserError
-from dpfl.flat import FlatModel
+from dpfl.draws import noise, streams
+from dpfl.gradients.flat import FlatModel
+from dpfl.gradients.step import Public
 from dpfl.mechanisms import dpsgd, nonprivate
-from dpfl.privacy.release import Release
-from dpfl.step import Public
 from dpfl.training import states
 from dpfl.training.federated import Client, Trainer, Unlimited, loss_fn
 from dpfl.training.steps import PrivateSteps, Sources

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from torch import nn
 
-from dpfl import bounds, plugins, streams
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.contracts.release import Release
 from dpfl.decomposition.basis import SOURCES
 from dpfl.decomposition.factors import SOLVERS
 from dpfl.decomposition.noise_split import split
-from dpfl.errors import UserError
+from dpfl.draws import streams
+from dpfl.gradients.step import Public, Step
 from dpfl.mechanisms import (
     dpsgd,
     dpsgd_relevance,
@@ -24,10 +27,9 @@ from dpfl.mechanisms import (
     fsdp_literal,
     fsdp_published,
 )
-from dpfl.privacy.release import Release
+from dpfl.plugins import bounds
 from dpfl.relevance.layers import layer_relevance, shares
 from dpfl.relevance.noise_scale import Relevance
-from dpfl.step import Public, Step
 from dpfl.training.federated import loss_fn
 
 FIXED = {"rule": "fixed", "clip_norm": 0.7}

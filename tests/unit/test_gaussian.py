@@ -8,10 +8,10 @@ from fixtures_of_steps import drawn, ones, setting, step_of
 from scipy import stats
 from torch import nn
 
-from dpfl.gaussian import noisy_sum
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.draws.noise import SOURCES
+from dpfl.gradients.step import Public, Step
 from dpfl.mechanisms import dp_fedavg, dpsgd, fsdp_certified, p3sgd
-from dpfl.noise import SOURCES
-from dpfl.step import Public, Step
 
 CLIP, Z, EXPECTED, N = 0.1, 1.173, 250.0, 200_000
 FIXED = {"rule": "fixed", "clip_norm": CLIP}

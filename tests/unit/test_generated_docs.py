@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpfl import analyses
-from dpfl.claims import COLUMNS
+from dpfl.base.errors import UserError
 from dpfl.docs import (
     best,
     blocks,
@@ -26,8 +25,9 @@ from dpfl.docs import (
     speed,
 )
 from dpfl.docs import judged as judged_docs
-from dpfl.errors import UserError
+from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
+from dpfl.plugins import analyses
 from dpfl.provenance import kept
 from dpfl.report import paper
 

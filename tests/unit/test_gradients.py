@@ -27,7 +27,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.gradients import PerExampleGradients, finite, parameter_gradients
 
 

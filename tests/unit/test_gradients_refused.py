@@ -6,7 +6,7 @@ from example_gradients import clipped_sum, each_cross_entropy, each_square, flat
 from torch import nn
 from torch.nn.utils import prune
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 def hooks_of(model):

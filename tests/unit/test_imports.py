@@ -16,33 +16,26 @@ FILES = {
 }
 
 
-LAYERS = (
-    "adaptive clippings data gradients models partitions statistics tuning",
-    "attacks optimizers relevance rounds runs",
-    "privacy",
-    "audit decomposition tables",
-    "mechanisms papers",
-    "contracts figures training",
-    "analyses bench judging planning plots",
-    "claims terminal",
+FLOORS = (
+    "base draws words",
+    "gradients seeds",
+    "contracts relevance",
+    "decomposition plugins",
+    "adaptive clients clippings data models papers runs statistics tuning",
+    "attacks optimizers privacy",
+    "audit mechanisms planning tables",
+    "calculator figures judging training",
+    "analyses bench checks",
+    "api terminal",
     "provenance",
     "report",
     "docs",
 )
-"""The folders of dpfl, lowest first: one imports from those below it, and from none beside it."""
-APART = {
-    **dict.fromkeys(("planning.participation", "planning.calibration_settings"), "rounds"),
-    "planning.sources": "runs",
-    **dict.fromkeys(("analyses", "claims"), "contracts"),
-}
-"""What lies below its folder: the arithmetic of rounds, which files a job needs, and what its
-plug-ins are written for."""
+"""All rooms, lowest floor first: one imports from those below it, and from none beside it."""
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules of ours that are imported, at whatever level, but for annotations alone."""
-    if isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING":
-        return
+    """Yield the modules of ours that are imported, at whatever level, for annotations too."""
     if isinstance(tree, ast.Import):
         yield from (alias.name for alias in tree.names if alias.name in FILES)
     elif isinstance(tree, ast.ImportFrom):
@@ -79,15 +72,14 @@ def trespasses(found: dict[str, set[str]]) -> list[str]:
 
 
 def room(name: str) -> str:
-    """Return the folder of a module as LAYERS has it, nothing of one that is in none."""
-    own = name.removeprefix("dpfl.")
-    inside = folder(name).relative_to(SCRIPTS).parts[1:2]
-    return APART.get(own, "".join(inside))
+    """Return the folder of dpfl that a module lies in; nothing of the drivers, which are above."""
+    inside = folder(name).relative_to(SCRIPTS).parts
+    return inside[1] if inside[:1] == ("dpfl",) and len(inside) > 1 else ""
 
 
 def climbs(found: dict[str, set[str]]) -> list[str]:
-    """Return the imports from one folder into another that is not below it."""
-    height = {own: number for number, layer in enumerate(LAYERS) for own in layer.split()}
+    """Return the imports from one room into another that is not below it."""
+    height = {own: number for number, floor in enumerate(FLOORS) for own in floor.split()}
     return [
         f"{importer} imports {name}"
         for importer, names in found.items()
@@ -99,20 +91,28 @@ def climbs(found: dict[str, set[str]]) -> list[str]:
 
 def test_a_private_module_is_imported_from_its_own_folder_alone():
     assert trespasses(graph()) == []
-    assert trespasses({"train": {"dpfl.plots._frame"}}) == ["train imports dpfl.plots._frame"]
+    assert trespasses({"train": {"dpfl.figures.kinds._frame"}}) == [
+        "train imports dpfl.figures.kinds._frame"
+    ]
 
 
-def test_a_folder_imports_from_folders_below_it_alone():
+def test_a_room_imports_from_rooms_below_it_alone():
     assert climbs(graph()) == []
-    assert climbs({"dpfl.plots.rates": {"dpfl.report.prose"}}) == [
-        "dpfl.plots.rates imports dpfl.report.prose"
+    assert climbs({"dpfl.figures.kinds.rates": {"dpfl.report.prose"}}) == [
+        "dpfl.figures.kinds.rates imports dpfl.report.prose"
     ]
     assert climbs({"dpfl.planning.outputs": {"dpfl.provenance.schema"}})
 
 
+def test_every_room_has_a_floor_and_no_module_is_loose():
+    rooms = {room(name) for name in FILES} - {""}
+    assert sorted(own for floor in FLOORS for own in floor.split()) == sorted(rooms)
+    assert [path.name for path in plugins.ROOT.glob("*.py")] == ["__init__.py"]
+
+
 def test_there_is_no_cycle_of_imports():
     found = graph()
-    assert "dpfl.errors" in found["dpfl.plugins"]
+    assert "dpfl.base.errors" in found["dpfl.plugins"]
     list(TopologicalSorter(found).static_order())
     with pytest.raises(CycleError):
-        list(TopologicalSorter(found | {"dpfl.errors": {"dpfl.plugins"}}).static_order())
+        list(TopologicalSorter(found | {"dpfl.base.errors": {"dpfl.plugins"}}).static_order())

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpfl import analyses, data, plugins
+from dpfl import data, plugins
 from dpfl.analyses import _inversion_figure, inversion
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.papers import folder
-from dpfl.planning import config as configuration
+from dpfl.plugins import analyses
 from dpfl.tables import rendering
 
 ENTRY = folder.load("meng2023").content["analyses"]["inversion"]

@@ -9,13 +9,14 @@ from torch import nn
 
 import dpfl
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks.fitting import misfits
+from dpfl.contracts.release import PublicNoise
 from dpfl.mechanisms import dpsgd
 from dpfl.optimizers import dp_adambc
-from dpfl.planning.fitting import misfits
 from dpfl.training import run
 from dpfl.training.states import STATES
-from dpfl.training.steps import PublicNoise, tell_noise
+from dpfl.training.steps import tell_noise
 
 SETTINGS = {"betas": (0.8, 0.95), "floor": 1e-4}
 QUANTILE = {"rule": "quantile", "clip_norm": 1.0, "quantile": 0.5, "rate": 0.5}

@@ -9,7 +9,7 @@ from opacus import GradSampleModule
 from opacus.optimizers import DPPerLayerOptimizer
 from torch.nn import functional
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.mechanisms import dpsgd, dpsgd_layerwise
 
 CLIP, LAYERS = 0.7, 4

@@ -13,10 +13,10 @@ from sklearn import metrics
 from synthetic import cell, study
 
 from dpfl.attacks.membership import ATTACKS, comparable
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
+from dpfl.figures.kinds import membership as figure
 from dpfl.papers.merging import merged
-from dpfl.planning import config as configuration
-from dpfl.plots import membership as figure
 from dpfl.tables import attacks
 
 SEEDS = 6

@@ -6,7 +6,7 @@ from scipy.stats import ks_2samp
 from torch import nn
 
 from dpfl import models, plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.planning import estimate
 
 NETWORKS = {

@@ -6,7 +6,7 @@ from synthetic import cell, study
 from told_tables import INF, cells_of
 
 from dpfl.report import narrative
-from dpfl.tables import cell_words, forms, numerals
+from dpfl.words import cell_words, forms, numerals
 
 
 def test_words_are_joined_and_counted() -> None:

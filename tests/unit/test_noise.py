@@ -4,7 +4,7 @@ import pytest
 import torch
 from scipy import stats
 
-from dpfl import noise, streams
+from dpfl.draws import noise, streams
 
 N = 40_000
 

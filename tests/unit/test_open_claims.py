@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from dpfl.claims import Evidence
 from dpfl.judging import judge, unfinished
+from dpfl.judging.evidence import Evidence
 
 CELL = {
     **{"method": "b", "label": "b", "variant": {"rank": 50}, "epsilon": 8.0},

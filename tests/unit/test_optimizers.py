@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpfl import plugins
 from dpfl.adaptive import elementwise
 from dpfl.adaptive.elementwise import bounds
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.optimizers.adabelief import AdaBelief
 from dpfl.optimizers.adabound import AdaBound
 from dpfl.optimizers.adam import build as adam

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpfl.tables import outcomes
+from dpfl.seeds import outcomes
 
 CHANCE = 15.0
 accuracies = st.lists(st.floats(0, 100), max_size=10)

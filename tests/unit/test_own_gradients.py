@@ -11,8 +11,8 @@ from torch import nn
 
 import dpfl
 from dpfl import models, plugins
-from dpfl.errors import UserError
-from dpfl.own_gradients import require_own_gradients
+from dpfl.api.own_gradients import require_own_gradients
+from dpfl.base.errors import UserError
 from dpfl.training.steps import cross_entropy
 
 CLASSES = 3

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 import tiny
 
-from dpfl.files import read_json
-from dpfl.planning import sources
-from dpfl.training import finished, job, lock, pack
+from dpfl.base.files import read_json
+from dpfl.runs import finished, sources
+from dpfl.training import job, lock, pack
 from dpfl.training import one as training
 
 FILES = {"metrics.csv", "rates.csv", "model.safetensors", "summary.json"}

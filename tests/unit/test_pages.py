@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 import typed_numbers
 
-from dpfl import analyses, data, files, plugins
+from dpfl import data, plugins
+from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.docs.found import PRICES
-from dpfl.errors import UserError
 from dpfl.papers import folder
+from dpfl.plugins import analyses
 from dpfl.report import prose
-from dpfl.tables import numerals, rendering
+from dpfl.tables import rendering
+from dpfl.words import numerals
 
 KEYS = folder.names()
 AS_KEPT = {"budget", "composition", "epsilon-surface"}

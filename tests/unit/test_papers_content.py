@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpfl import claims
+from dpfl.judging import claims
 from dpfl.papers import folder
 
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"

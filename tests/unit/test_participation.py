@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfl import streams
-from dpfl.errors import UserError
-from dpfl.planning.participation import draw, local_steps, rounds_of
+from dpfl.base.errors import UserError
+from dpfl.clients.participation import draw, local_steps, rounds_of
+from dpfl.draws import streams
 
 KEY = ("digits", "iid", 0, "participation")
 

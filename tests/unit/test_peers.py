@@ -7,7 +7,7 @@ import torch
 from fixtures_of_steps import EXPECTED, drawn, gradients, setting, step_of, zeros
 from torch import nn
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.mechanisms import dpsgd, dpsgd_opacus, p3sgd, pdpsgd
 
 FIXED = {"rule": "fixed", "clip_norm": 0.7}

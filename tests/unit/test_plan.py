@@ -5,7 +5,8 @@ import copy
 import pytest
 import yaml
 
-from dpfl import plugins, streams
+from dpfl import plugins
+from dpfl.draws import streams
 from dpfl.papers import folder
 from dpfl.planning import estimate, methods, plan
 from dpfl.planning.compose import compose

@@ -18,15 +18,7 @@ from scipy import stats
 from synthetic import cell, study
 
 from dpfl.figures import ends, looks, saving
-from dpfl.plots import (
-    accuracy,
-    bounds,
-    clients,
-    convergence,
-    rates,
-    schedule,
-    variants,
-)
+from dpfl.figures.kinds import accuracy, bounds, clients, convergence, rates, schedule, variants
 from dpfl.report import reader
 
 HEADER = bytes([137]) + b"PNG"

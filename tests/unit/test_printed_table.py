@@ -9,7 +9,7 @@ import synthetic
 import yaml
 from synthetic import cell, study
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.judging import badges, records
 from dpfl.judging import published as table
 from dpfl.papers import folder, published

@@ -16,7 +16,7 @@ from papers.zhou2022.analyses import _needed as needed_by
 from papers.zhou2022.analyses import _printed as printed_losses
 from papers.zhou2022.analyses import privacy_loss as analysis
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.papers import folder
 from dpfl.privacy.accountants import classic_rdp
 from dpfl.tables import rendering

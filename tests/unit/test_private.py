@@ -9,13 +9,13 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import dpfl
-from dpfl import noise
+from dpfl.base.errors import UserError
 from dpfl.clippings import fixed
-from dpfl.errors import UserError
+from dpfl.contracts.release import Unproven
+from dpfl.draws import noise
+from dpfl.gradients.step import Public, Step
 from dpfl.mechanisms import dpsgd
 from dpfl.privacy.accounting import epsilon
-from dpfl.privacy.release import Unproven
-from dpfl.step import Public, Step
 from dpfl.training.steps import cross_entropy
 
 N, BATCH, EPOCHS = 200, 20, 3

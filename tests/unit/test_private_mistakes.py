@@ -10,7 +10,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import dpfl
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 N = 60
 SIZES = {"epsilon": 4.0, "delta": 1e-3, "batch_size": 20, "epochs": 2, "seed": 0}

@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn import functional
 
 import dpfl
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 LINES = 12  # that somebody has to write
 FACTS = """

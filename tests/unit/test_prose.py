@@ -8,10 +8,10 @@ import pytest
 import typed_numbers
 from PIL import Image
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.provenance import kept
 from dpfl.report import prose
-from dpfl.tables import forms, numerals
+from dpfl.words import forms, numerals
 
 CELLS = """method,label,variant,rank,epsilon,n,trained,accuracy_mean,ci_low,ci_high,certified
 central,central,rank=10,10,2.0,3,3,98.25,98.0,98.5,False

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpfl import claims, files, plugins
-from dpfl.errors import UserError
-from dpfl.judging import published
+from dpfl import plugins
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.judging import claims, published
 from dpfl.planning import reference
 from dpfl.provenance import archive, checks, keep, kept, runs, sample, schema, tree, verify
 from dpfl.report import kept_words

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.papers import folder, published
-from dpfl.planning import config as configuration
 from dpfl.planning import plan
 from dpfl.planning.beside import Beside, unmatched
 from dpfl.planning.compose import compose

@@ -9,7 +9,7 @@ import synthetic
 from synthetic import cell, study
 from tabled import row
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.tables import (
     ranges,
     results,

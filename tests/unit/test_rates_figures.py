@@ -11,10 +11,7 @@ import synthetic
 from plotted import GRID, INF, compare, lines
 from synthetic import cell, study
 
-from dpfl.plots import (
-    bounds,
-    rates,
-)
+from dpfl.figures.kinds import bounds, rates
 from dpfl.tables import ranges, results
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpfl.adaptive.binding_bounds import Regime, regime, residual_scale, unclipped_rate
 from dpfl.adaptive.elementwise import bounds
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.optimizers.adabelief import AdaBelief
 from dpfl.optimizers.cadabelief import CAdaBelief
 

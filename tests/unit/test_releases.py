@@ -12,14 +12,13 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpfl import plugins
 from dpfl.attacks import query
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_json, write_json
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.data import load
-from dpfl.errors import UserError
-from dpfl.files import read_json, write_json
-from dpfl.planning import calibration_settings
-from dpfl.privacy import accounting
+from dpfl.privacy import accounting, calibration_settings
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.privacy.schedule import Budget, Work
 from dpfl.privacy.search import noise_multiplier
 from dpfl.training import run, summary
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from dpfl import models
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.relevance import layers
 from dpfl.relevance.layers import FLOOR, element_relevance, layer_relevance, shares
 

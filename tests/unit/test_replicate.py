@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.terminal import lock
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.lock import Lock

@@ -345,7 +345,7 @@ def test_captions_are_valid(name: str, papers: list | None, root: Path) -> None:
     assert body.startswith("<p>") and "blockquote" not in body
 
 
-@pytest.mark.parametrize("figure", plugins.names("plots"))
+@pytest.mark.parametrize("figure", plugins.names("figures/kinds"))
 def test_every_figure_has_its_caption_in_snakemakes_report(figure: str, root: Path) -> None:
     assert f"Study main. {captions.of(figure)}" in rendered(root, "figure", figure)
 

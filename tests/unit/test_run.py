@@ -10,9 +10,9 @@ import torch
 from safetensors import safe_open
 
 from dpfl import data
-from dpfl.assignment import validation_of
-from dpfl.errors import UserError
-from dpfl.files import read_json, write_json
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_json, write_json
+from dpfl.clients.assignment import validation_of
 from dpfl.privacy.accounting import epsilon
 from dpfl.training import run, summary
 from dpfl.training.checkpoint import Checkpoints

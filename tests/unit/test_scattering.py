@@ -14,10 +14,10 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dpfl import data, models, plugins
+from dpfl.base.errors import UserError
 from dpfl.data import _progress, _scattering, digits
-from dpfl.errors import UserError
-from dpfl.feature_norm import FeatureNorm
 from dpfl.gradients import PerExampleGradients
+from dpfl.models.parts.feature_norm import FeatureNorm
 from dpfl.training import run
 
 BASES = {"digits-scatter": "digits", "mnist-scatter": "mnist", "cifar10-scatter": "cifar10"}

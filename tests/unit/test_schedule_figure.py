@@ -7,7 +7,7 @@ import synthetic
 from plotted import INF, lines, marks
 from synthetic import cell, study
 
-from dpfl.plots import schedule
+from dpfl.figures.kinds import schedule
 
 NOISE = {"uniform": lambda t: 1.0, "decay": lambda t: 0.5 + 0.2 * t}
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 from dpfl import data, plugins
 from dpfl.attacks import observed, query, roc
 from dpfl.attacks.membership import ATTACKS, comparable
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.training import run, summary
 
 

@@ -9,9 +9,9 @@ from dp_accounting import dp_event, rdp
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
-from dpfl import analyses
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.papers import folder
+from dpfl.plugins import analyses
 
 DELTA = 1e-5
 SETTINGS = folder.load("tramer2021").content["analyses"]["budget"]["settings"]

@@ -53,5 +53,5 @@ def test_a_training_job_imports_neither_torchvision_nor_opacus(root):
 
 def test_what_only_type_checkers_import_is_no_dependency():
     found = needed_by("prepare_data.py", plugins.path_of("data", "digits"))
-    assert "dpfl/protocols.py" in found
+    assert "dpfl/contracts/protocols.py" in found
     assert not [file for file in found if "/gradients/" in file or "/privacy/" in file]

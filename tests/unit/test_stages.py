@@ -8,12 +8,13 @@ from itertools import pairwise
 import pytest
 import yaml
 
-from dpfl import files, tuned
-from dpfl.errors import UserError
-from dpfl.planning import config as configuration
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
 from dpfl.planning.stages import runs_of, stages_before
+from dpfl.runs import tuned
 
 RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03, 0.1]}
 

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from dpfl.errors import UserError
-from dpfl.planning import config as configuration
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
 from dpfl.planning import plan
 
 

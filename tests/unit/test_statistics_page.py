@@ -10,8 +10,9 @@ from scipy import stats
 
 from dpfl.judging import power
 from dpfl.provenance import kept
-from dpfl.tables import fairness, outcomes
-from dpfl.tables.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
+from dpfl.seeds import outcomes
+from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
+from dpfl.tables import fairness
 
 PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
 

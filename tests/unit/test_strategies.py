@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from opacus.accountants.analysis.rdp import compute_rdp
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import accounting, events, search
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import epsilon_of, spent
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
-from dpfl.privacy.schedule import Budget, Work
 
 DELTA = 1e-5
 FIXED = ["decay", "growth"]

@@ -9,7 +9,7 @@ import streams_of_runs
 import torch
 from scipy import stats
 
-from dpfl import noise, streams
+from dpfl.draws import noise, streams
 from dpfl.training import client_level, federated
 
 ROUNDS = {"example": 6, "client": 30}

@@ -11,10 +11,7 @@ from matplotlib.axes import Axes
 from plotted import INF, compare
 from synthetic import cell, study
 
-from dpfl.plots import (
-    _cost,
-    surface,
-)
+from dpfl.figures.kinds import _cost, surface
 from dpfl.privacy import accounting
 
 

@@ -16,15 +16,8 @@ from synthetic import cell, study
 from tabled import BUDGETS, INF, accuracy, budget_study, compare, row
 
 from dpfl.report import reader
-from dpfl.tables import (
-    cell_words,
-    columns_shown,
-    comparisons,
-    ranges,
-    rendering,
-    results,
-    study_table,
-)
+from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table
+from dpfl.words import cell_words
 
 
 def test_a_cell_is_the_mean_of_its_seeds(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import tiny
 import torch
 
 from dpfl import data, models, plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.training import run
 
 MECHANISMS = {

@@ -6,15 +6,14 @@ from datetime import datetime
 import pytest
 from snakemake.cli import parse_config
 
-from dpfl import files
-from dpfl.errors import UserError
-from dpfl.planning import sources
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.runs import finished, sources
 from dpfl.terminal import answer, choice, lines, status
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.expected import OTHER_SECONDS, Expected
 from dpfl.terminal.follower import Follower
 from dpfl.terminal.runs import New, Results, Run, of_plan
-from dpfl.training import finished
 
 RUNS = {
     name: Run(name, study, method, epsilon, seed, 10.0)

@@ -8,11 +8,11 @@ import pytest
 import synthetic
 from synthetic import cell, study
 
+from dpfl.contracts.points import Point
 from dpfl.privacy import selection
 from dpfl.report import tuning_words
 from dpfl.report.reader import table
 from dpfl.tables import columns_shown, comparisons, rendering, results, study_table, trials
-from dpfl.tuning import Point
 
 CALIBRATION = {
     "delta": 1e-5,

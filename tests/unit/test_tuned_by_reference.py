@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dpfl.errors import UserError
-from dpfl.files import digest, write_json
+from dpfl.base.errors import UserError
+from dpfl.base.files import digest, write_json
+from dpfl.checks import config as configuration
 from dpfl.papers import folder
-from dpfl.planning import config as configuration
 from dpfl.planning import plan
 from dpfl.report import privacy_words
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfl import plugins, tuning
-from dpfl.tuning import Point, Stage, bisect
+from dpfl.contracts.points import Point, Stage
+from dpfl.tuning import bisect
 
 RULES = plugins.names("tuning")
 ALONG = Stage(2, along="rate")

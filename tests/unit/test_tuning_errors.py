@@ -7,8 +7,8 @@ import pytest
 import tuning_simulation as simulation
 import yaml
 
+from dpfl.checks import config as configuration
 from dpfl.papers import folder
-from dpfl.planning import config as configuration
 
 
 @pytest.fixture(scope="module")

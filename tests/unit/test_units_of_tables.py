@@ -8,16 +8,10 @@ import synthetic
 from synthetic import cell, study
 from tabled import INF
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.report import reader
-from dpfl.tables import (
-    cell_words,
-    columns_shown,
-    comparisons,
-    rendering,
-    results,
-    study_table,
-)
+from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
+from dpfl.words import cell_words
 
 
 def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(

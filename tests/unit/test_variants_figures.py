@@ -10,10 +10,7 @@ from scipy import stats
 from synthetic import cell, study
 
 from dpfl.figures import looks
-from dpfl.plots import (
-    accuracy,
-    variants,
-)
+from dpfl.figures.kinds import accuracy, variants
 
 
 def test_variants_show_a_dot_and_an_interval_each(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpfl.errors import UserError
-from dpfl.judging import conjunction
-from dpfl.tables.verdicts import (
+from dpfl.base.errors import UserError
+from dpfl.seeds import conjunction
+from dpfl.seeds.verdicts import (
     LEVEL,
     PRIVACY,
     Interval,

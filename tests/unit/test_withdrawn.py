@@ -3,10 +3,9 @@
 import pandas as pd
 import pytest
 
-from dpfl import claims
+from dpfl.base.errors import UserError
 from dpfl.docs.judged import Claim
-from dpfl.errors import UserError
-from dpfl.judging import withdrawn
+from dpfl.judging import claims, withdrawn
 from dpfl.report import claims_table
 
 COMMIT, OTHER = "a" * 40, "b" * 40

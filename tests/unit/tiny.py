@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import data, streams
-from dpfl.assignment import assign
-from dpfl.files import write_json
+from dpfl import data
+from dpfl.base.files import write_json
+from dpfl.clients.assignment import assign
+from dpfl.draws import streams
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.training.inputs import Inputs
 

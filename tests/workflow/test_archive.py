@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from worktree import MINI, Tree, job_counts
 
-from dpfl.files import write_json, write_sum
+from dpfl.base.files import write_json, write_sum
 
 ARCHIVE = "results/reference/meng2023/demo.runs.tar.gz"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
@@ -115,7 +115,7 @@ def edited(tree: Tree, file: str) -> None:
 
 
 def test_an_archive_is_refused_where_other_code_would_make_what_runs_have_read(archived):
-    path = archived.path / "workflow/scripts/dpfl/partitions/iid.py"
+    path = archived.path / "workflow/scripts/dpfl/clients/partitions/iid.py"
     before = path.read_text()
     edited(archived, "partitions/iid")
     done = driver(archived, "archive")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from worktree import MINI, Tree
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 
 PACKAGES = Path("workflow") / "scripts" / "dpfl"
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from worktree import MINI
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 
 ROUNDS = 30
 DEADLINE_S = 300

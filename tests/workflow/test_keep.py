@@ -15,7 +15,7 @@ import pytest
 from links import dead_links
 from worktree import Tree
 
-from dpfl.files import write_json
+from dpfl.base.files import write_json
 
 KEPT = "results/reference/meng2023/demo"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"

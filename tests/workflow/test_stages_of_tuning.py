@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from worktree import MINI
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 
 STUDY = "meng2023/cadabelief"
 BISECTED = MINI | {

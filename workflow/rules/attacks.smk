@@ -51,7 +51,7 @@ rule tabulate_figure:
         mem_mb=1000,
         runtime=15,
     params:
-        sources=lambda w: sources_of("tabulate_figure", ("plots", w.figure)),
+        sources=lambda w: sources_of("tabulate_figure", ("figures/kinds", w.figure)),
     shell:
         "python workflow/scripts/tabulate_figure.py --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"

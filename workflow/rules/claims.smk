@@ -30,7 +30,8 @@ rule judge:
         runtime=15,
     params:
         sources=sources_of(
-            "judge", *(("claims", kind) for kind in plugins.names("claims"))
+            "judge",
+            *(("judging/kinds", kind) for kind in plugins.names("judging/kinds")),
         ),
     shell:
         "python workflow/scripts/judge.py --paper {input.paper} --results results"

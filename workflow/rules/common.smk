@@ -3,15 +3,17 @@
 import json
 import re
 
-from dpfl import analyses, plugins
+from dpfl import plugins
 from dpfl.papers import folder
-from dpfl.planning import outputs, reads, sources, stages
+from dpfl.planning import outputs, reads, stages
+from dpfl.plugins import analyses
+from dpfl.runs import sources
 
 SCRIPTS = "workflow/scripts"
 FIGURES_WITH_TABLE = [
     name
-    for name in plugins.names("plots")
-    if plugins.constant("plots", name, "TABLE", False)
+    for name in plugins.names("figures/kinds")
+    if plugins.constant("figures/kinds", name, "TABLE", False)
 ]
 # What notebooks import, with all that it imports: sources_of follows it.
 NOTEBOOK_MODULES = [("report", name) for name in plugins.names("report")]
@@ -93,7 +95,7 @@ def models_of(wildcards):
 
 def files_of_figure(wildcards):
     """What a figure of a study reads beside its runs."""
-    read = plugins.constant("plots", wildcards.figure, "READS_STUDY", ())
+    read = plugins.constant("figures/kinds", wildcards.figure, "READS_STUDY", ())
     paper = wildcards.study.split("/")[0]
     return [path.format(study=wildcards.study, paper=paper) for path in read]
 

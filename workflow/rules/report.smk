@@ -29,7 +29,7 @@ rule plot:
         mem_mb=1000,
         runtime=15,
     params:
-        sources=lambda w: sources_of("plot", ("plots", w.figure)),
+        sources=lambda w: sources_of("plot", ("figures/kinds", w.figure)),
         caption=lambda w: captions.of(w.figure),  # for Snakemake's report
     shell:
         "python workflow/scripts/plot.py --study {input.study} --figure {wildcards.figure}"
@@ -69,7 +69,7 @@ rule notebook:
         sources=sources_of(
             "notebook",
             *NOTEBOOK_MODULES,
-            *(("claims", kind) for kind in plugins.names("claims")),
+            *(("judging/kinds", kind) for kind in plugins.names("judging/kinds")),
         ),
         scripts=SCRIPTS,
     shell:

@@ -8,8 +8,9 @@ from types import ModuleType
 
 import pandas as pd
 
-from dpfl import analyses, cli
+from dpfl.base import cli
 from dpfl.figures import saving
+from dpfl.plugins import analyses
 from dpfl.tables import rendering
 
 

@@ -6,8 +6,8 @@ them in elsewhere, or later, and `make replicate` trains the others.
 
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
+from dpfl.base import cli
+from dpfl.base.errors import UserError
 from dpfl.planning import plan, trials
 from dpfl.provenance import archive, checks
 from dpfl.terminal import choice, lock

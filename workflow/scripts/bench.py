@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
-from dpfl.files import write_text
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.base.files import write_text
 
 ONE_CORE = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TORCHINDUCTOR_COMPILE_THREADS"), "1"

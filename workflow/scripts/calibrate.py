@@ -4,8 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.files import read_array, write_json, write_sum
+from dpfl.base import cli
+from dpfl.base.files import read_array, write_json, write_sum
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
 

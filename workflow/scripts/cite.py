@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, files
-from dpfl.errors import UserError
+from dpfl.base import cli, files
+from dpfl.base.errors import UserError
 from dpfl.papers import citation, folder
 
 BEGIN = "  # The papers: written by workflow/scripts/cite.py from workflow/papers.\n"

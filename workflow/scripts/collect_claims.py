@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpfl import cli, files
+from dpfl.base import cli, files
 from dpfl.judging import badges, records
 from dpfl.provenance import tree
 

@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
-from dpfl.files import write_json
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.base.files import write_json
 from dpfl.planning import compose, naming, outline, plan, unfinished
 
 

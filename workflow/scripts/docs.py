@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dpfl import cli, files
+from dpfl.base import cli, files
 from dpfl.docs import pages, site
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dpfl import cli, files, leftovers
-from dpfl.errors import UserError
+from dpfl.base import cli, files, leftovers
+from dpfl.base.errors import UserError
 from dpfl.planning import restored
 from dpfl.terminal import lock
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import analyses, claims, cli, files
-from dpfl.judging import evidence, judge, published
+from dpfl.base import cli, files
+from dpfl.judging import claims, evidence, judge, published
 from dpfl.papers import folder
+from dpfl.plugins import analyses
 from dpfl.tables import results
 
 

@@ -6,8 +6,8 @@ without a result or of other code, tables that would be made again.
 
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
+from dpfl.base import cli
+from dpfl.base.errors import UserError
 from dpfl.planning import plan, reference
 from dpfl.provenance import checks, tree
 from dpfl.provenance.keep import Kept

@@ -9,8 +9,8 @@ from nbconvert import HTMLExporter
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from dpfl import cli, files
-from dpfl.errors import UserError
+from dpfl.base import cli, files
+from dpfl.base.errors import UserError
 from dpfl.report import layout, markup, paper
 from dpfl.report.reader import Folder
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import cli, data, plugins, streams
-from dpfl.assignment import assign, label_counts, validation_of
+from dpfl import data, plugins
+from dpfl.base import cli
+from dpfl.base.files import atomic, write_sum
+from dpfl.clients.assignment import assign, label_counts, validation_of
+from dpfl.draws import streams
 from dpfl.figures.label_counts import draw
-from dpfl.files import atomic, write_sum
 
 
 def main() -> None:

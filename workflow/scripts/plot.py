@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, files, plugins
+from dpfl import plugins
+from dpfl.base import cli, files
 from dpfl.figures import saving
 
 
@@ -11,13 +12,15 @@ def main() -> None:
     """Write STEM.png, STEM.pdf, its numbers as STEM.csv and its words as STEM.txt."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", type=Path, required=True, help="JSON file of the study")
-    parser.add_argument("--figure", required=True, help="a file of dpfl/plots, such as accuracy")
+    parser.add_argument(
+        "--figure", required=True, help="a file of dpfl/figures/kinds, such as accuracy"
+    )
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     parser.add_argument("--output", required=True, help="path without its ending")
     arguments = parser.parse_args()
 
     study = files.read_json(arguments.study)
-    drawn = plugins.load("plots", arguments.figure).draw(study, arguments.runs)
+    drawn = plugins.load("figures/kinds", arguments.figure).draw(study, arguments.runs)
     saving.save_all(drawn, arguments.output)
 
 

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from types import ModuleType
 
-from dpfl import cli, data, plugins
-from dpfl.files import write_sum
+from dpfl import data, plugins
+from dpfl.base import cli
+from dpfl.base.files import write_sum
 
 
 def main() -> None:

@@ -12,13 +12,16 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dpfl import calculator, calculator_output, cli, plugins
-from dpfl.calculator_arguments import add_works, one_work, real, setting, whole, works
-from dpfl.calculator_output import at_most, column
-from dpfl.errors import UserError
+from dpfl import plugins
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.calculator import output as calculator_output
+from dpfl.calculator import plans as calculator
+from dpfl.calculator.arguments import add_works, one_work, real, setting, whole, works
+from dpfl.calculator.output import at_most, column
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy.cache import NoiseCache
-from dpfl.privacy.schedule import Budget, Work
-from dpfl.tables.numerals import rounded_up
+from dpfl.words.numerals import rounded_up
 
 CACHE = Path(__file__).resolve().parents[2] / "results" / "cache"
 

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
-from dpfl.training import finished
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.runs import finished
 from dpfl.training.job import DONE
 
 

@@ -8,7 +8,7 @@ What follows -- goes to Snakemake as it is.
 import argparse
 import sys
 
-from dpfl import cli
+from dpfl.base import cli
 from dpfl.terminal import choice
 from dpfl.terminal.replicate import replicate
 

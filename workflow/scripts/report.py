@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli
+from dpfl.base import cli
 from dpfl.papers import folder
 from dpfl.report import page, site
 from dpfl.report.reader import Folder

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import cli, files
+from dpfl.base import cli, files
 from dpfl.docs import found as answer
 from dpfl.judging import records
 from dpfl.papers import folder

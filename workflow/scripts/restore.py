@@ -5,8 +5,8 @@ Of the last replicate, unless told otherwise; from results/reference/{paper}/{sc
 
 from pathlib import Path
 
-from dpfl import cli
-from dpfl.errors import UserError
+from dpfl.base import cli
+from dpfl.base.errors import UserError
 from dpfl.planning import plan
 from dpfl.provenance import archive
 from dpfl.terminal import choice, lock

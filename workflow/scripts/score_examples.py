@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfl import cli, data, files
-from dpfl.assignment import PUBLIC
+from dpfl import data
 from dpfl.attacks import observed, query
-from dpfl.errors import UserError
+from dpfl.base import cli, files
+from dpfl.base.errors import UserError
+from dpfl.clients.assignment import PUBLIC
 
 
 def main() -> None:

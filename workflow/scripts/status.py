@@ -1,6 +1,6 @@
 """Tell how far the runs are, of the last replicate or of the given choice; also while they run."""
 
-from dpfl import cli
+from dpfl.base import cli
 from dpfl.terminal import choice, status
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from dpfl import cli, files
+from dpfl.base import cli, files
 from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
 
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dpfl import cli
-from dpfl.errors import UserError
-from dpfl.planning import sources
-from dpfl.training import finished, job, memory, pack
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.runs import finished, sources
+from dpfl.training import job, memory, pack
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 

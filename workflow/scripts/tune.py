@@ -4,8 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from dpfl import cli, plugins, tuned, tuning
-from dpfl.files import read_json, write_json, write_sum
+from dpfl import plugins, tuning
+from dpfl.base import cli
+from dpfl.base.files import read_json, write_json, write_sum
+from dpfl.runs import tuned
 
 
 def main() -> None:

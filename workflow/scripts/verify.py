@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from dpfl import cli
-from dpfl.errors import UserError
+from dpfl.base import cli
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.provenance import kept, sample, verify
-from dpfl.suggestions import nearest
 from dpfl.terminal import lock
 from dpfl.terminal.replicate import count
 

@@ -11,10 +11,11 @@ from typing import Any
 import yaml
 
 import privacy
+from dpfl.checks import config as configuration
+from dpfl.checks import config_files
 from dpfl.papers import folder, published
 from dpfl.papers.merging import merged
-from dpfl.planning import config as configuration
-from dpfl.planning import config_files, plan
+from dpfl.planning import plan
 
 HERE = Path(__file__).parent
 PAPER = "new2024"

@@ -8,8 +8,8 @@ statistics were clipped to a constant.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl import analysis_settings as expect
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,7 @@ def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
 
 def finding(table: "pd.DataFrame") -> str:
     """Tell from where to where the prices of all commands go, beside what is claimed."""
-    from dpfl.tables.numerals import rounded_up
+    from dpfl.words.numerals import rounded_up
 
     def span(name: str) -> str:
         ends = map(rounded_up, (table[name].min(), table[name].max()))

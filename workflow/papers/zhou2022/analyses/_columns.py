@@ -4,7 +4,7 @@ import pandas as pd
 from papers.zhou2022.analyses import _printed
 
 from dpfl.tables.columns_shown import Column, plain, rounded
-from dpfl.tables.numerals import known
+from dpfl.words.numerals import known
 
 
 def _named(name: str) -> Column:

@@ -10,7 +10,7 @@ from papers.zhou2022.analyses._assumptions import ALL, ONE
 from papers.zhou2022.analyses._printed import NAMES
 
 from dpfl.figures import style
-from dpfl.tables.vocabulary import MATCHES
+from dpfl.words.vocabulary import MATCHES
 
 CELL = ["dataset", "header_epsilon", "method", "epochs"]
 """What tells the printed losses apart; each has one or two readings."""

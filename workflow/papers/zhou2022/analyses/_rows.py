@@ -10,7 +10,7 @@ from papers.zhou2022.analyses._needed import single
 from papers.zhou2022.analyses._printed import DECIMALS
 
 from dpfl.privacy.composition import classic_sigma
-from dpfl.tables.vocabulary import DIFFERS, MATCHES
+from dpfl.words.vocabulary import DIFFERS, MATCHES
 
 
 def prices(assumed: Assumptions, pairs: Iterable[Pair]) -> pd.DataFrame:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from papers.zhou2022.analyses import _printed
 
-from dpfl import analysis_settings as expect
-from dpfl.errors import UserError
-from dpfl.suggestions import nearest
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
+from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd

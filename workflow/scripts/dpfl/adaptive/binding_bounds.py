@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 @dataclass(frozen=True)

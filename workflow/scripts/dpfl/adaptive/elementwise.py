@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from dpfl import bounds as declared_bounds
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.plugins import bounds as declared_bounds
 
 Group = dict[str, Any]
 State = dict[str, Any]

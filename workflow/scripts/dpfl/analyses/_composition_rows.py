@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from dp_accounting import DpEvent, get_epsilon_gaussian, get_sigma_gaussian
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy import composition
 from dpfl.privacy.accountants import classic_rdp, gaussian, pld, prv, rdp
 from dpfl.privacy.events import poisson_gaussian

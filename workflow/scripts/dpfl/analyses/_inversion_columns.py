@@ -3,7 +3,7 @@
 import pandas as pd
 
 from dpfl.tables.columns_shown import Column, plain, rounded
-from dpfl.tables.numerals import known
+from dpfl.words.numerals import known
 
 
 def released(row: "pd.Series") -> str:

@@ -11,11 +11,12 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from dpfl import data, models, plugins, streams
+from dpfl import data, models, plugins
 from dpfl.analyses._inversion_updates import Release, Work, releases
 from dpfl.attacks import closed_form, likeness, matching
 from dpfl.attacks.seen import Seen, labels_of
-from dpfl.tables.verdicts import interval
+from dpfl.draws import streams
+from dpfl.seeds.verdicts import interval
 
 CASE = ["attack", "model", "batch_size", "labels", "update", "epsilon", "noise_multiplier"]
 MEAN, CLASS_MEAN = "none: mean picture", "none: mean of the class"

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dpfl import streams
+from dpfl.clients import participation
 from dpfl.clippings import fixed
+from dpfl.contracts.protocols import Mechanism
+from dpfl.draws import streams
+from dpfl.draws.noise import Seeded
+from dpfl.gradients.step import Public, Step
 from dpfl.mechanisms.dpsgd import DPSGD
 from dpfl.mechanisms.nonprivate import NonPrivate
-from dpfl.noise import Seeded
-from dpfl.planning import participation
 from dpfl.privacy.search import noise_multiplier
-from dpfl.protocols import Mechanism
-from dpfl.step import Public, Step
 
 loss_fn = partial(functional.cross_entropy, reduction="none")
 

@@ -6,8 +6,8 @@ the other mechanisms. Smaller is better, and every line is an upper bound for th
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl import analysis_settings as expect
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd

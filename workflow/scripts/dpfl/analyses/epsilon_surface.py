@@ -7,7 +7,7 @@ upper bound, stands.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl import analysis_settings as expect
+from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd

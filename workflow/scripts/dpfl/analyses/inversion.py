@@ -8,9 +8,9 @@ attack proves nothing, a successful one is a lower bound on what leaks.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpfl import analysis_settings as expect
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd

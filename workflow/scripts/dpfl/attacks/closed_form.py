@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dpfl.attacks.seen import Seen
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 def reconstruct(seen: Seen) -> Tensor:

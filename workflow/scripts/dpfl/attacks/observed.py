@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save
 
-from dpfl.files import atomic, open_tensors
+from dpfl.base.files import atomic, open_tensors
 
 EXAMPLES = 10_000
 """At most so many examples of the training set, and of the population, are scored."""

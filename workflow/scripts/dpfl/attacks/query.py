@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dpfl import models, standardised
-from dpfl.files import read_weights
+from dpfl import models
+from dpfl.base.files import read_weights
 from dpfl.gradients.layout import channels_last
+from dpfl.models.parts import standardised
 
 BATCH = 1000
 

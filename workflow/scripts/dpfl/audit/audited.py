@@ -18,11 +18,12 @@ from torch import Tensor
 
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.unheard import Crowd, Unheard
+from dpfl.contracts.protocols import ClientMechanism, ClippingRule, Mechanism
+from dpfl.contracts.release import Release, Unproven
+from dpfl.draws.noise import Normal
 from dpfl.gradients.dirac import Dirac
-from dpfl.noise import Normal
-from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
-from dpfl.protocols import ClientMechanism, ClippingRule, Mechanism
-from dpfl.step import Gradients, Step
+from dpfl.gradients.step import Gradients, Step
+from dpfl.privacy.release import is_gaussian, of_step
 
 SATURATED = 1e3  # times C: clipped, a canary moves the sum by C and nothing else
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import streams
+from dpfl.draws import streams
 
 SILENT = 64
 KEPT = 20_000  # steps of a holder whose noise is compared, its first: a checkpoint holds them all

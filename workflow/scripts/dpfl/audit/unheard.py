@@ -5,8 +5,8 @@ import math
 
 from torch import Tensor
 
-from dpfl.noise import Normal, none
-from dpfl.protocols import ClippingRule
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.draws.noise import Normal, none
 
 
 class Crowd:

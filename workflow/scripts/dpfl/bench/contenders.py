@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
-from dpfl import noise, streams
-from dpfl import step as of_mechanisms
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RANK, RATE
-from dpfl.flat import FlatModel
+from dpfl.draws import noise, streams
+from dpfl.gradients import step as of_mechanisms
+from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.layout import channels_last
 from dpfl.mechanisms import dpsgd, fsdp_central, fsdp_certified
 from dpfl.training.federated import loss_fn

@@ -10,12 +10,13 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
-from dpfl import models, noise, streams
+from dpfl import models
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
 from dpfl.bench.steps import cpu_seconds
-from dpfl.flat import FlatModel
+from dpfl.draws import noise, streams
+from dpfl.gradients.flat import FlatModel
+from dpfl.gradients.step import Public
 from dpfl.mechanisms import dpsgd
-from dpfl.step import Public
 from dpfl.training.federated import Client, Trainer, Unlimited
 from dpfl.training.memory import keep_freed_memory
 from dpfl.training.states import STATES

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import torch
 
-from dpfl import models, plugins, streams
+from dpfl import models, plugins
 from dpfl.bench.contenders import CONTENDERS, REFERENCE, Step
+from dpfl.draws import streams
 from dpfl.training.memory import keep_freed_memory
 
 SECONDS = 2.0  # of timed steps per cell

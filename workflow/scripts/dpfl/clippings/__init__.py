@@ -1,18 +1,18 @@
 """Clipping rules, one per file: the bound C of a clipped sum, and how it moves.
 
-A file offers `build(clip_norm, **settings)`, which returns a dpfl.protocols.ClippingRule.
+A file offers `build(clip_norm, **settings)`, which returns a dpfl.contracts.protocols.ClippingRule.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpfl import plugins
-from dpfl.protocols import ClippingRule
+from dpfl.contracts.protocols import ClippingRule
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dpfl.step import Step
+    from dpfl.gradients.step import Step
 
 
 def build(settings: dict[str, Any]) -> ClippingRule:

@@ -13,8 +13,8 @@ import math
 
 from torch import Tensor
 
-from dpfl.bounds import bounded
-from dpfl.noise import Normal
+from dpfl.draws.noise import Normal
+from dpfl.plugins.bounds import bounded
 
 SETTINGS = {
     "clip_norm": "number in [1e-6, 1e6]",
@@ -28,7 +28,7 @@ _COUNT_NOISE_PER_EXPECTED = 1 / 20  # their recommendation: b is then off by .05
 _COUNT_NOISE_PER_MULTIPLIER = 2.3  # keeps z_sum within 2.5 % of z where few vectors are expected
 
 # Votes are multiples of 1/2, on the grid already: rounding takes off the last digits of the noise,
-# which depend on them (dpfl.gaussian).
+# which depend on them (dpfl.draws.gaussian).
 _GRID = 2.0**-10
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpfl import plugins
-from dpfl.errors import UserError
-from dpfl.files import atomic, open_tensors
+from dpfl.base.errors import UserError
+from dpfl.base.files import atomic, open_tensors
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ privacy budget.
 
 from typing import TYPE_CHECKING
 
-from dpfl import streams
+from dpfl.draws import streams
 
 if TYPE_CHECKING:
     import numpy as np

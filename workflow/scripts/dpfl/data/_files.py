@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
 
-from dpfl.errors import UserError
-from dpfl.files import atomic
+from dpfl.base.errors import UserError
+from dpfl.base.files import atomic
 
 ATTEMPTS = 3
 BACKOFF_S = 2.0

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from dpfl.decomposition.factors import gram
 from dpfl.gradients import PerExampleGradients
-from dpfl.step import Step
+from dpfl.gradients.step import Step
 
 
 def noise_images(step: Step, rank: int, examples: int) -> Tensor:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 CUT_BELOW = 16  # rounding errors of the largest eigenvalue; up to 9 were found to be rounding
 START = 0  # the seed of the start, the same for every batch

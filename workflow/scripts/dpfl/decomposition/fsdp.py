@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from dpfl.base.errors import UserError
+from dpfl.contracts.release import Unproven
 from dpfl.decomposition.factors import SOLVERS, per_example
-from dpfl.errors import UserError
-from dpfl.privacy.release import Unproven
+from dpfl.gradients.step import Gradients, Step
 from dpfl.relevance import noise_scale
-from dpfl.step import Gradients, Step
 
 UNCLIPPED = "V and Phi are not clipped before noise is added: one example moves them without bound"
 ROW_SPACE = "H, the row space of the private batch, is used without noise"

@@ -10,9 +10,9 @@ from dpfl.papers import folder
 from dpfl.papers.datasets import base
 from dpfl.provenance import kept
 from dpfl.report import values
-from dpfl.tables import cell_words, forms
-from dpfl.tables.numerals import rounded_up
-from dpfl.tables.verdicts import MIN_SPREAD
+from dpfl.seeds.verdicts import MIN_SPREAD
+from dpfl.words import cell_words, forms
+from dpfl.words.numerals import rounded_up
 
 BUDGETS = (1, 2, 4, 8)
 HEADS = (

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Mapping
 
-from dpfl.errors import UserError
-from dpfl.suggestions import nearest
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 
 BLOCK = re.compile(
     r"<!-- (?P<name>[a-z-]+): written by make docs -->\n.*?<!-- end of (?P=name) -->", re.DOTALL

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 PLACE = "meng2023/mnist"
 FIGURES = ("cadabelief/differences", "cadabelief/accuracy")

@@ -11,8 +11,8 @@ from dpfl.papers import folder
 from dpfl.provenance import kept
 from dpfl.report import claims_table, deciding, paper, units, values
 from dpfl.report.paper import Paper
-from dpfl.tables.numerals import known
-from dpfl.tables.vocabulary import UNJUDGED
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import UNJUDGED
 
 PRINTED = "printed"
 CLAIM = ("claim", PRINTED, "found", "verdict", "ε claimed / certified / audited")

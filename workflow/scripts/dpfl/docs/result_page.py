@@ -10,8 +10,8 @@ from dpfl.papers import citation, folder
 from dpfl.provenance import kept
 from dpfl.report import kept_words, paper, prose
 from dpfl.report.paper import Paper
-from dpfl.tables.forms import listed
-from dpfl.tables.numerals import counted
+from dpfl.words.forms import listed
+from dpfl.words.numerals import counted
 
 NOTE = (
     "This page is made of kept results alone, and of prices that need no training. *This run* "

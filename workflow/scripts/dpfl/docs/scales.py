@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpfl import files
+from dpfl.base import files
+from dpfl.checks import config as configuration
 from dpfl.docs import markdown
 from dpfl.papers import folder
-from dpfl.planning import config as configuration
 from dpfl.planning import estimate, plan
 from dpfl.provenance import kept
 from dpfl.report.paper import Paper

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.docs import markdown
 
 NETWORKS = {"mnist-cnn": "MNIST CNN", "cifar10-cnn": "CIFAR CNN"}

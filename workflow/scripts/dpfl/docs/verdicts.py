@@ -3,13 +3,14 @@
 import ast
 from pathlib import Path
 
-from dpfl import claims, plugins
+from dpfl import plugins
 from dpfl.docs import markdown
+from dpfl.judging import claims
 from dpfl.report.claims_table import TONES
 
 TITLE = """# Verdict rules
 
-Each kind of claim is a file of `workflow/scripts/dpfl/claims/`; its first lines fix its
+Each kind of claim is a file of `workflow/scripts/dpfl/judging/kinds/`; its first lines fix its
 verdicts, their conditions and the smallest n. They stand here as they stand there. Why they are
 so, with examples, and when they were changed: [statistics](../statistics.md). Which keys a claim
 of a kind takes: [adding a paper](../adding-a-paper.md#kinds-of-claims).
@@ -27,7 +28,10 @@ def page() -> str:
     """Return the page of all kinds of claims that there are."""
     parts = [TITLE, markdown.table(("verdict", "the claim"), _sides()), LAST]
     for kind in sorted(claims.kinds()):
-        parts += [f"## {kind}", _rule(plugins.ROOT / "claims" / f"{kind.replace('-', '_')}.py")]
+        parts += [
+            f"## {kind}",
+            _rule(plugins.folder_of("judging/kinds") / f"{kind.replace('-', '_')}.py"),
+        ]
     return "\n\n".join(parts) + "\n"
 
 

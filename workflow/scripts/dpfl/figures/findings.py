@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.figures import style
-from dpfl.tables import outcomes, pairing, verdicts
+from dpfl.seeds import outcomes, pairing, verdicts
 
 
 def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str:

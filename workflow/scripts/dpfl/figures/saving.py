@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.figures.drawn import Drawn
 
 # Dates and the names of tools would change the bytes of equal figures.

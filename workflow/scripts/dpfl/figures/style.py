@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import families
-from dpfl.tables import cell_words
+from dpfl.words import cell_words
 
 FAINT = "0.82"
 ALARM = "#B2182B"

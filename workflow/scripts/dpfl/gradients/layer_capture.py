@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.gradients import losses
 from dpfl.gradients.layout import channels_last
 from dpfl.gradients.losses import LossFunction

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 LossFunction = Callable[[Tensor, Tensor], Tensor]
 

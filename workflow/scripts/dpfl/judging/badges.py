@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-from dpfl.tables.vocabulary import FAILS, HOLDS, UNJUDGED
+from dpfl.words.vocabulary import FAILS, HOLDS, UNJUDGED
 
 GREEN, RED, AMBER, GREY = "#2e7d32", "#c62828", "#a15c00", "#555555"
 LETTER, PAD, HEIGHT = 6.6, 10, 20

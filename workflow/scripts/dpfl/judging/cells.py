@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import Evidence
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.judging.evidence import Evidence
 from dpfl.papers import datasets
 from dpfl.tables import results
 

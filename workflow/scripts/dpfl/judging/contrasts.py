@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 def change(values: np.ndarray) -> np.ndarray:

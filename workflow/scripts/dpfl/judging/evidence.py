@@ -1,13 +1,32 @@
 """What a claim is judged by, out of all that is known of its paper."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dpfl.claims import Evidence
 from dpfl.tables import results
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a claim is judged by: a study with its finished runs, or the tables of an analysis.
+
+    `study` is None if the scale does not run it; `runs` has one row per run, as `tables.results`
+    makes them, and `rounds()` one per run and round; `printed` holds this paper's rows of the table
+    of published numbers, and `tables` those of an analysis by suffix; `unfinished` are the cells of
+    the study that have no result.
+    """
+
+    paper: str
+    study: dict | None
+    runs: pd.DataFrame
+    rounds: Callable[[], pd.DataFrame]
+    printed: pd.DataFrame
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    unfinished: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import Evidence
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.judging import cells, orderings, printed
+from dpfl.judging.evidence import Evidence
 from dpfl.tables import results
 
 Place = tuple[str, frozenset]

@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 
 from dpfl import plugins
-from dpfl.claims import Evidence
 from dpfl.judging import cells, rows, unfinished
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
+from dpfl.judging.evidence import Evidence
+from dpfl.words.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
 
 _SILENT = {
     NOT_JUDGED: "This claim is not judged.",
@@ -30,7 +30,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
         return rows.table(
             [rows.blank(claim, evidence, verdict=NOT_RUN, **_printed(claim, evidence))]
         )
-    judged = rows.table(plugins.load("claims", claim["kind"]).judge(claim, evidence))
+    judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
     if (evidence.study or {}).get("demonstrates", False):
         judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, DEMONSTRATION)
     return judged
@@ -51,4 +51,4 @@ def words(row: pd.Series) -> str:
         return _SILENT[row["verdict"]]
     if row["verdict"] == UNFINISHED:
         return f"This claim is open: {row['about']}."
-    return plugins.load("claims", row["kind"]).words(row)
+    return plugins.load("judging/kinds", row["kind"]).words(row)

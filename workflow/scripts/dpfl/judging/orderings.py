@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import Evidence
-from dpfl.errors import UserError
-from dpfl.judging import cells, conjunction, rows, sentences
-from dpfl.suggestions import nearest
-from dpfl.tables import comparisons, fairness, pairing, results, verdicts
-from dpfl.tables.vocabulary import NOT_RUN
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
+from dpfl.judging import cells, rows, sentences
+from dpfl.judging.evidence import Evidence
+from dpfl.seeds import conjunction, pairing, verdicts
+from dpfl.tables import comparisons, fairness, results
+from dpfl.words.vocabulary import NOT_RUN
 
 METHOD = "method"
 

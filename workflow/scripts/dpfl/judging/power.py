@@ -4,7 +4,7 @@ import math
 
 from scipy import special
 
-from dpfl.tables.verdicts import LEVEL, MIN_SPREAD
+from dpfl.seeds.verdicts import LEVEL, MIN_SPREAD
 
 POWER = 0.8
 MOST = 1_000_000

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import Evidence
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.judging import cells, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.judging.published import FIXED
-from dpfl.tables import verdicts
-from dpfl.tables.numerals import known
+from dpfl.seeds import verdicts
+from dpfl.words.numerals import known
 
 OURS = frozenset({*FIXED, "value"})
 """Columns of the table of published numbers that are no coordinates."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import PRIVACY
+from dpfl.judging.claims import PRIVACY
 from dpfl.papers import published
-from dpfl.tables import audits, outcomes, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
+from dpfl.seeds import audits, outcomes, verdicts
+from dpfl.tables import results
+from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
 HEAD = ("paper", "table", "row", "metric", "reading")
 TAIL = (

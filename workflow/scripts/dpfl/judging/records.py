@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pandas as pd
 
-from dpfl import files
-from dpfl.claims import PRIVACY
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.judging.claims import PRIVACY
 from dpfl.papers import citation, folder
 
 FORMAT = "judged-claims/3"

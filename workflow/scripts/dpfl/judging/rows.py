@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl.claims import COLUMNS, Evidence
-from dpfl.tables import audits, outcomes, verdicts
+from dpfl.judging.claims import COLUMNS
+from dpfl.judging.evidence import Evidence
+from dpfl.seeds import audits, outcomes, verdicts
 
 Row = dict[str, Any]
 TEXTS = frozenset(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpfl.tables.comparisons import POOLED
-from dpfl.tables.numerals import known, p_equation
-from dpfl.tables.vocabulary import DEMONSTRATION, DIFFERS, MATCHES, NOT_RUN, TOO_FEW
+from dpfl.words.numerals import known, p_equation
+from dpfl.words.vocabulary import DEMONSTRATION, DIFFERS, MATCHES, NOT_RUN, TOO_FEW
 
 PAIRS = "pairs in which both trained"
 AND = "; "

@@ -3,12 +3,11 @@
 import math
 from typing import Any
 
-from dpfl import claims
-from dpfl.claims import Evidence
-from dpfl.judging import cells, orderings, rows
+from dpfl.judging import cells, claims, orderings, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.papers import datasets
 from dpfl.tables import results
-from dpfl.tables.vocabulary import UNFINISHED
+from dpfl.words.vocabulary import UNFINISHED
 
 
 def needed(claim: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:

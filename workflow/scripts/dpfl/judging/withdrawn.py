@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.tables.vocabulary import WITHDRAWN
+from dpfl.words.vocabulary import WITHDRAWN
 
 
 def reason(claim: Mapping[str, Any], commit: str) -> str:

@@ -1,16 +1,17 @@
 """Private gradient estimators ("mechanisms"), one per file, found by file name.
 
-What a file defines and may declare is dpfl.plugin_files.MechanismFile; what its `build(clipping,
-**settings)` returns is a dpfl.protocols.Mechanism, or a ClientMechanism where UNIT = "client".
-`clipping` is the method's clipping: its rule, one of the file's CLIPPING_RULES, and the settings of
-that rule.
+What a file defines and may declare is dpfl.contracts.plugin_files.MechanismFile; what its
+`build(clipping, **settings)` returns is a Mechanism, or a ClientMechanism where UNIT = "client"
+(dpfl.contracts.protocols). `clipping` is the method's clipping: its rule, one of the file's
+CLIPPING_RULES, and the settings of that rule.
 """
 
 from typing import Any
 
 from dpfl import plugins
-from dpfl.privacy.release import Release, Unproven, of_step
-from dpfl.protocols import ClientMechanism, Mechanism
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.contracts.release import Release, Unproven
+from dpfl.privacy.release import of_step
 
 
 def of(settings: dict[str, Any], around: Any = None) -> Mechanism | ClientMechanism:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
-from dpfl.gaussian import noisy_sum
-from dpfl.noise import Normal
-from dpfl.privacy.release import Release, remaining
-from dpfl.protocols import ClippingRule
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Release
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.draws.noise import Normal
+from dpfl.privacy.release import remaining
 
 UNIT = "client"
 CLIPPING_RULES = ("fixed", "quantile")

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from dpfl import clippings
-from dpfl.flat import joined
-from dpfl.gaussian import noisy_sum
-from dpfl.privacy.release import Release, remaining
-from dpfl.protocols import ClippingRule
-from dpfl.step import Gradients, Step
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Release
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.gradients.flat import joined
+from dpfl.gradients.step import Gradients, Step
+from dpfl.privacy.release import remaining
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 NOISE_IS_Z_C = True

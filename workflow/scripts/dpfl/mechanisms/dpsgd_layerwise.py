@@ -14,8 +14,8 @@ import math
 from torch import Tensor
 
 from dpfl import clippings
+from dpfl.gradients.step import Gradients
 from dpfl.mechanisms.dpsgd import DPSGD
-from dpfl.step import Gradients
 
 CLIPPING_RULES = ("fixed", "quantile")
 NOISE_IS_Z_C = True

@@ -12,14 +12,14 @@ from opacus import GradSampleModule
 from opacus.optimizers import DPOptimizer
 
 from dpfl import clippings
-from dpfl.errors import UserError
-from dpfl.flat import joined
-from dpfl.gaussian import noisy_sum
+from dpfl.base.errors import UserError
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Release
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.draws.noise import Normal
 from dpfl.gradients import losses
-from dpfl.noise import Normal
-from dpfl.privacy.release import Release
-from dpfl.protocols import ClippingRule
-from dpfl.step import Step
+from dpfl.gradients.flat import joined
+from dpfl.gradients.step import Step
 
 COST = 2.4
 NOISE_IS_Z_C = True

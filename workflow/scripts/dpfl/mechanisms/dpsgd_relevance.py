@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
-from dpfl.flat import joined
-from dpfl.privacy.release import Unproven
-from dpfl.protocols import ClippingRule
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Unproven
+from dpfl.gradients.flat import joined
+from dpfl.gradients.step import Step
 from dpfl.relevance import noise_scale
 from dpfl.relevance.noise_scale import Relevance
-from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 NEEDS_PUBLIC = True

@@ -18,15 +18,16 @@ from functools import partial
 from torch import Tensor
 
 from dpfl import clippings
-from dpfl.bounds import bounded
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Release
 from dpfl.decomposition.basis import SOURCES
 from dpfl.decomposition.noise_split import split
-from dpfl.flat import joined
-from dpfl.gaussian import noisy_sum
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.gradients.flat import joined
+from dpfl.gradients.step import Step
 from dpfl.mechanisms import dpsgd
-from dpfl.privacy.release import Release, remaining
-from dpfl.protocols import ClippingRule
-from dpfl.step import Step
+from dpfl.plugins.bounds import bounded
+from dpfl.privacy.release import remaining
 
 CLIPPING_RULES = ("fixed", "quantile")
 SETTINGS = {

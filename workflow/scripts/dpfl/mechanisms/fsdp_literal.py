@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from dpfl import clippings
-from dpfl.bounds import bounded
 from dpfl.clippings.fsdp_adaptive import inliers
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.contracts.release import Unproven
 from dpfl.decomposition import fsdp
-from dpfl.privacy.release import Unproven
-from dpfl.protocols import ClippingRule
+from dpfl.gradients.step import Step
+from dpfl.plugins.bounds import bounded
 from dpfl.relevance.noise_scale import Relevance, switched
-from dpfl.step import Step
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 SETTINGS = {

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import torch
 
+from dpfl.contracts.release import Unproven
+from dpfl.draws.noise import Normal
 from dpfl.gradients.plain import gradient_of_sum
-from dpfl.noise import Normal
-from dpfl.privacy.release import Unproven
-from dpfl.step import Step
+from dpfl.gradients.step import Step
 
 OWN_GRADIENTS = True
 

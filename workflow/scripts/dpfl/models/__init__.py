@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 NEEDED = {"shape": "inputs of one shape", "classes": "a number of classes"}
 

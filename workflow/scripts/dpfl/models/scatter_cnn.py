@@ -5,8 +5,8 @@
 
 from torch import nn
 
-from dpfl.errors import UserError
-from dpfl.feature_norm import FeatureNorm
+from dpfl.base.errors import UserError
+from dpfl.models.parts.feature_norm import FeatureNorm
 
 SECONDS = {"inputs": 2.7e-8}
 PARAMETERS = {"constant": 37_002, "channels": 576, "pixels": 160}

@@ -7,7 +7,7 @@ import math
 
 from torch import nn
 
-from dpfl.feature_norm import FeatureNorm
+from dpfl.models.parts.feature_norm import FeatureNorm
 
 SECONDS = {"inputs": 4.0e-9}
 PARAMETERS = {"constant": 10, "inputs": 10}

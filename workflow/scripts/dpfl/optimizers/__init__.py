@@ -1,7 +1,7 @@
 """Optimizers, one per file: `build(params, lr, ...)` returns a torch.optim.Optimizer.
 
-What a file may declare is dpfl.plugin_files.OptimizerFile; what an optimizer may tell of its rates,
-dpfl.protocols.Optimizer.
+What a file may declare is dpfl.contracts.plugin_files.OptimizerFile; what an optimizer may tell of
+its rates, dpfl.contracts.protocols.Optimizer.
 """
 
 from torch.optim import Optimizer

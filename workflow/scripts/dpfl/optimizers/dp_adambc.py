@@ -19,7 +19,7 @@ from dpfl.adaptive.elementwise import (
 )
 
 if TYPE_CHECKING:
-    from dpfl.training.steps import PublicNoise
+    from dpfl.contracts.release import PublicNoise
 
 SETTINGS = {
     "lr": "number >= 0",

@@ -3,7 +3,7 @@
 import torch
 
 from dpfl.adaptive.elementwise import Params
-from dpfl.bounds import bounded
+from dpfl.plugins.bounds import bounded
 
 SETTINGS = {"lr": "number >= 0"}
 

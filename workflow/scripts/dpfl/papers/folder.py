@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpfl import yaml_file
-from dpfl.errors import UserError
-from dpfl.suggestions import nearest
+from dpfl.base import yaml_file
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 
 HOME = Path(__file__).parents[3] / "papers"
 """workflow/papers; a folder that begins with an underscore is no paper."""

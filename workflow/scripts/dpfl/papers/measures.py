@@ -13,9 +13,9 @@ again.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dpfl.base.suggestions import nearest
 from dpfl.papers import folder, published
-from dpfl.suggestions import nearest
-from dpfl.tables.numerals import counted
+from dpfl.words.numerals import counted
 
 
 def compared(paper: str, number: published.Printed, length: str) -> str:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpfl.errors import UserError
-from dpfl.suggestions import nearest, shortened
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest, shortened
 
 CHANGES = {"add", "remove"}
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.papers import folder
-from dpfl.suggestions import nearest
 
 COLUMNS = ("table", "row", "metric", "value")
 ACCURACY = "accuracy_pct"

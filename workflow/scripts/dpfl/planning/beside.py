@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.papers import datasets, folder, measures, published
 from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
-from dpfl.suggestions import nearest
-from dpfl.tables.numerals import counted
+from dpfl.words.numerals import counted
 
 OF_CELLS = ("dataset", "epsilon", "delta", "model", "epochs")
 """The coordinates that are no setting of a component."""

@@ -10,11 +10,11 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
 from dpfl.planning import reference
-from dpfl.suggestions import nearest
 
 COMPONENTS = Path(__file__).parents[3] / "components.yaml"
 SECTIONS = (

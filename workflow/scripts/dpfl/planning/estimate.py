@@ -6,9 +6,9 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.planning import trials
-from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 from dpfl.planning.restored import parted
+from dpfl.runs.done import is_done
 
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
 STARTUP_SECONDS = 3.0
@@ -41,7 +41,7 @@ def core_hours(plan: Plan, paper: str) -> float:
 
 
 def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:
-    """Return what a model declares of an Amount (dpfl.plugin_files), for inputs of a shape."""
+    """Return what a model declares of an Amount, for inputs of a shape."""
     declared = plugins.constant("models", model, amount)
     if not isinstance(declared, dict):
         return declared

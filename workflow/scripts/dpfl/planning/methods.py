@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from dpfl import plugins
-from dpfl.errors import UserError
-from dpfl.suggestions import nearest
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 
 COMPONENTS = {
     "mechanism": "mechanisms",
@@ -18,7 +18,7 @@ COMPONENTS = {
     "statistics": "statistics",
 }
 PLUG_INS = {
-    "partition": ("partitions", "scheme"),
+    "partition": ("clients/partitions", "scheme"),
     "mechanism": ("mechanisms", "estimator"),
     "optimizer": ("optimizers", "algorithm"),
     "clipping": ("clippings", "rule"),

@@ -6,9 +6,10 @@ without its ending.
 
 from collections.abc import Iterator
 
-from dpfl import analyses, plugins
+from dpfl import plugins
+from dpfl.planning import table_kinds as kinds
 from dpfl.planning.plan import Plan, of_paper
-from dpfl.tables import kinds
+from dpfl.plugins import analyses
 
 FORMS = ("csv", "md", "tex")
 
@@ -59,4 +60,4 @@ def _figures(plan: Plan, name: str) -> list[str]:
 
 
 def _figures_with_table(plan: Plan, name: str) -> list[str]:
-    return [f for f in _figures(plan, name) if plugins.constant("plots", f, "TABLE", False)]
+    return [f for f in _figures(plan, name) if plugins.constant("figures/kinds", f, "TABLE", False)]

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dpfl import plugins
+from dpfl.contracts.points import Values
 from dpfl.papers import datasets
-from dpfl.planning import calibration_settings, reference, run_settings, stages
+from dpfl.planning import reference, run_settings, stages
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import components, epsilon_of, remark, unit_of, variants
 from dpfl.planning.naming import digest
-from dpfl.tuning import Values
+from dpfl.privacy import calibration_settings
 
 
 @dataclass(frozen=True)

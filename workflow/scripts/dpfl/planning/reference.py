@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
 
 NAME = "reference"
 HOME = Path("results/reference")

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, plugins, tuned
-from dpfl.errors import UserError
-from dpfl.planning import sources, trials
-from dpfl.planning.done import is_done
+from dpfl import plugins
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.planning import trials
 from dpfl.planning.plan import Plan, runs_of
-from dpfl.training import finished
+from dpfl.runs import finished, sources, tuned
+from dpfl.runs.done import is_done
 
 MARK = "restored"
 """Lies beside the kept files of such a run; training it again replaces these whole."""
@@ -104,5 +105,5 @@ def _is_current(run: str, plan: Plan, results: Path) -> bool:
 
 
 def _attacks(figure: str) -> bool:
-    read = plugins.constant("plots", figure, "READS_STUDY", ())
+    read = plugins.constant("figures/kinds", figure, "READS_STUDY", ())
     return any(path.startswith("results/membership/") for path in read)

@@ -8,9 +8,10 @@ stage is named by its trials, not by the method: methods of equal settings share
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpfl import tuned, tuning
+from dpfl import tuning
 from dpfl.planning.methods import variants
 from dpfl.planning.naming import digest
+from dpfl.runs import tuned
 
 DEFAULT = {"uses": "grid", "over": ["rate"]}
 

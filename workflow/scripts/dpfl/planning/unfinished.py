@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.planning import restored, trials
 from dpfl.planning.plan import Plan
 

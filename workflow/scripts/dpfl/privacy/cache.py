@@ -13,8 +13,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from dpfl.errors import UserError
-from dpfl.files import read_json, write_json
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_json, write_json
 from dpfl.privacy import accounting, search
 
 TOLERANCE = 1e-3  # how far below its target, relatively, a recalled epsilon may stay

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dpfl import streams
-from dpfl.errors import UserError
-from dpfl.planning.participation import draw, local_steps, rounds_of
+from dpfl.base.errors import UserError
+from dpfl.clients.participation import draw, local_steps, rounds_of
+from dpfl.contracts.schedule import SERVER, Budget, Work
+from dpfl.draws import streams
 from dpfl.privacy import events
 from dpfl.privacy.accounting import CERTIFICATE, epsilon_of_released
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.priced_schedule import priced_schedule
-from dpfl.privacy.schedule import SERVER, Budget, Work
 
 FILTER = "rdp-filter"  # prices what was chosen while training
 
@@ -76,7 +76,7 @@ class Settings:
 def calibrate(
     settings: Settings, assignment: np.ndarray, cache: NoiseCache | None = None
 ) -> dict[str, Any]:
-    """Return the calibration of everyone who adds noise, from an assignment (see dpfl.assignment).
+    """Return the calibration of everyone who adds noise, from a dpfl.clients.assignment.
 
     Raises UserError if delta is not below 1/examples of a client, or 1/clients where that is the
     unit, and if a batch exceeds a client's examples, naming the client.

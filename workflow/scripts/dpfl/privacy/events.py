@@ -18,8 +18,8 @@ from dp_accounting import (
     SelfComposedDpEvent,
 )
 
-from dpfl.errors import UserError
-from dpfl.suggestions import shortened
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import shortened
 
 ADD_OR_REMOVE_ONE = "add-or-remove-one"
 

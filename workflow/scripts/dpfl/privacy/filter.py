@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
 def greatest_noise(records: Iterable[dict[str, Any]]) -> float:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -2,7 +2,7 @@
 
 import math
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy import accounting, events
 
 LARGEST = 1000.0  # beyond it nothing is private, and the grids of losses outgrow the memory

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from dpfl import plugins
+from dpfl.contracts.schedule import Budget, Schedule, Work
 from dpfl.privacy.accounting import spent
 from dpfl.privacy.cache import NoiseCache, fits
 from dpfl.privacy.priceable import require_priceable
-from dpfl.privacy.schedule import Budget, Schedule, Work
 
 
 def priced_schedule(

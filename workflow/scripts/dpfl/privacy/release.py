@@ -1,4 +1,4 @@
-"""What one step releases of its batch, as a value: Gaussians with a proof, or the missing ones.
+"""What a mechanism's steps release, as accounts ask for it.
 
 Everything that is released of one batch is one event: Gaussians of multipliers z_j are together one
 Gaussian of multiplier z, 1/z^2 = sum 1/z_j^2. (Whitened, one example moves their means by 1/z_j
@@ -7,35 +7,12 @@ each, so all together by the root of the sum of squares.)
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from dpfl.errors import UserError
-from dpfl.protocols import ClientMechanism, Mechanism
+from dpfl.base.errors import UserError
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.contracts.release import Release, Unproven, joint
 
 ROUNDING = 1e-9  # relative, of a joint multiplier that was first divided and is put together again
-
-
-@dataclass(frozen=True)
-class Release:
-    """Gaussian releases: each one's standard deviation over how far one example moves its mean."""
-
-    multipliers: tuple[float, ...]
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Return the multiplier z of all of them together."""
-        return joint(self.multipliers)
-
-
-@dataclass(frozen=True)
-class Unproven:
-    """A release that no accountant can price: the conditions it violates, each by name.
-
-    `gaussian` says that every step is one Gaussian all the same, of less noise than is charged.
-    """
-
-    reasons: tuple[str, ...]
-    gaussian: bool = False
 
 
 def of_step(
@@ -53,15 +30,6 @@ def of_step(
 def is_gaussian(released: Release | Unproven) -> bool:
     """Tell whether every step is known to be one Gaussian, of whatever noise."""
     return isinstance(released, Release) or released.gaussian
-
-
-def joint(multipliers: Iterable[float]) -> float:
-    """Return z of several Gaussians, 1/z^2 = sum 1/z_j^2; one of infinite noise adds nothing."""
-    multipliers = list(multipliers)
-    if 0 in multipliers:
-        return 0.0
-    precision = sum(z**-2 for z in multipliers)
-    return precision**-0.5 if precision else math.inf
 
 
 def remaining(noise_multiplier: float, others: Iterable[float]) -> float:

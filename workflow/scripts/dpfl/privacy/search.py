@@ -8,7 +8,8 @@ from functools import lru_cache
 import dp_accounting
 from scipy.optimize import brentq
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import events
 from dpfl.privacy.accounting import (
     CERTIFICATE,
@@ -18,7 +19,6 @@ from dpfl.privacy.accounting import (
     epsilon_of_run,
     require_in_range,
 )
-from dpfl.privacy.schedule import Budget, Work
 
 TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
 WIDEST = 30.0  # of the search, in log z: 13 orders of magnitude

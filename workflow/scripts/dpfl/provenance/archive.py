@@ -19,15 +19,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpfl import files
-from dpfl.errors import UserError
-from dpfl.planning import sources, trials
-from dpfl.planning.done import is_done
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.planning import trials
 from dpfl.planning.plan import Plan
 from dpfl.planning.restored import BEFORE, MARK, is_as_tuned, made_by, parted, with_weights
 from dpfl.provenance import checks
 from dpfl.provenance.runs import Finished
-from dpfl.training import finished
+from dpfl.runs import finished, sources
+from dpfl.runs.done import is_done
 
 COST = "cost.tsv"
 """What training cost and when it ended, as results/benchmarks has it."""

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.planning import outputs, reads
-from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
 from dpfl.planning.restored import is_restored, parted
 from dpfl.provenance.runs import Finished
+from dpfl.runs.done import is_done
 from dpfl.terminal.child import SNAKEMAKE
 from dpfl.terminal.choice import Choice
 

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, machine
-from dpfl.errors import UserError
+from dpfl.base import files, machine
+from dpfl.base.errors import UserError
 from dpfl.planning import outputs, reference
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.provenance import runs, sample, schema

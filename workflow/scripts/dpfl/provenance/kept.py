@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.provenance import schema
 
 FORMAT = "kept-results/1"

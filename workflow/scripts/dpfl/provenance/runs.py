@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, machine
+from dpfl.base import files, machine
 from dpfl.planning.methods import paths, setting
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.tables.results import variant_text

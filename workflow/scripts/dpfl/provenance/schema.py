@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, plugins, yaml_file
-from dpfl.errors import UserError
-from dpfl.tables.kinds import OF_STUDIES, OTHER
+from dpfl import plugins
+from dpfl.base import files, yaml_file
+from dpfl.base.errors import UserError
+from dpfl.planning.table_kinds import OF_STUDIES, OTHER
 
 SCHEMA = plugins.WORKFLOW / "schemas" / "tables.yaml"
 FILE = "datapackage.json"

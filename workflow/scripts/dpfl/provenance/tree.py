@@ -5,7 +5,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 KEPT = "results/reference"
 """Kept results are what is written: changes there change no run, but for values that it takes."""

@@ -12,12 +12,12 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from dpfl import files, machine, plugins
-from dpfl.errors import UserError
-from dpfl.planning import sources
+from dpfl import plugins
+from dpfl.base import files, machine
+from dpfl.base.errors import UserError
 from dpfl.provenance import sample
 from dpfl.provenance.runs import Finished
-from dpfl.training import finished
+from dpfl.runs import finished, sources
 
 TOLERANCE = 0.5
 """Points of test accuracy that rounding may move a run elsewhere, or with other versions."""

@@ -23,7 +23,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.gradients.layout import channels_last
 
 EPSILON = 1e-9  # only against 0 / 0; a larger one absorbs the relevance of small z

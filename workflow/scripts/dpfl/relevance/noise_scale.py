@@ -13,8 +13,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from dpfl.gradients.step import Step
 from dpfl.relevance.layers import input_relevance, layer_relevance, shares
-from dpfl.step import Step
 
 UNPROVEN = ("the noise of the most relevant layers is below sigma",)
 

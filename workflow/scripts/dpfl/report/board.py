@@ -13,9 +13,9 @@ from dpfl.report.claims_table import Line
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.tables import verdicts
-from dpfl.tables.numerals import counted
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN
+from dpfl.seeds import verdicts
+from dpfl.words.numerals import counted
+from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN
 
 REFERENCE = "reference"
 KEPT, RUN = "kept", "run"

@@ -11,10 +11,11 @@ import pandas as pd
 
 from dpfl.report.narrative import name_of, overlap, percent
 from dpfl.report.verdict_words import demonstration
-from dpfl.tables import cell_words, comparisons, results
-from dpfl.tables.cell_words import certified
-from dpfl.tables.forms import listed, setting
-from dpfl.tables.numerals import counted, known
+from dpfl.tables import comparisons, results
+from dpfl.words import cell_words
+from dpfl.words.cell_words import certified
+from dpfl.words.forms import listed, setting
+from dpfl.words.numerals import counted, known
 
 ACCOUNTANTS = {
     "pld": "pld: the noise of every round was fixed before training, and the privacy loss "

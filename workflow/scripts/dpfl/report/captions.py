@@ -6,10 +6,10 @@ Light, so that the rules can ask for it: a caption is read from the source, noth
 import ast
 
 from dpfl import plugins
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 
-def of(figure: str, package: str = "plots") -> str:
+def of(figure: str, package: str = "figures/kinds") -> str:
     """Return the docstring of a figure's file in one line, nothing for an unknown figure."""
     try:
         source = plugins.path_of(package, figure).read_text(encoding="utf-8")

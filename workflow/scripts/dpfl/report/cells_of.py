@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfl.report import reader
 from dpfl.report.reader import Folder
-from dpfl.tables.numerals import known
+from dpfl.words.numerals import known
 
 COLUMNS = ("paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "ci_low")
 COLUMNS += ("ci_high", "n", "trained", "certified", "eps_claimed", "eps_certified", "eps_audited")

@@ -16,8 +16,8 @@ from dpfl.report import board, cells_of, markup
 from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
-from dpfl.tables.forms import LEVEL
-from dpfl.tables.numerals import counted, known, number, rounded_down, rounded_up
+from dpfl.seeds.verdicts import PERCENT
+from dpfl.words.numerals import counted, known, number, rounded_down, rounded_up
 
 ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "n", "runs")
 """The heads of columns that stand there even if all their values are the same."""
@@ -75,7 +75,7 @@ def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
         "method": _method(row["method"]),
         "variant": str(escape(row["variant"])),
         "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        f"{LEVEL} interval": cells_of.ends(row),
+        f"{PERCENT} interval": cells_of.ends(row),
         "ε claimed": row["epsilon"],
         "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
         "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpfl.report import units
-from dpfl.tables.numerals import known, number, rounded_down, rounded_up
+from dpfl.words.numerals import known, number, rounded_down, rounded_up
 
 NONE = "not audited"
 

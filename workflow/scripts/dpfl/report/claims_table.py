@@ -10,10 +10,11 @@ from dpfl.papers import measures
 from dpfl.report import chips, deciding, forest, kind, paper, units
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
-from dpfl.tables import fairness, verdicts
-from dpfl.tables.cell_words import audited
-from dpfl.tables.numerals import known, number, rounded_up
-from dpfl.tables.vocabulary import (
+from dpfl.seeds import verdicts
+from dpfl.tables import fairness
+from dpfl.words.cell_words import audited
+from dpfl.words.numerals import known, number, rounded_up
+from dpfl.words.vocabulary import (
     DEMONSTRATION,
     FAILS,
     HOLDS,

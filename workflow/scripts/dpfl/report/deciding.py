@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from dpfl.figures import families
-from dpfl.judging import conjunction
-from dpfl.tables.numerals import known
-from dpfl.tables.vocabulary import NOT_RUN
+from dpfl.seeds import conjunction
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import NOT_RUN
 
 
 def of(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:

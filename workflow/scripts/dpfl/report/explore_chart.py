@@ -9,7 +9,7 @@ from dpfl.figures import families
 from dpfl.figures.families import FAMILIES
 from dpfl.figures.looks import RERUN
 from dpfl.report.symbols import SHAPES
-from dpfl.tables.forms import LEVEL
+from dpfl.seeds.verdicts import PERCENT
 
 ALL = "all"
 OTHER = "others"
@@ -17,7 +17,7 @@ OTHER = "others"
 MENUS = {"data": "data set", "paper": "paper"}
 NUMBERS = {"epsilon:Q": "ε claimed", "accuracy:Q": "accuracy, %"}
 CELL = {"method:N": "method", "variant:N": "variant", "paper:N": "paper", "study:N": "study"}
-CELL |= {"dataset:N": "data", **NUMBERS, "interval:N": f"{LEVEL} interval", "n:Q": "n"}
+CELL |= {"dataset:N": "data", **NUMBERS, "interval:N": f"{PERCENT} interval", "n:Q": "n"}
 PRINTED = {
     "source:N": "printed in",
     "table:N": "table",

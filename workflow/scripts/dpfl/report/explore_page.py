@@ -13,14 +13,14 @@ from dpfl.papers.published import ACCURACY
 from dpfl.report import cells_of, explore_chart, markup, page, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.tables.forms import LEVEL
+from dpfl.seeds.verdicts import PERCENT
 
 COLUMNS = ["paper", "table", "row", "data", "epsilon", "accuracy", "source", "rerun"]
 """Of printed numbers; `data` is the data set, that of which features are for features; `source` is
 the paper that prints the number, and `rerun` says if that is another one than the method's own."""
 TOLD = (
-    f"Hover over a mark for its method and cell. Bars are {LEVEL} intervals; hollow marks have no "
-    "proof of their ε; black diamonds are what papers print."
+    f"Hover over a mark for its method and cell. Bars are {PERCENT} intervals; hollow marks have "
+    "no proof of their ε; black diamonds are what papers print."
 )
 RERUN = " Grey ones are what another paper prints, which ran the method again."
 

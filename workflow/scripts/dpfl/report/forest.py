@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dpfl.report import kind, markup
-from dpfl.tables.numerals import known
+from dpfl.words.numerals import known
 
 STEPS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
 """How far a scale may reach to either side, points."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.judging import withdrawn
 from dpfl.provenance import kept
 from dpfl.report import units, values

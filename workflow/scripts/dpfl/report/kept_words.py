@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpfl import machine
-from dpfl.tables.numerals import counted
+from dpfl.base import machine
+from dpfl.words.numerals import counted
 
 
 def of(about: dict[str, Any] | None) -> list[str]:

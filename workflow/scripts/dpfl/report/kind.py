@@ -28,4 +28,4 @@ def _half(printed: float, margin: float) -> tuple[float, float]:
 
 
 def _said(kind: str, name: str, usual: Any) -> Any:
-    return getattr(plugins.load("claims", kind), name, usual)
+    return getattr(plugins.load("judging/kinds", kind), name, usual)

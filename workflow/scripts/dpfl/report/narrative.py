@@ -8,9 +8,11 @@ import pandas as pd
 
 from dpfl.figures import datasets
 from dpfl.papers.datasets import base
-from dpfl.tables import cell_words, outcomes, results
-from dpfl.tables.forms import listed, setting
-from dpfl.tables.numerals import counted, known
+from dpfl.seeds import outcomes
+from dpfl.tables import results
+from dpfl.words import cell_words
+from dpfl.words.forms import listed, setting
+from dpfl.words.numerals import counted, known
 
 
 def scope(study: dict, cells: pd.DataFrame) -> str:

@@ -2,8 +2,8 @@
 
 import shlex
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.provenance import tree
 from dpfl.report.reader import Folder
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.report import board, narrative, paper, published_table, unfinished_words, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.tables import verdicts
+from dpfl.seeds import verdicts
 
 
 def papers(keys: Iterable[str], home: Path) -> dict[str, Paper]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpfl import yaml_file
+from dpfl.base import yaml_file
 from dpfl.papers import citation
 
 

@@ -9,8 +9,8 @@ from dpfl.judging import judge
 from dpfl.report import board, claims_table, deciding, forest, markup, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
-from dpfl.tables.numerals import counted
-from dpfl.tables.vocabulary import NOT_RUN
+from dpfl.words.numerals import counted
+from dpfl.words.vocabulary import NOT_RUN
 
 
 def in_full(sources: Iterable[Source], of: Paper) -> Markup:

@@ -26,7 +26,7 @@ from dpfl.report import (
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.tables.numerals import counted
+from dpfl.words.numerals import counted
 
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
 

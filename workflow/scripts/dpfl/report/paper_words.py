@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dpfl.report.claims_table import Line, each, tally
-from dpfl.tables.numerals import counted
-from dpfl.tables.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
+from dpfl.words.numerals import counted
+from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
 OPEN = {
     DEMONSTRATION: "only shown at work on a small data set",

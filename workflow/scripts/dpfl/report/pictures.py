@@ -18,7 +18,7 @@ LARGE, QUALITY = 120_000, 75
 """Bytes beyond which some is lost, and the quality at which letters beside noise stay readable."""
 
 
-def picture(path: Path, home: Path, alt: str, package: str = "plots") -> dict[str, Any]:
+def picture(path: Path, home: Path, alt: str, package: str = "figures/kinds") -> dict[str, Any]:
     """Return a figure with its caption, and a link to its PDF from the page's folder.
 
     The words beside the figure stand for it; `alt` does where it has none.

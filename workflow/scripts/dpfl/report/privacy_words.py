@@ -7,9 +7,9 @@ import pandas as pd
 
 from dpfl.planning import reference
 from dpfl.report.narrative import name_of
-from dpfl.tables import cell_words
-from dpfl.tables.forms import listed
-from dpfl.tables.numerals import counted, known, rounded_up
+from dpfl.words import cell_words
+from dpfl.words.forms import listed
+from dpfl.words.numerals import counted, known, rounded_up
 
 UNITS = {
     "example": "Unit example: ε covers one training example of one client, added or removed, "

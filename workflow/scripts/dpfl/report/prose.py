@@ -16,15 +16,16 @@ from typing import Any
 
 import jinja2
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.figures import families
 from dpfl.papers.folder import PAGE
 from dpfl.provenance import kept
 from dpfl.report import pictures
 from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
-from dpfl.suggestions import nearest
-from dpfl.tables import cell_words, forms, numerals
+from dpfl.seeds import verdicts
+from dpfl.words import cell_words, forms, numerals
 
 DOCS = "../../../docs/"
 """Where the documentation lies from a page.md, in links to it."""
@@ -115,7 +116,7 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(FILTERS)
-    made.globals.update(guard=guard, inf=math.inf, level=forms.LEVEL, ln=math.log, zip=zip)
+    made.globals.update(guard=guard, inf=math.inf, level=verdicts.PERCENT, ln=math.log, zip=zip)
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpfl import machine
+from dpfl.base import machine
 from dpfl.figures import datasets
 from dpfl.provenance import kept
 from dpfl.report import kept_words, markup, page

@@ -8,8 +8,8 @@ from dpfl.figures import datasets, families
 from dpfl.judging.published import FIXED
 from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
-from dpfl.tables.numerals import known
-from dpfl.tables.vocabulary import NOT_RUN
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import NOT_RUN
 
 PRIVATE = ["dataset", "epsilon", "delta"]
 PRINTED = ["table", "row", "at", "printed"]

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from dpfl.figures import rate_names
-from dpfl.tables.cell_words import NOT_CERTIFIED
-from dpfl.tables.forms import listed, setting
-from dpfl.tables.numerals import counted, known
+from dpfl.words.cell_words import NOT_CERTIFIED
+from dpfl.words.forms import listed, setting
+from dpfl.words.numerals import counted, known
 
 
 def each(ranges: pd.DataFrame) -> list[str]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import analyses, files
+from dpfl.base import files
 from dpfl.figures import families
+from dpfl.plugins import analyses
 from dpfl.report import values
 from dpfl.tables import columns_shown, rendering, results
 

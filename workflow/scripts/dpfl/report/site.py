@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from dpfl import files
+from dpfl.base import files
 from dpfl.report import (
     board,
     cells_page,

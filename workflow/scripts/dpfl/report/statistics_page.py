@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
-from dpfl.judging import conjunction
 from dpfl.report import markup, verdict_words
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.seeds import conjunction
 from dpfl.tables import fairness
 
 

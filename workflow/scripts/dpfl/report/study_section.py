@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from dpfl import analyses
+from dpfl.plugins import analyses
 from dpfl.report import (
     budget_words,
     markup,
@@ -128,7 +128,7 @@ def findings(
 
 
 def _figure(
-    path: Path, home: Path, alt: str, above: Collection[Path], package: str = "plots"
+    path: Path, home: Path, alt: str, above: Collection[Path], package: str = "figures/kinds"
 ) -> Markup:
     """Return a figure, or only its name where the page has shown it above."""
     if path.resolve() in above:

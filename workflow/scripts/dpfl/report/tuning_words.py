@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpfl.tables.forms import listed
-from dpfl.tables.numerals import counted, number
+from dpfl.words.forms import listed
+from dpfl.words.numerals import counted, number
 
 UNPAID = (
     "No certified ε pays for the choice, which looked at held-out private examples without noise. "

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpfl.figures import families
 from dpfl.tables import results
-from dpfl.tables.numerals import counted
+from dpfl.words.numerals import counted
 
 
 def of_cell(mark: dict[str, Any]) -> str:

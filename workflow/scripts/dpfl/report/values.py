@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files
-from dpfl.errors import UserError
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 from dpfl.judging.cells import same
 from dpfl.provenance import runs
-from dpfl.suggestions import nearest
-from dpfl.tables import comparisons, forms
-from dpfl.tables.numerals import known
+from dpfl.tables import comparisons
+from dpfl.words import forms
+from dpfl.words.numerals import known
 
 Row = dict[str, Any]
 BOOLEANS = {"True": True, "False": False}

@@ -8,10 +8,12 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.figures import datasets
 from dpfl.judging import sentences
-from dpfl.tables import cell_words, comparisons, numerals, outcomes, results, verdicts
-from dpfl.tables.forms import listed, points
-from dpfl.tables.numerals import known
-from dpfl.tables.vocabulary import (
+from dpfl.seeds import outcomes, verdicts
+from dpfl.tables import comparisons, results
+from dpfl.words import cell_words, numerals
+from dpfl.words.forms import listed, points
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import (
     DEMONSTRATION,
     GAINS,
     INCONCLUSIVE,
@@ -37,7 +39,7 @@ MEANING = {
 
 def of_kinds(kinds: Iterable[str]) -> dict[str, str]:
     """Return how each of some kinds of claims is judged, as its own file says it."""
-    return {kind: ast.get_docstring(plugins.tree("claims", kind)) or "" for kind in kinds}
+    return {kind: ast.get_docstring(plugins.tree("judging/kinds", kind)) or "" for kind in kinds}
 
 
 def rules(margin: float) -> list[str]:

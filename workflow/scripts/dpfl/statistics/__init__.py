@@ -1,8 +1,8 @@
 """Statistics of the training examples, released with noise before the first step; one rule a file.
 
 A file offers RELEASES, the names of what it releases, and `build(noise_multiplier, **settings)`,
-which returns a dpfl.protocols.Statistics. Everything it releases is an event of the run's account,
-composed with the steps (dpfl.privacy.calibration), and is drawn and charged in one place
+which returns a dpfl.contracts.protocols.Statistics. Everything it releases is an event of the run's
+account, composed with the steps (dpfl.privacy.calibration), and is drawn and charged in one place
 (dpfl.training.statistics). Importing this package costs nothing: plans read it.
 """
 

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from dpfl.bounds import bounded
-from dpfl.protocols import MeanOf
-from dpfl.standardised import Affine
+from dpfl.contracts.affine import Affine
+from dpfl.contracts.protocols import MeanOf
+from dpfl.plugins.bounds import bounded
 
 SETTINGS = {
     "noise_multiplier": "number > 0",

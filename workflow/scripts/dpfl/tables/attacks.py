@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from dpfl.attacks import membership, observed, roc
-from dpfl.tables import cell_words, columns_shown, numerals, outcomes, results
+from dpfl.seeds import outcomes
+from dpfl.tables import columns_shown, results
+from dpfl.words import cell_words, numerals
 
 RATES = {"tpr_at_0.1_pct": 1e-3, "tpr_at_1_pct": 1e-2}
 """Columns of true positive rates, and the false positive rates that they are at."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dpfl.tables.cell_words import (
+from dpfl.words.cell_words import (
     at_edge,
     audited,
     certified,
@@ -17,7 +17,7 @@ from dpfl.tables.cell_words import (
     trained,
     width,
 )
-from dpfl.tables.numerals import known, number, p_text, rounded_up
+from dpfl.words.numerals import known, number, p_text, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd

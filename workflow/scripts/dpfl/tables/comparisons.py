@@ -16,9 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.errors import UserError
-from dpfl.tables import fairness, outcomes, pairing, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION, NO_DIFFERENCE, NOT_RUN
+from dpfl.base.errors import UserError
+from dpfl.seeds import outcomes, pairing, verdicts
+from dpfl.tables import fairness, results
+from dpfl.words.vocabulary import DEMONSTRATION, NO_DIFFERENCE, NOT_RUN
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl import tuning
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.tables import results
 
 GOOD = 2.0

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpfl import files
-from dpfl.errors import UserError
-from dpfl.tables.cell_words import at_edge, labels, mean_and_interval
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.words.cell_words import at_edge, labels, mean_and_interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfl import files, plugins
-from dpfl.tables import audits, fairness, outcomes
+from dpfl import plugins
+from dpfl.base import files
+from dpfl.seeds import audits, outcomes
+from dpfl.tables import fairness
 
 Study = dict[str, Any]
 CHANCE = 1.5

@@ -22,8 +22,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.tables import audits, comparisons, outcomes, results, verdicts
-from dpfl.tables.vocabulary import DEMONSTRATION
+from dpfl.seeds import audits, outcomes, verdicts
+from dpfl.tables import comparisons, results
+from dpfl.words.vocabulary import DEMONSTRATION
 
 COLUMNS = [
     *(

@@ -20,10 +20,11 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl import files
-from dpfl.planning import calibration_settings
+from dpfl.base import files
+from dpfl.contracts.points import Point, Values
+from dpfl.privacy import calibration_settings
 from dpfl.tables import results
-from dpfl.tuning import Point, Values, points
+from dpfl.tuning import points
 
 HEAD = ["study", "method", "label", "variant", "epsilon"]
 TRIALS = [*HEAD, "tuned_at", "values", "seeds", "n", "validation_accuracy", "sd", "chosen"]

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpfl.tables.vocabulary import UNJUDGED
+from dpfl.words.vocabulary import UNJUDGED
 
 WIDTH = 100
 

@@ -12,11 +12,11 @@ from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 from snakemake_interface_common.exceptions import WorkflowError
 
-from dpfl import files
-from dpfl.errors import UserError
-from dpfl.planning import config as configuration
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
+from dpfl.checks.config_files import check_files
 from dpfl.planning import plan
-from dpfl.planning.config_files import check_files
 
 LAST = Path("results/logs/snakemake/last.json")
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 from dpfl.terminal import expected, lines
 from dpfl.terminal.events import Events
 from dpfl.terminal.expected import Expected

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 PATH = Path(".snakemake/running.json")
 SNAKEMAKES = Path(".snakemake/locks")

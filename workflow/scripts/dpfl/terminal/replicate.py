@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.planning import estimate
 from dpfl.terminal import answer, lines, lock, runs
 from dpfl.terminal.child import KILLED, SNAKEMAKE, Child

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 from dpfl.planning import estimate
-from dpfl.planning.done import is_done
 from dpfl.planning.plan import Plan
+from dpfl.runs.done import is_done
 
 
 @dataclass(frozen=True)

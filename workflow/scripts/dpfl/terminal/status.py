@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from dpfl.files import read_json
+from dpfl.base.files import read_json
 from dpfl.planning.plan import Plan
 from dpfl.planning.restored import parted
 from dpfl.terminal import lines, lock, runs

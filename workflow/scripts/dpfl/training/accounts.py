@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpfl.assignment import clients_of
-from dpfl.errors import UserError
-from dpfl.files import read_array, read_json
-from dpfl.planning import calibration_settings
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_array, read_json
+from dpfl.clients.assignment import clients_of
+from dpfl.privacy import calibration_settings
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 from dpfl.training import steps

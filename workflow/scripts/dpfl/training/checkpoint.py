@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from dpfl.errors import UserError
-from dpfl.files import atomic, remove
+from dpfl.base.errors import UserError
+from dpfl.base.files import atomic, remove
 
 RUN = "run"
 States = tuple[dict[str, Any], dict[str, Any]]

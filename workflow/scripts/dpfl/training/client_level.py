@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import streams
 from dpfl.audit.canaries import Canaries
-from dpfl.errors import UserError
-from dpfl.flat import FlatModel
+from dpfl.base.errors import UserError
+from dpfl.contracts.protocols import ClientMechanism
+from dpfl.contracts.schedule import SERVER
+from dpfl.draws import streams
+from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.plain import gradient_of_sum
 from dpfl.privacy.release import of_step, require_covered
-from dpfl.privacy.schedule import SERVER
-from dpfl.protocols import ClientMechanism
 from dpfl.training.federated import Round, loss_fn
 from dpfl.training.sampling import poisson
 from dpfl.training.steps import Batches, Ledger, Sources

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from dpfl.audit.canaries import Canaries
-from dpfl.flat import FlatModel
-from dpfl.protocols import ClippingRule
-from dpfl.step import Public
+from dpfl.contracts.protocols import ClippingRule
+from dpfl.gradients.flat import FlatModel
+from dpfl.gradients.step import Public
 from dpfl.training.steps import Batches, Ledger, PrivateSteps, cross_entropy, tell_noise
 
 loss_fn = cross_entropy

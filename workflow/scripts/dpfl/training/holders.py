@@ -12,9 +12,10 @@ from torch import Tensor
 from dpfl import mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.contracts.release import Release, Unproven
 from dpfl.privacy.filter import greatest_noise
-from dpfl.privacy.release import Release, Unproven, is_gaussian, of_step
-from dpfl.protocols import ClientMechanism, Mechanism
+from dpfl.privacy.release import is_gaussian, of_step
 from dpfl.training import probe
 from dpfl.training.steps import Ledger, PrivateSteps, Sources, cross_entropy
 

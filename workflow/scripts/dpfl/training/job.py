@@ -5,9 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpfl import tuned
-from dpfl.files import remove
-from dpfl.training import finished
+from dpfl.base.files import remove
+from dpfl.runs import finished, tuned
 from dpfl.training.inputs import Inputs
 
 DONE = "done"

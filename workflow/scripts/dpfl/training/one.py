@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from dpfl.files import atomic
-from dpfl.training import finished, lock, run, summary
+from dpfl.base.files import atomic
+from dpfl.runs import finished
+from dpfl.training import lock, run, summary
 from dpfl.training.job import Job
 
 COLUMNS = ("s", "cpu_time", "max_rss", "ended")

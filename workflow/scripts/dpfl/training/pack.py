@@ -16,9 +16,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from dpfl import plugins
-from dpfl.errors import UserError
-from dpfl.files import read_json, write_json, write_text
-from dpfl.planning import sources
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_json, write_json, write_text
+from dpfl.runs import sources
 from dpfl.training.job import DONE, Job
 
 Child = BaseProcess

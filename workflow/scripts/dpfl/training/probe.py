@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpfl import plugins, streams
-from dpfl.errors import UserError
-from dpfl.noise import Normal, none
-from dpfl.protocols import ClientMechanism, Mechanism
-from dpfl.step import Public, Step
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.draws import streams
+from dpfl.draws.noise import Normal, none
+from dpfl.gradients.step import Public, Step
 from dpfl.training.steps import Sources
 
 OnNobody = Callable[[Any, Normal, int], None]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import mechanisms, streams
+from dpfl import mechanisms
 from dpfl.audit.terms import NOT_AUDITED, Terms
-from dpfl.planning import participation
+from dpfl.clients import participation
+from dpfl.draws import streams
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import setup, trainers
 from dpfl.training.accounts import accounts

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpfl.audit.canaries import Canaries
-from dpfl.noise import Draws
+from dpfl.draws.noise import Draws
 
 
 def poisson(

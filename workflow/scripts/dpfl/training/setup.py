@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from dpfl import data, models, plugins, statistics, streams
-from dpfl.assignment import Members, clients_of, public_of, validation_of
-from dpfl.errors import UserError
-from dpfl.example_wise import require_example_wise
-from dpfl.files import read_array
-from dpfl.flat import FlatModel
-from dpfl.noise import SOURCES
-from dpfl.standardised import Affine, Standardised
+from dpfl import data, models, plugins, statistics
+from dpfl.base.errors import UserError
+from dpfl.base.files import read_array
+from dpfl.clients.assignment import Members, clients_of, public_of, validation_of
+from dpfl.contracts.affine import Affine
+from dpfl.draws import streams
+from dpfl.draws.noise import SOURCES
+from dpfl.gradients.example_wise import require_example_wise
+from dpfl.gradients.flat import FlatModel
+from dpfl.models.parts.standardised import Standardised
 from dpfl.training.inputs import Inputs
 from dpfl.training.statistics import Releases, measured
 from dpfl.training.steps import Ledger, Sources

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from dpfl import statistics
-from dpfl.gaussian import noisy_sum
-from dpfl.standardised import Affine
+from dpfl.contracts.affine import Affine
+from dpfl.draws.gaussian import noisy_sum
 from dpfl.training.steps import Ledger, Sources
 
 CHUNK = 1000

@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from dpfl import streams
 from dpfl.audit.canaries import Canaries
-from dpfl.errors import UserError
-from dpfl.noise import Draws
-from dpfl.privacy.release import Release, Unproven, of_step, require_covered
-from dpfl.protocols import Mechanism
-from dpfl.step import Public, Step
+from dpfl.base.errors import UserError
+from dpfl.contracts.protocols import Mechanism
+from dpfl.contracts.release import PublicNoise, Release, Unproven
+from dpfl.draws import streams
+from dpfl.draws.noise import Draws
+from dpfl.gradients.step import Public, Step
+from dpfl.privacy.release import of_step, require_covered
 from dpfl.training.sampling import poisson
 
 cross_entropy = partial(functional.cross_entropy, reduction="none")
@@ -55,25 +56,6 @@ class Sources:
     draws: type[Draws]
     batch_key: tuple
     noise_key: tuple
-
-
-@dataclass(frozen=True)
-class PublicNoise:
-    """What is public about the noise of a step's mean gradient, where it is z C / B everywhere.
-
-    Without privacy z is 0 and C infinite. An optimizer that offers `tell_noise(noise)` gets it
-    before every step: see tell_noise.
-    """
-
-    noise_multiplier: float
-    clip_norm: float
-    expected_batch: float
-
-    @property
-    def standard_deviation(self) -> float:
-        """Return z C / B, that of every coordinate."""
-        z = self.noise_multiplier
-        return z * self.clip_norm / self.expected_batch if z else 0.0
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from typing import Any
 
 from safetensors.torch import save
 
-from dpfl import machine, mechanisms, plugins
+from dpfl import mechanisms, plugins
 from dpfl.adaptive import binding_bounds
-from dpfl.files import atomic, read_json, write_json
-from dpfl.privacy.release import Unproven
+from dpfl.base import machine
+from dpfl.base.files import atomic, read_json, write_json
+from dpfl.contracts.release import Unproven
 from dpfl.training.inputs import Inputs
 from dpfl.training.run import Result
 

@@ -10,12 +10,12 @@ import torch
 
 from dpfl import mechanisms
 from dpfl.audit.canaries import Canaries
+from dpfl.base.errors import UserError
+from dpfl.clients import participation
+from dpfl.contracts.schedule import SERVER
 from dpfl.data import Dataset
-from dpfl.errors import UserError
-from dpfl.flat import FlatModel
-from dpfl.planning import participation
-from dpfl.privacy.schedule import SERVER
-from dpfl.step import Public
+from dpfl.gradients.flat import FlatModel
+from dpfl.gradients.step import Public
 from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
 from dpfl.training.holders import Holders

@@ -11,7 +11,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from dpfl.tuning import Point, Stage, Values, best
+from dpfl.contracts.points import Point, Stage, Values
+from dpfl.tuning import best
 
 STAGES = (
     {"slots": 2, "each_setting": True},

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from dpfl.tuning import Point, best
+from dpfl.contracts.points import Point
+from dpfl.tuning import best
 
 
 def choose(tried: Sequence[Point]) -> int:

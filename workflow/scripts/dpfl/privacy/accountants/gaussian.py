@@ -5,7 +5,7 @@ k releases at noise multiplier z are one Gaussian with mu = sqrt(k)/z, add or re
 
 from dp_accounting import DpEvent, get_epsilon_gaussian
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy.accountants import _gaussians
 
 SAMPLED = False

@@ -17,7 +17,7 @@ from dp_accounting import (
 )
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 
 GRID, DRAFT_GRID = 1e-4, 1e-3
 

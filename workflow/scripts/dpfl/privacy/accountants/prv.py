@@ -21,7 +21,7 @@ from dp_accounting import (
     SelfComposedDpEvent,
 )
 
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
 from dpfl.privacy.accountants import rdp
 
 ERROR = 0.01  # what Opacus adds to the epsilon that it finds, and derives its grid from

@@ -1,1 +1,1 @@
-"""Budget strategies, one per file: `schedule(work, budget, **settings)` (dpfl.plugin_files)."""
+"""Budget strategies, one per file: what a file offers is dpfl.contracts.plugin_files.BudgetFile."""

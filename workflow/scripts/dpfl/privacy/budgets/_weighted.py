@@ -1,6 +1,6 @@
 """Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
 
-from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.contracts.schedule import Budget, Schedule, Work
 from dpfl.privacy.search import affordable_steps_of, noise_multipliers
 
 

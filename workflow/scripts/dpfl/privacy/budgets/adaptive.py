@@ -8,10 +8,10 @@ the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
 
 import math
 
-from dpfl.bounds import bounded
-from dpfl.errors import UserError
+from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Schedule, Work
+from dpfl.plugins.bounds import bounded
 from dpfl.privacy import events, renyi
-from dpfl.privacy.schedule import Budget, Schedule, Work
 from dpfl.privacy.search import noise_multiplier
 
 SETTINGS = {

@@ -1,7 +1,7 @@
 """The noise is given; the budget decides how many of the planned steps are taken."""
 
-from dpfl.bounds import bounded
-from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.contracts.schedule import Budget, Schedule, Work
+from dpfl.plugins.bounds import bounded
 from dpfl.privacy.search import affordable_steps
 
 SETTINGS = {"noise_multiplier": "number > 0"}

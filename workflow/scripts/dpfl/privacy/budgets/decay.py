@@ -1,8 +1,8 @@
 """Early rounds spend more: their updates are large (non-uniform allocation, composition-text)."""
 
-from dpfl.bounds import bounded
+from dpfl.contracts.schedule import Budget, Schedule, Work
+from dpfl.plugins.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
-from dpfl.privacy.schedule import Budget, Schedule, Work
 
 SETTINGS = {
     "shape": "one of geometric, linear",

@@ -1,8 +1,8 @@
 """Late rounds spend more: their updates are small and the noise drowns them."""
 
-from dpfl.bounds import bounded
+from dpfl.contracts.schedule import Budget, Schedule, Work
+from dpfl.plugins.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
-from dpfl.privacy.schedule import Budget, Schedule, Work
 
 SETTINGS = {
     "shape": "one of geometric, linear",

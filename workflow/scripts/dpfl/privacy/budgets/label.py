@@ -4,8 +4,8 @@ sigma = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, theorem A.1), a
 2022, table 2, step 7. Epsilon is then a label: the certificate says what all steps cost together.
 """
 
+from dpfl.contracts.schedule import Budget, Schedule, Work
 from dpfl.privacy.composition import classic_sigma
-from dpfl.privacy.schedule import Budget, Schedule, Work
 
 
 def schedule(work: Work, budget: Budget) -> Schedule:

@@ -1,6 +1,6 @@
 """Every step costs the same, and together the planned steps cost the whole budget."""
 
-from dpfl.privacy.schedule import Budget, Schedule, Work
+from dpfl.contracts.schedule import Budget, Schedule, Work
 from dpfl.privacy.search import affordable_steps, noise_multiplier
 
 

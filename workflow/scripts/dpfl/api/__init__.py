@@ -1,0 +1,1 @@
+"""Private training of a user's own network: dpfl.Private."""

@@ -1,0 +1,64 @@
+"""Reads a YAML file that holds a mapping; every mistake in it is one line with file and place."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dpfl.base.errors import UserError
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """A safe loader that refuses a key which stands twice, where YAML keeps the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key for key, _ in node.value if key.tag != _MERGE]
+        seen = set()
+        for key in keys:
+            if isinstance(key.value, list):
+                problem = "a key is no text, but a list or a mapping"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            if key.value in seen:
+                problem = f"the key {key.value!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read(path: Path, where: str) -> dict[str, Any]:
+    """Return the mapping; `where` names the file. UserError for one that cannot be read."""
+    try:
+        found = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: no text in UTF-8, at byte {error.start}") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{where}{_told(error)}") from error
+    except (ValueError, RecursionError) as error:  # a date that is none, lists without end
+        raise UserError(f"{where}: no YAML: {' '.join(str(error).split())}") from error
+    except OSError as error:
+        raise UserError(f"{where}: {error.strerror}, expected a file in YAML") from error
+    if not isinstance(found, dict):
+        kind = "nothing" if found is None else type(found).__name__
+        raise UserError(f"{where}: expected a mapping, found {kind}")
+    _expect_tree(where, found)
+    return found
+
+
+def _told(error: yaml.YAMLError) -> str:
+    """Return line and problem of what YAML finds."""
+    mark, problem = (getattr(error, name, None) for name in ("problem_mark", "problem"))
+    if mark is None:
+        return f": no YAML: {' '.join(str(error).split())}"
+    words = ", ".join(filter(None, (getattr(error, "context", None), problem)))
+    return f", line {mark.line + 1}: {words}"
+
+
+def _expect_tree(where: str, found: dict[str, Any]) -> None:
+    """Raise a UserError for an alias inside its own anchor, a value without end."""
+    try:
+        json.dumps(found, default=str, skipkeys=True)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: an alias stands inside its own anchor") from error

@@ -1,0 +1,1 @@
+"""The privacy calculator: plans priced, and noise found for them."""

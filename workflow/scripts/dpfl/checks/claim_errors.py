@@ -1,0 +1,109 @@
+"""Finds claims of a paper that could not be judged, whatever the runs: before any of them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
+from dpfl.judging import claims
+from dpfl.papers import folder, measures, published
+from dpfl.planning.methods import COMPONENTS
+from dpfl.plugins import declarations
+
+METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
+OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
+"""What a cell of every study has, beside what the study varies."""
+UNORDERED = frozenset({"rate", "noise", "delta"})
+"""What no trend is over though a study may vary it: `tables.results.OWN`, but for epsilon. That
+module is not imported here, for it takes pandas along."""
+
+
+def claim_errors(config: dict) -> Iterator[str]:
+    """Find claims that their kind does not take, or that name what the paper does not define."""
+    where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
+    yield from measures.mistakes(config["paper"])
+    seen: set[str] = set()
+    made = folder.load(config["paper"]).about["claims"]
+    for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
+        yield from declarations.errors("judging/kinds", kind, [])
+    for claim in made:
+        place = f"{where}: claim {claim['id']}"
+        try:
+            claims.check(claim)
+        except UserError as error:
+            yield f"{where}: {error}"
+            continue
+        if claim["id"] in seen:
+            yield f"{place}: another claim has this id"
+        seen.add(claim["id"])
+        for key, kind in (("study", "studies"), ("analysis", "analyses")):
+            if key in claim and claim[key] not in config[kind]:
+                near = nearest(claim[key], config[kind])
+                yield f"{place}: no {claim[key]!r} in {kind}; {near}"
+        for name in [] if "of" in claim else claims.methods(claim):
+            if name not in config["methods"]:
+                yield f"{place}: no {name!r} in methods; {nearest(name, config['methods'])}"
+        for line in (*_unknown_rows(config["paper"], claim), *_unknown_settings(config, claim)):
+            yield f"{place}: {line}"
+
+
+def _unknown_rows(paper: str, claim: dict) -> Iterator[str]:
+    """Find a table or a row of a claim that published.csv lacks."""
+    if "table" not in claim:
+        return
+    try:
+        rows = {number.row for number in published.table(paper, claim["table"])}
+    except UserError as error:
+        yield str(error)
+        return
+    for row in [claim["row"]] if "row" in claim else claim.get("rows", []):
+        if row not in rows:
+            yield f"no row {row!r} in {claim['table']}; {nearest(row, sorted(rows))}"
+
+
+def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
+    """Find settings that a claim names and its study does not vary, if this scale runs it."""
+    printed = _coordinates(config["paper"]) if "table" in claim else []
+    if "analysis" in claim:
+        yield from _unknown("cells", claim.get("cells", {}), printed)
+    if claim.get("study") not in config["select"]:
+        return
+    varied = config["studies"][claim["study"]].get("vary", {})
+    known = [METHOD, *printed] if "row" in claim else [*OF_CELLS, *varied]
+    yield from _unknown("cells", claim.get("cells", {}), known)
+    if "of" in claim:
+        yield from _unknown("of", [claim["of"]], [METHOD, *varied])
+        yield from _undefined(config, claim["of"], claims.methods(claim))
+    if "over" in claim:
+        yield from _trend_errors(claim, varied)
+
+
+def _trend_errors(claim: dict, varied: dict[str, list]) -> Iterator[str]:
+    over = claim["over"]
+    settings = [key for key in varied if key not in UNORDERED]
+    yield from _unknown("over", [over], [*settings, EPSILON, ROUNDS])
+    values = varied.get(over, [])
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+        told = ", ".join(map(str, values))
+        yield f"over {over!r}: its values are {told}, expected numbers"
+
+
+def _unknown(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    known = list(dict.fromkeys(known))
+    for name in named:
+        if name not in known:
+            yield f"{key} names {name!r}, which is no setting there; {nearest(name, known)}"
+
+
+def _undefined(config: dict, setting: str, values: Iterable[Any]) -> Iterator[str]:
+    """Find names that nothing defines, among the values of a setting that are names."""
+    kind = {**COMPONENTS, "partition": "partitions", METHOD: "methods"}.get(setting)
+    for value in values if kind else ():
+        if value not in config[kind]:
+            yield f"no {value!r} in {kind}; {nearest(value, config[kind])}"
+
+
+def _coordinates(paper: str) -> list[str]:
+    """Return the columns of a paper's printed numbers, by which they are chosen."""
+    rows = published.read(paper)
+    return ["metric", "row", *(name for row in rows for name, _ in row.coordinates)]

@@ -1,0 +1,1 @@
+"""Clients: how examples are assigned to them, and how they take part."""

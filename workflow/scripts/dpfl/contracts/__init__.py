@@ -1,0 +1,1 @@
+"""What plug-in files declare, what their objects answer, and the values they exchange."""

@@ -1,0 +1,1 @@
+"""Randomness: streams of seeds, and the noise that is drawn from them."""

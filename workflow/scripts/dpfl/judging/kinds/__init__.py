@@ -1,0 +1,1 @@
+"""Kinds of claims, one a file: `judge(claim, evidence)` and `words(row)`."""

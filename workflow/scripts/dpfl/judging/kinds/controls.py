@@ -1,0 +1,66 @@
+"""A win of a method that is due to one part of it: the method beats every control.
+
+A control lacks that part alone. The comparisons are those of `ordering`, at every epsilon first and
+pooled second, in words of their own:
+
+    wins                the lower end is above 0 (`replicated` and `replicated, small` there)
+    does not win        the upper end is below half the margin, or below 0
+    inconclusive        everything else
+    too few seeds       fewer than 5 paired seeds
+    not run             one side has no run at this epsilon
+    control missing     of the whole: fewer than two controls were run; one that beats it is enough
+
+The whole is a conjunction over controls, variants and epsilons (intersection-union): if one control
+is not beaten at one epsilon, it `wins` in at most 2.5 % of cases.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.words.vocabulary import (
+    CONTROL_MISSING,
+    DOES_NOT_WIN,
+    NOT_REPLICATED,
+    REPLICATED,
+    REVERSED,
+    SMALL,
+    WINS,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("study", "better", "controls", "subject")
+OPTIONAL = ("cells", "epsilons")
+LISTS = ("controls", "epsilons")
+EXAMPLE = {"better": "a", "controls": ["b", "c"], "subject": "a part"}
+
+_FEWEST = 2
+"""Controls that have to be run: with one, another part may have made the difference."""
+_WORDS = {
+    **dict.fromkeys((REPLICATED, SMALL), WINS),
+    **dict.fromkeys((NOT_REPLICATED, REVERSED), DOES_NOT_WIN),
+}
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the conjunction first."""
+    runs = cells.runs(claim, evidence)
+    compared = orderings.pairs(evidence, runs, claim["better"], claim["controls"])
+    sides = [side for pair in compared for side in (pair.better, pair.worse)]
+    epsilons, margin = cells.epsilons(claim, *sides), evidence.study["margin"]
+    judged = orderings.judged(orderings.Question(claim, evidence, epsilons, margin), compared)
+    told = [row | {"verdict": _WORDS.get(row["verdict"], row["verdict"])} for row in judged]
+    told[0]["about"] = f"A win due to {claim['subject']}, {told[0]['about']}"
+    ran = {*runs["method"]}
+    few = claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST
+    if few and told[0]["verdict"] != DOES_NOT_WIN:
+        told[0]["verdict"] = CONTROL_MISSING
+    return told
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    return sentences.everywhere(row)

@@ -1,0 +1,162 @@
+"""The printed gain of one method on another beside ours, at equal privacy budget.
+
+The printed gain is the difference of two numbers printed at the same place (`table`: those that
+stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
+seed whose runs trained on both sides (better - worse); its 95 % Student interval, against the band
+printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, however
+small that is):
+
+    matches         the interval lies within the band
+    differs         the interval lies wholly outside the band
+    inconclusive    everything else
+    too few seeds   fewer than 5 paired seeds
+    not run         one side has no run there
+
+Every printed gain has a level of its own: it is found to differ, or to match, when it does not, in
+at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `matches` if all do,
+else it is too few seeds, not run or inconclusive, the first of these that a gain is. With `of`,
+both sides are values of that setting, compared within every method.
+
+Beside each gain stand `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
+the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
+ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
+`weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD,
+other than `better` itself, reaches in this study at the same epsilon (the best cell of 5 seeds or
+more).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpfl.judging import gains, power, rows, sentences
+from dpfl.seeds import conjunction, outcomes, pairing, verdicts
+from dpfl.tables import fairness
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import NOT_RUN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("study", "better", "worse")
+OPTIONAL = ("of", "cells", "epsilons")
+ONE_OF = ("table", "points")
+LISTS = ("epsilons",)
+EXAMPLE = {"better": "a", "worse": "b", "table": "table 1"}
+
+_DPSGD = "dpsgd"
+
+
+def drawn() -> str:
+    """Return the column of the gain itself, beside which the printed gain stands."""
+    return "ours"
+
+
+def band(printed: float, margin: float) -> tuple[float, float] | None:
+    """Return the gains that match a printed one, all on its side of zero; None without one."""
+    if np.isnan(printed):
+        return None
+    sign, size = np.sign(printed), abs(printed)
+    near = max(0.0, size - margin) if sign else -margin
+    low, high = sorted(float((sign or 1) * end) + 0.0 for end in (near, size + margin))  # no -0
+    return low, high
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the whole of its gains first."""
+    found = gains.found(claim, evidence)
+    parts = [_part(claim, evidence, gain) for gain in found]
+    if len(parts) == 1:
+        return [parts[0] | {"part": "overall"}]
+    words = [part["verdict"] for part in parts]
+    count = sentences.matched(words, "printed gain")
+    head = rows.blank(
+        claim,
+        evidence,
+        about=f"{claim['better']} against {claim['worse']}: {count}",
+        verdict=conjunction.matching(words),
+        **rows.of_runs(*(side for gain in found for side in (gain.better, gain.worse))),
+    )
+    return [head | _extremes(parts), *parts] if parts else [head]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    ends = f"{sentences.verdict(row)}.{sentences.failed(row, sentences.PAIRS)}"
+    if not known(row["ours"]):
+        return f"{row['about']}: {ends}"
+    span = f" [{row['ours_low']:+.2f}, {row['ours_high']:+.2f}]" * bool(known(row["ours_low"]))
+    return (
+        f"{row['about']}: a gain of {row['ours']:+.2f} points{span} (n = {row['n']:g}) beside the "
+        f"printed {row['printed']:+.2f}: {ends}"
+    )
+
+
+def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
+    """Judge one printed gain."""
+    sample = pairing.differences(gain.better, gain.worse, [gain.epsilon])
+    measured = verdicts.interval(sample)
+    head = rows.blank(
+        claim,
+        evidence,
+        gain.name,
+        about=gain.about,
+        epsilon=gain.epsilon,
+        printed=gain.printed,
+        compared=gain.compared,
+        tuning=fairness.of(gain.better, gain.worse),
+        **rows.of_runs(gain.better, gain.worse),
+    )
+    if not (len(gain.better) and len(gain.worse)):
+        return head | {"verdict": NOT_RUN, "n": 0}
+    beside = rows.ours(measured) | {
+        "difference": measured.mean - gain.printed,
+        "difference_low": measured.low - gain.printed,
+        "difference_high": measured.high - gain.printed,
+    }
+    return (
+        head
+        | beside
+        | {
+            "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
+            "needed_n": power.needed(gain.printed, measured.sd),
+            "lucky_gain": power.lucky(outcomes.measured(gain.better).sd),
+            "weak_baseline": _weak(evidence, gain),
+        }
+    )
+
+
+def _band(gain: gains.Gain, margin: float) -> tuple[float, float]:
+    """Return the middle and half the width of what matches a printed gain."""
+    low, high = band(gain.printed, margin)
+    return (low + high) / 2, (high - low) / 2
+
+
+def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
+    """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
+    runs = evidence.runs
+    own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]
+    own = own[~own["cell"].isin(gain.better["cell"])] if len(gain.better) else own
+    cells = outcomes.of_trained(own[own["epsilon"] == gain.epsilon]).groupby("cell")["accuracy"]
+    means = cells.mean()[cells.count() >= verdicts.MIN_SEEDS]
+    if np.isnan(gain.baseline) or not len(means):
+        return ""
+    return bool(gain.baseline < means.max())
+
+
+def _extremes(parts: list[rows.Row]) -> rows.Row:
+    """Return what holds of all gains: the fewest seeds, the most needed, and a weak baseline."""
+    weak = [part["weak_baseline"] for part in parts if part["weak_baseline"] != ""]
+    most = {
+        key: max((part[key] for part in parts if not np.isnan(part[key])), default=np.nan)
+        for key in ("needed_n", "lucky_gain")
+    }
+    return {
+        "n": min(part["n"] for part in parts),
+        "compared": "; ".join(dict.fromkeys(filter(None, (part["compared"] for part in parts)))),
+        "tuning": fairness.least(part["tuning"] for part in parts),
+        "weak_baseline": any(weak) if weak else "",
+        **most,
+    }

@@ -1,0 +1,97 @@
+"""Printed accuracies beside ours: a row for each printed number, and how many of them match.
+
+The 95 % Student interval of our mean over the seeds whose run trained (`failed` counts the others),
+against the band printed +- margin:
+
+    matches         the interval lies within the band
+    differs         the interval lies wholly outside the band
+    inconclusive    everything else
+    too few seeds   fewer than 5 seeds
+    not run         no cell of ours stands for the printed number at this scale
+
+Ours is test accuracy, whatever accuracy is printed; `compared` says so. The claim as a whole
+`differs` if a number does, and `matches` if all of them do, else it is too few seeds, not run or
+inconclusive, the first of these that one of its numbers is.
+Each number has a level of its own: it is found to differ, or to match, when it does not, in at
+most 2.5 % of cases.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dpfl.judging import printed, rows
+from dpfl.judging.sentences import failed, matched, verdict
+from dpfl.seeds import conjunction, outcomes, verdicts
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import NOT_RUN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("study", "table", "row", "method")
+OPTIONAL = ("cells",)
+EXAMPLE = {"table": "table 1", "row": "A", "method": "a"}
+
+
+def band(printed: float, margin: float) -> tuple[float, float]:
+    """Return what matches, as ours minus printed: the margin to either side."""
+    return -margin, margin
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the whole of its numbers first."""
+    found = printed.numbers(claim, evidence, claim["table"], claim["row"])
+    parts = [_part(claim, evidence, number) for number in found]
+    words = [part["verdict"] for part in parts]
+    count = matched(words, "printed number")
+    whole = rows.blank(
+        claim,
+        evidence,
+        about=f"{claim['method']}: {count}",
+        verdict=conjunction.matching(words),
+        **rows.of_runs(*(number.runs for number in found)),
+    )
+    if len(parts) == 1:
+        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon", "compared")
+        whole |= {key: parts[0][key] for key in (*kept, *rows.DIFFERENCE)}
+    elif parts:
+        whole["n"] = min(part["n"] for part in parts)
+        whole["compared"] = "; ".join(dict.fromkeys(filter(None, (p["compared"] for p in parts))))
+    return [whole, *parts]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    if not known(row["ours"]):
+        return f"{row['about']}: {verdict(row)}.{failed(row)}"
+    ends = ""
+    if known(row["ours_low"]):
+        ends = f" [{row['ours_low']:.2f}, {row['ours_high']:.2f}]"
+    return (
+        f"{row['about']}: {row['ours']:.2f} %{ends} (n = {row['n']:g}) beside the printed "
+        f"{row['printed']:g} %, {row['difference']:+.2f} points: {verdict(row)}.{failed(row)}"
+    )
+
+
+def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row:
+    """Judge one printed number."""
+    head = rows.blank(
+        claim,
+        evidence,
+        number.name,
+        about=f"{claim['method']}, {number.name}",
+        printed=number.value,
+        epsilon=number.epsilon,
+        compared=number.compared,
+        verdict=NOT_RUN,
+        n=0,
+    )
+    if not len(number.runs):
+        return head
+    measured = outcomes.measured(number.runs)
+    return head | {
+        **printed.beside(measured, number.value),
+        "verdict": verdicts.cell_verdict(measured, number.value, evidence.study["margin"]),
+        **rows.of_runs(number.runs),
+    }

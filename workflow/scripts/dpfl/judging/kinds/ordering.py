@@ -1,0 +1,51 @@
+"""A better than B, C and D, at equal privacy budget.
+
+Paired t-tests on one difference per seed (better - worse, accuracy points). At every epsilon first:
+a pair's p is its largest over the epsilons (intersection-union), Holm's procedure runs over the
+opponents, and every interval of a pair is drawn at its level. By the interval:
+
+    replicated          the lower end is above half the margin
+    replicated, small   the lower end is above 0
+    reversed            the upper end is below 0
+    not replicated      the upper end is below half the margin
+    inconclusive        everything else
+    too few seeds       fewer than 5 paired seeds
+    not run             one side has no run at this epsilon
+
+The claim is a conjunction over opponents, variants and epsilons (`judging.conjunction`). Pooled
+over the epsilons stands second and decides nothing. Compared are the pairs in which both runs
+trained; `failed` counts the others' runs.
+
+With `of`, both sides are values of that setting, compared within every method of the study.
+
+If the claim is false for one opponent at one epsilon, it is found replicated in at most 2.5 % of
+cases.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dpfl.judging import cells, orderings, rows, sentences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("study", "better", "worse")
+OPTIONAL = ("of", "cells", "epsilons")
+LISTS = ("worse", "epsilons")
+EXAMPLE = {"better": "a", "worse": ["b"]}
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the conjunction first."""
+    of, runs = claim.get("of", orderings.METHOD), cells.runs(claim, evidence)
+    compared = orderings.pairs(evidence, runs, claim["better"], claim["worse"], of)
+    sides = [side for pair in compared for side in (pair.better, pair.worse)]
+    epsilons, margin = cells.epsilons(claim, *sides), evidence.study["margin"]
+    return orderings.judged(orderings.Question(claim, evidence, epsilons, margin), compared)
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    return sentences.everywhere(row)

@@ -1,0 +1,128 @@
+"""Printed privacy losses beside the prices that an analysis finds for the same releases.
+
+A price is computed: there are no seeds and no interval. Per printed number and reading the
+analysis says whether its price is the printed one as printed, rounded alike:
+
+    matches         the price is the printed loss
+    differs         it is not
+    not run         the analysis prices no such loss
+
+Under one reading of the paper a claim matches if all of its printed losses do, and differs if one
+does. The claim as a whole `matches` if it does under one reading, else it `differs`; it is not run
+if a price is missing and none differs. Nothing is trained, so that privacy has `no claim`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpfl.base.errors import UserError
+from dpfl.judging import cells, printed, rows
+from dpfl.judging.sentences import verdict
+from dpfl.words.numerals import known
+from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("analysis", "table")
+OPTIONAL = ("rows", "cells")
+LISTS = ("rows",)
+EXAMPLE = {"analysis": "prices", "table": "table 2"}
+
+_WEAKEST_FIRST = (DIFFERS, NOT_RUN, MATCHES)
+_BEST_FIRST = (MATCHES, NOT_RUN, DIFFERS)
+_PRIVACY = "no claim"
+
+
+def drawn() -> None:
+    """Return nothing: privacy losses have no place on a scale of points."""
+
+
+def unit() -> str:
+    """Return the unit of differences: a privacy loss has none."""
+    return ""
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the whole first; readings stand above their numbers."""
+    found = _printed(claim, evidence)
+    missing = found[~_priced(claim, found)]
+    readings = list(dict.fromkeys(found.loc[_priced(claim, found), "reading"])) or [""]
+    told, words = [], []
+    for reading in readings:
+        own = found[_priced(claim, found) & (found["reading"] == reading)]
+        parts = [_part(claim, evidence, found, line) for line in own.to_dict("records")]
+        parts += [_part(claim, evidence, found, line) for line in missing.to_dict("records")]
+        told += [_sum(claim, evidence, reading, reading, parts)] * (len(readings) > 1) + parts
+        words.append(_sum(claim, evidence, "overall", reading, parts))
+    best = min(words, key=lambda row: _BEST_FIRST.index(row["verdict"]))
+    return [best, *told]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    if not known(row["ours"]):
+        told = f" ({row['compared']})" if known(row["compared"]) else ""
+        return f"{row['about']}: {verdict(row)}{told}."
+    return (
+        f"{row['about']}: {row['ours']:.3g} beside the printed {row['printed']:g}: {verdict(row)}."
+    )
+
+
+def _printed(claim: dict, evidence: "Evidence") -> "pd.DataFrame":
+    """Return the printed losses, a row for each and for each of its prices."""
+    wanted = {"table": claim["table"]} | ({"row": claim["rows"]} if "rows" in claim else {})
+    found = cells.chosen(claim, evidence.printed, wanted | claim.get("cells", {}))
+    if not len(found):
+        place = ", ".join(f"{key} {value}" for key, value in wanted.items())
+        raise UserError(f"claim {claim['id']}: nothing is printed at {place}")
+    own = _priced(claim, found)
+    keys = ["row", "metric", *printed.coordinates(found)]
+    places = found[keys].apply(lambda row: "\n".join(map(str, row)), axis=1)
+    kept = found[own | (~places.isin(places[own]) & ~places.duplicated())]
+    return kept.assign(reading=kept["reading"].fillna(""))
+
+
+def _priced(claim: dict, found: "pd.DataFrame") -> "pd.Series":
+    return found["study"] == claim["analysis"]
+
+
+def _part(claim: dict, evidence: "Evidence", found: "pd.DataFrame", line: dict) -> rows.Row:
+    """Return the row of one printed loss beside one price."""
+    several = [key for key in printed.coordinates(found) if found[key].nunique() > 1]
+    named = [line["row"]] * (found["row"].nunique() > 1)
+    place = [f"{key} {printed.text(line[key])}" for key in several if known(line[key])]
+    reading = [line["reading"]] * bool(line["reading"])
+    priced = line["study"] == claim["analysis"]
+    return rows.blank(
+        claim,
+        evidence,
+        ", ".join([*named, *place, *reading]) or line["row"],
+        about=", ".join([claim["table"], line["row"], *place, *reading]),
+        epsilon=float(line.get("epsilon", np.nan)),
+        printed=float(line["printed"]),
+        ours=float(line["ours"]) if priced else np.nan,
+        difference=float(line["ours"]) - float(line["printed"]) if priced else np.nan,
+        verdict=line["verdict"] if priced else NOT_RUN,
+        privacy=_PRIVACY,
+    )
+
+
+def _sum(
+    claim: dict, evidence: "Evidence", name: str, reading: str, parts: list[rows.Row]
+) -> rows.Row:
+    """Return the row of all losses under one reading."""
+    found = [part["verdict"] for part in parts]
+    place = ", ".join([claim["table"], *claim.get("rows", []), *[reading] * bool(reading)])
+    return rows.blank(
+        claim,
+        evidence,
+        name,
+        about=place,
+        compared=f"{found.count(MATCHES)} of {len(found)} losses match",
+        verdict=next(word for word in _WEAKEST_FIRST if word in found),
+        privacy=_PRIVACY,
+    )

@@ -1,0 +1,168 @@
+"""Accuracy rises or falls over the values of a setting.
+
+`over` is a setting that the study varies, `epsilon` (its finite ones, or those named), or `rounds`
+(test accuracy after each round, the first to the last; there a run that fails counts as it is).
+
+Per seed the linear contrast of accuracy on the rank of the value, as the change in
+points from the first value to the last, which the line fitted to all values makes; a t-test over
+seeds, turned round for `falls`. Seeds that lack a value, or whose run failed at one, do not count.
+By the interval:
+
+    replicated          the lower end is above half the margin
+    replicated, small   the lower end is above 0
+    reversed            the upper end is below 0
+    not replicated      the upper end is below half the margin
+    inconclusive        everything else
+    too few seeds       fewer than 5 seeds
+    not run             fewer than two values were run
+
+The claim is a conjunction over all that the study varies beside `over` (variants, epsilons), each
+part at 95 %: false in one part, it is found replicated in at most 2.5 % of cases. A trend need not
+be monotone: it says what the whole range does.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpfl.base.errors import UserError
+from dpfl.judging import cells, contrasts, orderings, rows, sentences
+from dpfl.seeds import outcomes, verdicts
+from dpfl.tables import results
+from dpfl.words.vocabulary import NOT_RUN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpfl.judging.evidence import Evidence
+
+REQUIRED = ("study", "method", "over", "direction")
+OPTIONAL = ("cells", "epsilons")
+LISTS = ("epsilons",)
+CHOICES = {"direction": ("rises", "falls")}
+EXAMPLE = {"method": "a", "over": "epsilon", "direction": "rises"}
+
+_SIGN = {"rises": 1, "falls": -1}
+_NOUN = {"rises": "rise", "falls": "fall"}
+_EPSILON, _ROUNDS = "epsilon", "rounds"
+_NO_SETTING = (_EPSILON, _ROUNDS)
+_VALUE = "percent"
+
+
+def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+    """Return the rows of the claim, the conjunction first."""
+    runs, over = cells.of_method(claim, evidence, claim["method"]), claim["over"]
+    setting = over not in _NO_SETTING
+    if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
+        raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
+    parts, samples, used = [], [], []
+    for name, epsilon, group in _groups(claim, evidence, runs):
+        values, sample = _sample(claim, evidence, group)
+        own = _compared(claim, group, values)
+        used.append(own)
+        samples.append(_SIGN[claim["direction"]] * sample)
+        parts.append(_part(claim, evidence, own, (name, epsilon), values, samples[-1]))
+    head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
+    if not parts:
+        return [head]
+    if len(parts) == 1:
+        return [parts[0] | {"part": "overall"}]
+    return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
+
+
+def words(row: "pd.Series") -> str:
+    """Tell one row in a sentence."""
+    return sentences.compared(row, among="seeds that trained at every value compared")
+
+
+def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:
+    """Return what differs beside `over`: as text, at which epsilon, and the runs of it."""
+    own = results.without(runs, results.settings(evidence.study), claim["over"])
+    texts = list(dict.fromkeys(own)) or [""]
+    if claim["over"] == _EPSILON:
+        return [(text, np.nan, runs[own == text]) for text in texts]
+    return [
+        (text, epsilon, runs[(own == text) & (runs["epsilon"] == epsilon)])
+        for text in texts
+        for epsilon in cells.epsilons(claim, runs)
+    ]
+
+
+def _sample(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> tuple[list, np.ndarray]:
+    """Return the values that are compared, and one change per seed."""
+    over = claim["over"]
+    if over == _ROUNDS:
+        curves = _curves(evidence, runs)
+        return _numbers(claim, curves["round"]), contrasts.of_curves(curves, _VALUE)
+    values = cells.epsilons(claim, runs) if over == _EPSILON else _numbers(claim, runs[over])
+    return values, contrasts.of_seeds(outcomes.of_trained(runs), over, values, "accuracy")
+
+
+def _curves(evidence: "Evidence", runs: "pd.DataFrame") -> "pd.DataFrame":
+    """Return test accuracies in percent from the first round on; one that is not finite guesses."""
+    rounds = evidence.rounds()
+    trained = rounds[rounds["cell"].isin(runs["cell"]) & (rounds["round"] > 0)]
+    guess = results.chance(evidence.study["dataset"])
+    percent = 100 * trained["test_accuracy"].astype(float)
+    return trained.assign(**{_VALUE: percent.where(np.isfinite(percent), guess)})
+
+
+def _numbers(claim: dict, values: "pd.Series") -> list[float]:
+    """Return the values of a setting in their order; UserError for one that is no number."""
+    try:
+        return sorted({float(value) for value in values.dropna()})
+    except (TypeError, ValueError):
+        told = ", ".join(dict.fromkeys(map(str, values)))
+        expected = f"its values are {told}, expected numbers"
+        raise UserError(f"claim {claim['id']}: over {claim['over']!r}: {expected}") from None
+
+
+def _part(
+    claim: dict,
+    evidence: "Evidence",
+    runs: "pd.DataFrame",
+    place: tuple[str, float],
+    values: list,
+    sample: np.ndarray,
+) -> rows.Row:
+    """Judge one contrast."""
+    text, epsilon = place
+    measured, ran = verdicts.interval(sample), _ran(claim, runs, values)
+    ends = f" {values[0]:g} to {values[-1]:g}" if ran else ""
+    where = [text] * bool(text) + [cells.shown(epsilon)] * (not np.isnan(epsilon))
+    p = verdicts.p_value(sample)
+    return rows.blank(
+        claim,
+        evidence,
+        ", ".join(where) or f"over {claim['over']}",
+        about=", ".join([f"{_about(claim)}{ends}", *where]),
+        epsilon=epsilon,
+        p=p,
+        p_holm=p,
+        verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN,
+        **rows.difference(measured),
+        **_of_runs(claim, runs),
+    )
+
+
+def _compared(claim: dict, runs: "pd.DataFrame", values: list[float]) -> "pd.DataFrame":
+    """Return the runs at the values that are compared: epsilon = infinity is none of them."""
+    if claim["over"] == _ROUNDS:
+        return runs
+    return runs[runs[claim["over"]].astype(float).isin(values)]
+
+
+def _of_runs(claim: dict, *used: "pd.DataFrame") -> rows.Row:
+    """Return what the runs have in common; over rounds, where all count, none is left out."""
+    found = rows.of_runs(*used)
+    return found | {"failed": 0} if claim["over"] == _ROUNDS else found
+
+
+def _ran(claim: dict, runs: "pd.DataFrame", values: list[float]) -> bool:
+    """Tell whether there are two values or more, each with a run."""
+    missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
+    return len(values) > 1 and not missing
+
+
+def _about(claim: dict) -> str:
+    return f"{claim['method']}, {_NOUN[claim['direction']]} over {claim['over']}"

@@ -1,0 +1,1 @@
+"""Parts of networks, which networks and training put together."""

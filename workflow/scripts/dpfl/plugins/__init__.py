@@ -1,0 +1,102 @@
+"""Finds plug-ins (optimizers, mechanisms, models, ...) by their file name; there is no registry."""
+
+import ast
+import importlib
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
+from dpfl.contracts import plugin_files
+
+ROOT = Path(__file__).parents[1]
+WORKFLOW = ROOT.parents[1]
+NAME = re.compile("[a-z0-9][a-z0-9-]*")
+PAPERS = "papers/"
+"""Packages that begin so are folders of a paper, in workflow/."""
+
+
+def names(package: str) -> list[str]:
+    """Return the names that a package offers: its files, with dashes for underscores."""
+    files = folder_of(package).glob("*.py")
+    return sorted(f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
+
+
+def folder_of(package: str) -> Path:
+    """Return the folder of a package."""
+    return (WORKFLOW if package.startswith(PAPERS) else ROOT) / package
+
+
+def path_of(package: str, name: str) -> Path:
+    """Return the file of a plug-in; UserError with the nearest name if there is none."""
+    path = folder_of(package) / f"{str(name).replace('-', '_')}.py"
+    if NAME.fullmatch(str(name)) and path.is_file():
+        return path
+    raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
+
+
+def load(package: str, name: str) -> ModuleType:
+    """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
+    stem = path_of(package, name).stem
+    module = f"{package.replace('/', '.')}.{stem}"
+    if not package.startswith(PAPERS):
+        return importlib.import_module(f"dpfl.{module}")
+    if str(WORKFLOW) not in sys.path:
+        sys.path.append(str(WORKFLOW))
+    return importlib.import_module(module)
+
+
+@cache
+def constant(package: str, name: str, variable: str, default: Any = None) -> Any:
+    """Read a literal that a plug-in assigns at top level, without importing it.
+
+    Where there is none, return what the Protocol of its kind says, or else the default.
+    UserError for a value that is no literal.
+    """
+    found = _assigned(package, name).get(variable)
+    if found is None:
+        return getattr(plugin_files.FILES.get(package), variable, default)
+    try:
+        return ast.literal_eval(found)
+    except ValueError as error:
+        where = f"{package}/{path_of(package, name).name}"
+        raise UserError(
+            f"{where}: {variable} is {ast.unparse(found)}; it must be a literal"
+        ) from error
+
+
+def public_constants(package: str, name: str) -> list[str]:
+    """Return the names in capitals that a plug-in assigns at top level, but for private ones."""
+    assigned = _assigned(package, name)
+    return [name for name in assigned if name.isupper() and not name.startswith("_")]
+
+
+def tree(package: str, name: str) -> ast.Module:
+    """Parse the source of a plug-in; UserError if it is no Python."""
+    path = path_of(package, name)
+    try:
+        return parsed(path.resolve())
+    except SyntaxError as error:
+        raise UserError(f"{package}/{path.name}: {error.msg}, line {error.lineno}") from error
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Parse a source file, once; SyntaxError if it is no Python."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _assigned(package: str, name: str) -> dict[str, ast.expr]:
+    """Return what a plug-in assigns at top level, by name."""
+    found: dict[str, ast.expr] = {}
+    for node in tree(package, name).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = (part for target in targets for part in ast.walk(target))
+            found.update({p.id: node.value for p in parts if isinstance(p, ast.Name)})
+    return found

@@ -1,0 +1,41 @@
+"""Studies that train nothing: each analyses/<name>.py computes tables and a figure from settings.
+
+A file holds TABLES (the suffixes of its tables, "" for the main one), `check(settings)`, which
+raises a UserError, `tables(settings)`, `columns()` and `draw(tables)`. Settings are checked before
+the first job, so importing a file must cost nothing: numpy and all that needs it are imported
+inside the functions that use them.
+
+A file may hold `words(tables)`, what the figure shows for those who cannot see it; without it the
+file's own first lines stand for that.
+
+A file with NEEDS_DATASET = True reads a data set, which its entry names as `dataset`: it holds
+`check(settings, dataset)` and `tables(settings, dataset, path)`, the path that of the prepared
+file. Networks that it uses are the values of its setting `models`.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from dpfl import plugins
+
+
+def load(paper: str, name: str) -> ModuleType:
+    """Import an analysis by name: the paper's own, else one that all papers may use."""
+    return plugins.load(package_of(paper, name), name)
+
+
+def inputs_of(entry: dict[str, Any]) -> list[str]:
+    """Return the data set that an analysis reads, if it reads one."""
+    return [entry["dataset"]] if "dataset" in entry else []
+
+
+def models_of(entry: dict[str, Any]) -> list[str]:
+    """Return the names of the networks that an analysis uses."""
+    models = entry["settings"].get("models", {})
+    return [str(name) for name in models.values()] if isinstance(models, dict) else []
+
+
+def package_of(paper: str, name: str) -> str:
+    """Return the package of an analysis, as `plugins` names it."""
+    own = f"papers/{paper}/analyses"
+    return own if name in plugins.names(own) else "analyses"

@@ -1,0 +1,1 @@
+"""Statistics over seeds: outcomes, pairs, intervals and the tests behind verdicts."""

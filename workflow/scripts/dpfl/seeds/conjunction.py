@@ -1,0 +1,43 @@
+"""How the verdicts on the parts of a claim add up: it holds only if every part of it does.
+
+A conjunction of tests at one level each has at most that level (intersection-union, Berger 1982),
+so a claim that is false somewhere is found `replicated` no more often than that one part would be.
+The other way it is weaker: each of k parts whose true lead is half the margin or more is found `not
+replicated` in at most 2.5 % of cases, the whole in at most k times as many; a smaller lead is found
+so more often, by design.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dpfl.words import vocabulary as words
+from dpfl.words.numerals import known
+
+REFUTED = frozenset({words.NOT_REPLICATED, words.REVERSED})
+WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.REPLICATED)
+MISMATCH_FIRST = (words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.MATCHES)
+
+
+def verdict(parts: Iterable[str]) -> str:
+    """Return the verdict on the whole: one refuted part refutes it, else the weakest decides."""
+    found = set(parts)
+    if found & REFUTED:
+        return words.REVERSED if found == {words.REVERSED} else words.NOT_REPLICATED
+    return next((word for word in WEAKEST_FIRST if word in found), words.NOT_RUN)
+
+
+def deciding(parts: Sequence[Mapping[str, Any]], whole: str) -> Mapping[str, Any]:
+    """Return the row of the part that a verdict on the whole is due to, of several the worst off.
+
+    One without a difference is worse off than any.
+    """
+    alike = REFUTED if whole in REFUTED else {whole}
+    own = [part for part in parts if part["verdict"] in alike] or parts
+    return min(own, key=lambda p: p["difference"] if known(p["difference"]) else -math.inf)
+
+
+def matching(parts: Iterable[str]) -> str:
+    """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
+    found = set(parts)
+    return next((word for word in MISMATCH_FIRST if word in found), words.NOT_RUN)

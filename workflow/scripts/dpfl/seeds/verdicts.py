@@ -1,0 +1,250 @@
+"""Verdicts: what seeds say about a published number, an ordering, a change or an epsilon.
+
+n is the number of seeds, an interval is Student's over seeds, accuracies and margins are
+percentage points.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpfl.base.errors import UserError
+from dpfl.words import vocabulary as words
+
+LEVEL = 0.95
+PERCENT = f"{100 * LEVEL:g} %"
+MIN_SEEDS = 5
+"""A verdict needs at least this many seeds, paired ones for an ordering or a change."""
+MIN_SPREAD = 3
+"""An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
+PRIVACY = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
+"""Verdicts on a claimed epsilon, the worst first."""
+REFUTED = PRIVACY[:2]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Mean and Student's interval of n values; low and high are nan below MIN_SPREAD of them.
+
+    The standard deviation `sd` is nan below two.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    sd: float
+
+    @property
+    def few(self) -> bool:
+        """Tell whether the values are too few for a verdict."""
+        return self.n < MIN_SEEDS
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One paired comparison, adjusted for the others of its family; p is nan below MIN_SPREAD."""
+
+    interval: Interval
+    p: float
+    p_holm: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """A verdict on a claimed epsilon, one of PRIVACY, and its reasons."""
+
+    verdict: str
+    reasons: tuple[str, ...] = ()
+
+
+def interval(values: Sequence[float], level: float = LEVEL, least: float = 0.0) -> Interval:
+    """Return Student's interval of the mean; UserError for a value that is not finite.
+
+    `least` is the standard deviation that values have at the least, such as that of their rounding:
+    equal ones would have none.
+    """
+    values = np.asarray(values, dtype=float)
+    if not np.isfinite(values).all():
+        raise UserError(f"an interval needs finite values, got {values.tolist()}")
+    n = len(values)
+    mean = float(values.mean()) if n else math.nan
+    sd = float(values.std(ddof=1)) if n > 1 else math.nan
+    if n < MIN_SPREAD:
+        return Interval(mean, math.nan, math.nan, n, sd)
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * max(sd, least) / math.sqrt(n)
+    return Interval(mean, mean - half, mean + half, n, sd)
+
+
+def cell_verdict(measured: Interval, published: float, margin: float) -> str:
+    """Judge a cell: `matches` inside published +- margin, `differs` wholly outside."""
+    if measured.few:
+        return words.TOO_FEW
+    if published - margin <= measured.low and measured.high <= published + margin:
+        return words.MATCHES
+    outside = measured.high < published - margin or measured.low > published + margin
+    return words.DIFFERS if outside else words.INCONCLUSIVE
+
+
+def of_ordering(measured: Interval, margin: float) -> str:
+    """Judge a claim `better > worse` by the interval of the difference.
+
+    `replicated` if it lies above half the margin, `replicated, small` above 0, `reversed` below 0,
+    `not replicated` below half the margin, else `inconclusive`.
+    """
+    if measured.few:
+        return words.TOO_FEW
+    if measured.low > 0:
+        return words.REPLICATED if measured.low > margin / 2 else words.SMALL
+    if measured.high < 0:
+        return words.REVERSED
+    return words.NOT_REPLICATED if measured.high < margin / 2 else words.INCONCLUSIVE
+
+
+def of_change(measured: Interval, margin: float) -> str:
+    """Judge the open question what a change does, by the interval of changed - baseline."""
+    if measured.few:
+        return words.TOO_FEW
+    if measured.low > 0:
+        return words.GAINS
+    if measured.high < 0:
+        return words.LOSES
+    within = -margin / 2 <= measured.low and measured.high <= margin / 2
+    return words.NO_DIFFERENCE if within else words.INCONCLUSIVE
+
+
+def together(changes: Iterable[str]) -> str:
+    """Return the verdict on a change at several budgets: that of each, if they agree.
+
+    `mixed` is an answer too: they are decided, and not alike.
+    """
+    found = {*changes}
+    open_ones = (word for word in (words.TOO_FEW, words.INCONCLUSIVE) if word in found)
+    return found.pop() if len(found) == 1 else next(open_ones, words.MIXED)
+
+
+def family(
+    differences: Mapping[Hashable, Sequence[float]],
+    margin: float,
+    judge: Callable[[Interval, float], str] = of_ordering,
+    least: float = 0.0,
+) -> dict[Hashable, Comparison]:
+    """Test and judge comparisons that belong together (Holm 1979).
+
+    `differences` holds, per comparison, one paired difference per seed (better - worse). An
+    interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
+    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - LEVEL) / j over
+    j = 1 ... m, 91 % of three.
+    """
+    p = {name: p_value(values, least) for name, values in differences.items()}
+    adjusted = holm(p)
+    result = {}
+    for name, values in differences.items():
+        p_holm, own_level = adjusted[name]
+        own = interval(values, own_level, least)
+        result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
+    return result
+
+
+def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
+    """Return the adjusted p of each test of a family, and the level its interval is drawn at.
+
+    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1), equal ones as the first of
+    them. Holm stops at the first test that does not reject: it and all later ones keep that test's
+    level. A test without a p, nan, counts as the last.
+    """
+    ranked = sorted(p, key=lambda name: math.inf if math.isnan(p[name]) else p[name])
+    result, adjusted, stopped, tests_left, before = {}, 0.0, None, 0, math.nan
+    for rank, name in enumerate(ranked):
+        tests_left = tests_left if p[name] == before else len(ranked) - rank
+        before = p[name]
+        raw = 1.0 if math.isnan(p[name]) else p[name]
+        adjusted = max(adjusted, min(1.0, tests_left * raw))
+        if stopped is None and raw > (1 - LEVEL) / tests_left:
+            stopped = tests_left
+        p_holm = math.nan if math.isnan(p[name]) else adjusted
+        result[name] = (p_holm, 1 - (1 - LEVEL) / (stopped or tests_left))
+    return result
+
+
+def p_at(p: float, level: float) -> float:
+    """Return the p of a test, adjusted by the level that its interval is drawn at."""
+    return float(np.minimum(1.0, p * ((1 - LEVEL) / (1 - level))))
+
+
+def p_value(values: Sequence[float], least: float = 0.0) -> float:
+    """Return the two-sided p of the paired t-test of some differences; nan below MIN_SPREAD."""
+    above = p_above(values, least)
+    return 2 * min(above, 1 - above)
+
+
+def p_above(values: Sequence[float], least: float = 0.0) -> float:
+    """Return the p of the paired t-test against "not above zero"; nan below MIN_SPREAD."""
+    measured = interval(values)
+    sd = max(measured.sd, least)
+    if measured.n < MIN_SPREAD:
+        return math.nan
+    if sd == 0:
+        return 0.5 - 0.5 * float(np.sign(measured.mean))
+    t = measured.mean / (sd / math.sqrt(measured.n))
+    return float(special.stdtr(measured.n - 1, -t))
+
+
+def p_together(samples: Iterable[Sequence[float]], least: float = 0.0) -> float:
+    """Return the two-sided p that all differences point one way; nan if one sample is too small.
+
+    It is the largest p of the parts; if they point both ways it is 1, whatever their own are.
+    """
+    above = [p_above(sample, least) for sample in samples]
+    return float(np.min([1.0, 2 * np.max(above), 2 * (1 - np.min(above))])) if above else math.nan
+
+
+def privacy(
+    claimed: float,
+    certified: float | None,
+    audited: float | None,
+    broken: Sequence[str] = (),
+) -> Privacy:
+    """Judge the epsilon that one run claims, by its certificate and its audit.
+
+    `audited` is the lower bound that an audit found, `broken` names its checks of noise and
+    sampling that failed; None or nan is what is not known. A certificate below the bound, or one
+    whose run fails a check, is refuted whatever is claimed: its proof is of other noise or other
+    batches. Below the claim a certificate makes it `consistent`. An infinite epsilon is no claim.
+    """
+    proof, bound = _known(certified), _known(audited)
+    limits = {"certified": proof, "claimed": claimed}
+    beaten = [word for word, limit in limits.items() if _above(bound, limit)]
+    reasons = [f"audited above what is {word}" for word in beaten]
+    reasons += [f"check broken: {name}" for name in broken]
+    if "certified" in beaten or (broken and proof is not None and math.isfinite(proof)):
+        return Privacy("certificate refuted", tuple(reasons))
+    if math.isinf(claimed):
+        return Privacy("no claim")
+    if reasons:
+        return Privacy("refuted", tuple(reasons))
+    if proof is None:
+        return Privacy("unproven", ("no certificate",))
+    if proof > claimed:
+        return Privacy("unproven", ("certified above what is claimed",))
+    return Privacy("consistent")
+
+
+def worst(judged: Iterable[Privacy]) -> Privacy:
+    """Return the worst of some verdicts on privacy, with all reasons that were given for it."""
+    found = list(judged)
+    verdict = min((one.verdict for one in found), key=PRIVACY.index)
+    reasons = (reason for one in found if one.verdict == verdict for reason in one.reasons)
+    return Privacy(verdict, tuple(dict.fromkeys(reasons)))
+
+
+def _above(bound: float | None, limit: float | None) -> bool:
+    return bound is not None and limit is not None and bound > limit
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,1 @@
+"""Values in words: the one place where a number becomes text."""

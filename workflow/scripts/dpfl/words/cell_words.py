@@ -1,0 +1,123 @@
+"""What tables say of a cell in words: its method, its accuracy, its epsilons."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpfl.words.numerals import known, number, rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_CERTIFIED = " (not certified)"
+EXPECTED = "per-step Clopper-Pearson"
+"""The estimator of `audit.findings` whose bound has no ceiling but an expected value."""
+
+
+def marks(certified: bool, refuted: bool = False) -> str:
+    """Return what is said of a budget after a name: not certified, refuted, or nothing."""
+    words = ["not certified"] * (not certified) + ["refuted"] * bool(refuted)
+    return f" ({', '.join(words)})" if words else ""
+
+
+def label(row: "pd.Series") -> str:
+    """Return the name of a row's method, which says where nothing certifies its budget."""
+    return row["label"] + marks(row["certified"])
+
+
+def not_certified(row: "pd.Series") -> list[str]:
+    """Return the sides of a comparison whose budget nothing certifies."""
+    return [row[side] for side in ("better", "worse") if not row[f"{side}_certified"]]
+
+
+def labels(table: "pd.DataFrame") -> "pd.Series":
+    """Return the names of all rows' methods."""
+    return table["label"] + table["certified"].map({True: "", False: NOT_CERTIFIED})
+
+
+def mean_and_interval(row: "pd.Series") -> str:
+    """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for fewer than three seeds.
+
+    Where runs failed it is that of the others, and says so: `97.1 ± 0.3 (4 of 5 trained)`; a cell
+    without a result is `failed`.
+    """
+    if not row["n"]:
+        return "failed"
+    spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
+    mean = f"{row['accuracy_mean']:.1f}{spread} " if known(row["accuracy_mean"]) else ""
+    return f"{mean}({seeds(row)})"
+
+
+def seeds(row: Mapping[str, Any]) -> str:
+    """Return how many seeds a cell has, `n=5`, or how many of them trained, `4 of 5 trained`."""
+    return f"{row['trained']:g} of {row['n']:g} trained" if failures(row) else f"n={row['n']:g}"
+
+
+def failures(row: Mapping[str, Any]) -> int:
+    """Return how many runs of a cell failed."""
+    return int(row["n"] - row["trained"])
+
+
+def trained(row: Mapping[str, Any]) -> str:
+    """Return which share of a cell's runs trained, with its interval; nothing if all did."""
+    if not failures(row):
+        return ""
+    ends = f"{100 * row['trained_low']:.0f}, {100 * row['trained_high']:.0f}"
+    return f"{row['trained']:g} of {row['n']:g} [{ends}] %"
+
+
+def at_edge(row: "pd.Series") -> str:
+    """Return the mark of a cell with a value chosen at the edge of those that were tried."""
+    return " (at the edge)" * bool(row.get("edge", ""))
+
+
+def difference(row: "pd.Series") -> str:
+    """Return a difference as `+0.42 [+0.10, +0.74] (n=5)`, points."""
+    if not known(row["difference"]):
+        return "(n=0)"
+    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" if known(row["ci_low"]) else ""
+    return f"{row['difference']:+.2f}{ends} (n={row['n']:g})"
+
+
+def claimed(row: "pd.Series") -> str:
+    """Return a claimed epsilon, and without a proof what all steps are charged if that differs."""
+    charged = row["eps_accounted"]
+    text = number(row["eps_claimed"]) if known(row["eps_claimed"]) else ""
+    same = math.isclose(charged, row["eps_claimed"], rel_tol=0.01)
+    if known(row["eps_certified"]) or not known(charged) or same:
+        return text
+    return f"{text} (all steps are charged {charged:.3g})"
+
+
+def certified(row: "pd.Series") -> str:
+    """Return a certified epsilon, `none` without a proof."""
+    return rounded_up(row["eps_certified"]) if known(row["eps_certified"]) else "none"
+
+
+def audited(row: Mapping[str, Any]) -> str:
+    """Return an audited epsilon, `≥ 4.86 (ceiling 4.86)`, or the status of the audit without one.
+
+    A status other than `audited` stands before the bound, such as `broken, ≥ 0.5`. Step by step
+    there is no ceiling, but what the stated noise lets expect: `≥ 7.97 (expected 7.96)`.
+    """
+    status = row["audit_status"] if known(row["audit_status"]) else "not audited"
+    if not known(row["eps_audited"]):
+        return status
+    said = "" if status == "audited" else f"{status}, "
+    most = row["audit_ceiling"]
+    word = "expected" if row.get("audit_estimator") == EXPECTED else "ceiling"
+    ceiling = f" ({word} {rounded_down(most)})" if known(most) else ""
+    return f"{said}≥ {rounded_down(row['eps_audited'])}{ceiling}"
+
+
+def privacy(row: "pd.Series") -> str:
+    """Return the verdict on a claimed epsilon, with its reasons where it is refuted."""
+    reasons = row["privacy_reasons"] if "refuted" in row["privacy"] else ""
+    return f"{row['privacy']}: {reasons}" if reasons else row["privacy"]
+
+
+def width(row: "pd.Series") -> str:
+    """Return the width of a good range, with ≥ where the grid ends inside it."""
+    if not known(row["width_decades"]):
+        return "none"
+    return ("≥ " if row["edge"] else "") + f"{row['width_decades']:.1f}"
