@@ -6,13 +6,10 @@
 #   make replicate STUDY=zhou2022/fsdp-k SCALE=mnist        one study, or several
 #   make replicate CONFIG=mine.yaml CORES=4                 a configuration file of yours; jobs at a time
 #   make status                                             how far it is: while it runs, and after
-#   make doctor                                             whether the results are whole
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
-#   make archive PAPER=meng2023 SCALE=mnist                 finished runs, however many, into one file
-#   make restore PAPER=meng2023 SCALE=mnist                 runs of that file into results: they need no training here
 #   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
 #   make report-reference                                   the report from kept results alone, in results/kept/
-#   make docs                                               generated parts of the docs, and their site, in results/docs/
+#   make docs                                               generated parts of the docs, and their site with a page per paper
 #   make bench                                              speed against peers, in results/bench/
 #   make install                                            the environment alone, .venv
 
@@ -40,7 +37,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: help replicate install status doctor keep archive restore verify report-reference test test-slurm test-gpu bench cite docs lint clean
+.PHONY: help replicate install status keep verify report-reference test test-all test-slurm test-gpu bench docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -55,16 +52,9 @@ install: $(VENV)/installed
 status: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/status.py $(CHOICE)
 
-doctor: $(VENV)/installed
-	@$(BIN)/python workflow/scripts/doctor.py
-
 # Of the last replicate, unless told otherwise.
 keep: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/keep.py $(CHOICE)
-
-# Finished runs, for another sitting or another machine; of the last replicate, unless told otherwise.
-archive restore: $(VENV)/installed
-	@$(BIN)/python workflow/scripts/$@.py $(CHOICE)
 
 # Of all that is kept, unless told otherwise; at most 15 minutes on one core, by the estimate.
 verify: $(VENV)/installed
@@ -78,6 +68,10 @@ report-reference: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
+# What takes long too: real Snakemake, from a first run to faults, kept runs and all scales.
+test-all: $(VENV)/installed
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile tests/contract tests/unit tests/workflow
+
 # A private Slurm of two nodes on this machine, as root; Debian's packages are installed if missing.
 test-slurm: $(VENV)/installed
 	$(BIN)/python tests/slurm
@@ -89,11 +83,7 @@ test-gpu: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python workflow/scripts/bench.py --output results/bench
 
-# CITATION.cff and docs/papers.bib from the papers' own files.
-cite: $(VENV)/installed
-	$(BIN)/python workflow/scripts/cite.py
-
-# Generated parts of README.md and docs/, and the site in results/docs/site.
+# Generated parts of README.md, docs/ and CITATION.cff, and the site in results/docs/site.
 docs: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/docs.py
 

@@ -1,8 +1,11 @@
 """Replicates papers on differentially private federated learning: `snakemake --cores all`."""
 
 import sys
+from os.path import dirname
 from pathlib import Path
+from shlex import quote
 
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -14,17 +17,18 @@ from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration, config_files
 from dpfl.planning import (
     estimate,
-    interpreter,
     naming,
     outline,
     packs,
     plan,
-    restored,
     unfinished,
 )
+from dpfl.base.files import write_json
+from dpfl.runs import state
 from dpfl.terminal import lock
 
 try:
+    config_files.check_folder(Path(workflow.basedir))
     config_files.check_files(["config.yaml", *workflow.overwrite_configfiles])
 except UserError as error:
     sys.exit(str(error))
@@ -39,11 +43,11 @@ try:
 except UserError as error:
     sys.exit(str(error))
 
-RESTORED, STALE = restored.parted(PLANNED, Path("results"))
+OPEN = state.open_of(PLANNED, Path("results"))
 PLAN = unfinished.handled(PLANNED, config["unfinished"], Path("results"))
-PACKS = packs.packs(restored.trained(PLAN, RESTORED), config["pack"])
-interpreter.lead_path()
-
+PACKS = packs.packs(PLAN, config["pack"], OPEN)
+PACK_OF = {run: pack for pack, runs in PACKS.items() for run in runs}
+RESOLVED = config_files.RESOLVED
 FIRST_PAGE = Path("results/reports/index.html")
 EARLIER = FIRST_PAGE.with_name("index-of-an-earlier-call.html")
 
@@ -61,14 +65,20 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 
-if workflow.is_main_process:
-    HELD = (
-        lock.take_if_free()
-    )  # until this process ends: Snakemake's own outlives a kill
-    estimate.announce(PLAN, "results/runs")
+# Jobs run the interpreter that runs Snakemake, activated or not, or else that of their environment.
+if DeploymentMethod.CONDA not in workflow.deployment_settings.deployment_method:
+    shell.prefix(
+        f"set -euo pipefail; export PATH={quote(dirname(sys.executable))}:$PATH; "
+    )
 
 
 onstart:
+    lock.hold()  # until this process ends: Snakemake's own outlives a kill
+    write_json(RESOLVED, config)
+    logger.info(
+        estimate.told(PLAN, OPEN),
+        extra={"event": "plan", "plan": PLAN},
+    )
     # Under its limit, Snakemake checks all open jobs once a second for every finished one.
     workflow.scheduler.job_rate_limiter = None
 
@@ -98,6 +108,4 @@ localrules:
 rule all:
     default_target: True
     input:
-        FIRST_PAGE,
-        all_files(plan.runs_of(PLAN.studies.values()), RESTORED),
-        restored.weights_of(STALE, PLAN, Path("results")),
+        everything,

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpfl import plugins
-from dpfl.checks.plugin_settings import TAKERS
 from dpfl.plugins import bounds
+from dpfl.plugins.declarations import FUNCTIONS
 
-FUNCTIONS = {package: (function, given) for package, function, given in TAKERS.values()}
 CANDIDATES = (0.5, 2, 0.25, 1.5, (0.8, 0.99), (0.5, 1.5))
 
 

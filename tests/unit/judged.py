@@ -3,6 +3,7 @@
 import pandas as pd
 from synthetic import cell, study
 
+from dpfl.judging import published
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import outcomes
 from dpfl.tables import results
@@ -33,9 +34,18 @@ def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=Non
         made,
         runs,
         lambda: _rounds(runs, curves),
-        NONE if printed is None else printed,
+        NONE if printed is None else _beside(made, runs, printed),
         tables or {},
     )
+
+
+def _beside(made, runs, printed):
+    """Set what the runs say beside the printed numbers that they are named at."""
+    lines = printed.to_dict("records")
+    for line in lines:
+        own = runs[runs["run"].isin(str(line["runs"]).split())]
+        line |= published.judged(made, own, line["printed"]) if len(own) else {}
+    return pd.DataFrame(lines)
 
 
 def _marked(runs, level):

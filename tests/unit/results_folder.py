@@ -136,7 +136,7 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
     runs = results.frame(own, home / "runs")
     compared = comparisons.comparisons(own, runs)
     stem = home / "tables" / own["name"]
-    cells = study_table.cells(own, runs, compared)
+    cells = study_table.cells(own, runs)
     tuned = trials.tuned(own, cells, home)
     rendering.write(stem, trials.marked(cells, tuned), columns_shown.CELLS)
     rendering.write(Path(f"{stem}_tuned"), tuned, columns_shown.TUNED)
@@ -159,7 +159,7 @@ def _draw(stem: Path, figure: str, own: dict, runs: Path) -> None:
 
 def _analysis(home: Path) -> None:
     analysis = analyses.load(TOLD, "epsilon-surface")
-    found, columns = analysis.tables(SURFACE), analysis.columns()
+    found, columns = analysis.tables(SURFACE), analysis.shown().COLUMNS
     for suffix, shown in columns.items():
         stem = "_".join(filter(None, ("prices", suffix)))
         rendering.write(home / "tables" / TOLD / stem, found[suffix], shown)
@@ -193,7 +193,7 @@ def _claims(home: Path, runs: pd.DataFrame) -> None:
     beside = {TOLD: _printed(runs), SILENT: _of_silent()}
     for key, table in beside.items():
         table.to_csv(home / "claims" / key / "published.csv", index=False)
-    for name, found in (("judging/kinds", tables), ("published", beside)):
+    for name, found in (("claims", tables), ("published", beside)):
         pd.concat(found.values()).to_csv(home / "tables" / f"{name}.csv", index=False)
 
 

@@ -38,7 +38,7 @@ def compare(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
     made = study(cells, dataset=dataset, **({"baseline": {"method": "sgd"}} | extra))
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, study_table.cells(made, runs, compared)
+    return made, runs, compared, study_table.cells(made, runs)
 
 
 def row(table: pd.DataFrame, **where) -> pd.Series:
@@ -65,7 +65,7 @@ def budget_study(tmp_path: Path, seeds: int = 6, dataset: str = "mnist", **extra
     )
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, study_table.cells(made, runs, compared)
+    return made, runs, compared, study_table.cells(made, runs)
 
 
 def spending(own: dict, seed: int) -> float:

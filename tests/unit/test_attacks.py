@@ -9,12 +9,12 @@ import pytest
 import torch
 from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
 from dp_accounting.pld import PLDAccountant
+from papers.meng2023.analyses._rows import Release, Work, releases
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional
 
 from dpfl import models
-from dpfl.analyses._inversion_updates import Release, Work, releases
 from dpfl.attacks import closed_form, likeness, matching
 from dpfl.attacks.seen import Seen, labels_of
 from dpfl.base.errors import UserError

@@ -13,9 +13,9 @@ from dpfl.base import files
 from dpfl.figures import style
 from dpfl.judging import claims, records, rows
 from dpfl.papers import folder
-from dpfl.report import reader
+from dpfl.report import values
 from dpfl.seeds import audits
-from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
+from dpfl.tables import columns_shown, rendering, results, study_table
 from dpfl.words import cell_words, numerals
 
 
@@ -86,7 +86,7 @@ def table_of(tmp_path: Path) -> tuple[dict, pd.DataFrame, pd.DataFrame]:
     cells = [cell(method, 4.0, 5) for method in SEEN]
     runs = runs_of(tmp_path, lambda c, s: SEEN[c["method"]], *cells)
     made = study(cells)
-    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    table = study_table.cells(made, runs)
     return made, runs, table
 
 
@@ -107,7 +107,7 @@ def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
 def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
     _, _, table = table_of(tmp_path)
     rendering.write(tmp_path / "main", table, columns_shown.CELLS)
-    back = reader.table(tmp_path / "main.csv").set_index("method")
+    back = values.read(tmp_path / "main.csv").set_index("method")
     assert back["eps_audited"]["fsdp"] == 4.86 and math.isnan(back["eps_audited"]["part"])
     heads, *lines = rendering.readable(table, columns_shown.CELLS)
     shown = {line[0]: dict(zip(heads, line, strict=True)) for line in lines[0]}

@@ -1,17 +1,15 @@
-"""The benchmark: its contenders take the same step, and its tables say what was measured."""
-
-import csv
-import io
+"""The benchmark: its contenders take the same step, and all are measured."""
 
 import pytest
 import torch
 
 import bench
 from dpfl import models
+from dpfl.base.errors import UserError
 from dpfl.bench import contenders, rounds
 from dpfl.draws import streams
 
-OTHERS = ("non-private", contenders.REFERENCE, bench.COMPILED, *contenders.SPLIT)
+OTHERS = ("non-private", contenders.REFERENCE, *contenders.SPLIT)
 PRIVATE = [name for name in contenders.CONTENDERS if name not in OTHERS]
 
 
@@ -54,8 +52,18 @@ def test_the_two_central_forms_take_the_same_step_but_for_the_signs_of_singular_
     torch.testing.assert_close(*found, rtol=1e-3, atol=1e-7)
 
 
-def test_the_bench_measures_every_mechanism_that_takes_gradients_apart():
+def test_the_bench_measures_every_contender_and_every_split():
     assert set(bench.SPLIT) == set(contenders.SPLIT)
+    assert {*bench.PEERS, *bench.SPLIT, contenders.REFERENCE} == set(contenders.CONTENDERS)
+
+
+def test_a_worker_measures_one_job():
+    job = {"contender": "ours", "model": "digits-cnn", "dataset": "digits", "batches": (4, 2)}
+    rows = bench.measured(job)
+    assert [(row["contender"], row["batch"]) for row in rows] == [("ours", 2), ("ours", 4)]
+    assert all(row["ratio"] > 0 and row["peak_mb"] >= 0 for row in rows)
+    with pytest.raises(UserError, match="measuring nobody, digits-cnn failed: KeyError"):
+        bench.measured(job | {"contender": "nobody"})
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -71,29 +79,3 @@ def test_a_round_changes_the_model(name, monkeypatch):
         not torch.equal(p, b) and p.isfinite().all()
         for p, b in zip(server.parameters(), before, strict=True)
     )
-
-
-ROWS = [
-    {"model": "m", "contender": "a", "batch": 64, "steps": 3, "cpu_ms": 2.0, "ratio": 1.5,
-     "peak_mb": 10.0},
-    {"model": "m", "contender": "a", "batch": 256, "steps": 3, "cpu_ms": 8.0, "ratio": 1.25,
-     "peak_mb": None},
-    {"model": "m", "contender": "b", "batch": 256, "steps": 3, "cpu_ms": 9.0, "ratio": 2.0,
-     "peak_mb": 7.0},
-]  # fmt: skip
-
-
-def test_the_table_sets_batch_sizes_side_by_side():
-    lines = bench.as_markdown(bench.side_by_side(ROWS)).splitlines()
-    assert lines == [
-        "| model | contender | batch 64 | batch 256 |",
-        "| --- | --- | --- | --- |",
-        "| m | a | 1.50 (2.0 ms, 10 MB) | 1.25 (8.0 ms) |",
-        "| m | b |  | 2.00 (9.0 ms, 7 MB) |",
-    ]
-
-
-def test_the_csv_reads_back():
-    rows = list(csv.DictReader(io.StringIO(bench.as_csv(ROWS))))
-    assert [row["ratio"] for row in rows] == ["1.5", "1.25", "2"]
-    assert [row["peak_mb"] for row in rows] == ["10", "", "7"]

@@ -16,13 +16,11 @@ from dpfl.report import (
     board,
     chips,
     claims_table,
-    deciding,
     forest,
-    kept_page,
     layout,
     markup,
-    page,
-    paper_words,
+    paper,
+    site,
 )
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
@@ -30,12 +28,19 @@ from dpfl.report.reader import Folder
 from dpfl.seeds import conjunction, verdicts
 
 ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
-ABOUT |= {"runs": {"trained": 3}, "trained": None}
+ABOUT |= {"runs": {"trained": 3}, "trained": None, "scale": "mnist", "versions": {}}
 
 
 def row(**changes) -> dict:
     unknown = ("printed", "ours", "ours_low", "ours_high", "difference", "difference_low")
-    unknown += ("difference_high", "eps_claimed", "eps_certified", "eps_audited", "epsilon")
+    unknown += (
+        "difference_high",
+        "eps_claimed",
+        "eps_certified",
+        "eps_audited",
+        "epsilon",
+        "audit_ceiling",
+    )
     return dict.fromkeys(unknown, math.nan) | {"audit_status": "", "privacy": ""} | changes
 
 
@@ -109,22 +114,24 @@ def test_the_part_that_decides_is_the_worst_off_of_those_with_the_verdict() -> N
     few = part_of("b", 2.0, 6.9, "too few seeds")
     small = part_of("c", 2.0, 0.4, "replicated, small")
     none = part_of("d", 2.0, math.nan, "too few seeds")
-    assert deciding.of(whole_of(small, few), [small, few]) is few
-    assert deciding.of(whole_of(small, few, none), [small, few, none]) is none
-    assert deciding.words(whole_of(small, none), [small, none]) == "against d, ε 2, worst of 2"
+    assert claims_table.deciding(whole_of(small, few), [small, few]) is few
+    assert claims_table.deciding(whole_of(small, few, none), [small, few, none]) is none
+    words = claims_table.deciding_words(whole_of(small, none), [small, none])
+    assert words == "against d, ε 2, worst of 2"
     refuted = part_of("b", 8.0, -0.2, "not replicated"), part_of("c", 8.0, -1.0, "reversed")
-    assert deciding.of(whole_of(few, *refuted), [few, *refuted]) is refuted[1]
+    assert claims_table.deciding(whole_of(few, *refuted), [few, *refuted]) is refuted[1]
 
 
 def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> None:
     parts = [part_of(*own) for own in (("b", math.nan, -1.0), ("b", 2.0, -1.0), ("b", 8.0, 0.5))]
     whole = whole_of(*parts)
-    assert deciding.of(whole, parts) is parts[1]
-    assert deciding.words(whole, parts) == "against b, ε 2, worst of 2"
-    assert deciding.words(whole, parts[:2]) == "against b, ε 2"
-    assert deciding.words(whole, []) == whole["about"]
+    assert claims_table.deciding(whole, parts) is parts[1]
+    assert claims_table.deciding_words(whole, parts) == "against b, ε 2, worst of 2"
+    assert claims_table.deciding_words(whole, parts[:2]) == "against b, ε 2"
+    assert claims_table.deciding_words(whole, []) == whole["about"]
     printed = row(verdict="differs", printed=96.0)
-    assert deciding.words(printed, parts) == "" and deciding.of(printed, parts) is printed
+    assert claims_table.deciding_words(printed, parts) == ""
+    assert claims_table.deciding(printed, parts) is printed
 
 
 def test_a_difference_has_the_unit_of_its_kind() -> None:
@@ -192,17 +199,16 @@ def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
         line("not run"),
     ]
     shown = "1 only shown at work on a small data set, 1 not run"
-    assert paper_words.answer(lines, 3) == (
+    assert board.counts(lines, 3) == (
         f"8 claims: 2 replicated, 1 reversed, {shown}, 3 cannot be judged."
     )
-    assert paper_words.verdicts(lines) == [("2 replicated", "good"), ("1 reversed", "bad")]
-    assert paper_words.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
+    assert board.lead(lines) == f"3 claims are judged: 2 replicated, 1 reversed; {shown}."
     again = [*lines, line("inconclusive", claim="c", scale="another")]
-    assert paper_words.lead(again).startswith("3 claims are judged, 4 findings over all scales: ")
-    assert paper_words.lead([line("unfinished")]) == "No claim is judged; 1 unfinished."
-    assert paper_words.lead([line("not run")]) == "No claim is judged; 1 not run."
-    assert paper_words.answer([], 2) == "2 claims: 2 cannot be judged."
-    assert paper_words.answer([], 0) == "No claim."
+    assert board.lead(again).startswith("3 claims are judged, 4 findings over all scales: ")
+    assert board.lead([line("unfinished")]) == "No claim is judged; 1 unfinished."
+    assert board.lead([line("not run")]) == "No claim is judged; 1 not run."
+    assert board.counts([], 2) == "2 claims: 2 cannot be judged."
+    assert board.counts([], 0) == "No claim."
 
 
 def test_claims_that_the_same_runs_answer_alike_are_one_row() -> None:
@@ -237,30 +243,31 @@ def test_columns_without_a_number_are_left_out_of_a_board() -> None:
     assert {"printed", "ours"} <= {*heads(bare, line("matches", printed="90", ours="91"))}
 
 
-def keep(results: Path, paper: str, scale: str) -> None:
+def keep(results: Path, key: str, scale: str) -> None:
     """Keep the claims of a paper, as `make keep` lays them out."""
     for part in ("claims", "studies", "tables"):
-        (results / part / paper).mkdir(parents=True, exist_ok=True)
-        own = results / "reference" / paper / scale / part
+        (results / part / key).mkdir(parents=True, exist_ok=True)
+        own = results / kept.HOME.name / key / scale / part
         own.parent.mkdir(parents=True, exist_ok=True)
-        own.symlink_to(results / part / paper)
+        own.symlink_to(results / part / key)
+    (own.parent / kept.MADE_FROM).write_text("{}")
 
 
 @pytest.fixture
 def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Kept results: of one paper two scales with claims, of the other one that judges nothing."""
     results = results_folder.write(tmp_path)
-    for paper, scale in ((TOLD, "mnist"), (TOLD, "other"), (SILENT, "mnist")):
-        keep(results, paper, scale)
+    for key, scale in ((TOLD, "mnist"), (TOLD, "other"), (SILENT, "mnist")):
+        keep(results, key, scale)
     monkeypatch.setattr(kept, "about", lambda folder: ABOUT)
-    return results / "reference"
+    return results / kept.HOME.name
 
 
 def test_kept_claims_open_first_and_every_paper_has_one_sentence(
     tmp_path: Path, reference: Path
 ) -> None:
     results = reference.parent
-    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    read = paper.read_all([TOLD, SILENT], tmp_path / "papers")
     shown = board.context(read, Folder(results), reference, {TOLD: "It is `so`."})
     assert [tab["id"] for tab in shown["tabs"]] == ["kept", "run"]
     assert shown["opened"] == "kept"
@@ -282,7 +289,7 @@ def test_kept_claims_open_first_and_every_paper_has_one_sentence(
 
 def test_without_kept_claims_this_run_opens(tmp_path: Path) -> None:
     results = results_folder.write(tmp_path)
-    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    read = paper.read_all([TOLD, SILENT], tmp_path / "papers")
     shown = board.context(read, Folder(results), None, {})
     assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"
 
@@ -290,7 +297,7 @@ def test_without_kept_claims_this_run_opens(tmp_path: Path) -> None:
 def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
     tmp_path: Path, reference: Path
 ) -> None:
-    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    read = paper.read_all([TOLD, SILENT], tmp_path / "papers")
     shown = board.of_kept(read, reference, "{scale}/reports/", {})
     [tab] = shown["tabs"]
     judged = {(one.page, one.anchor) for one in tab["lines"]}
@@ -305,7 +312,7 @@ def test_the_board_of_all_kept_results_leads_to_the_pages_of_their_scales(
 def test_papers_with_verdicts_stand_first_and_texts_without_a_year_last(
     tmp_path: Path, reference: Path
 ) -> None:
-    read = page.papers([SILENT, TOLD], tmp_path / "papers")
+    read = paper.read_all([SILENT, TOLD], tmp_path / "papers")
     [tab] = board.of_kept(read, reference, "{scale}/reports/", {})["tabs"]
     assert [one["key"] for one in tab["papers"]] == [TOLD, SILENT]
 
@@ -313,12 +320,12 @@ def test_papers_with_verdicts_stand_first_and_texts_without_a_year_last(
 def test_the_list_of_kept_results_leads_to_every_scale_and_to_what_the_words_mean(
     tmp_path: Path, reference: Path
 ) -> None:
-    read = page.papers([TOLD, SILENT], tmp_path / "papers")
+    read = paper.read_all([TOLD, SILENT], tmp_path / "papers")
     folders = [(reference / TOLD / "mnist", ABOUT), (reference / SILENT / "other", ABOUT)]
-    text = kept_page.of_all(folders, read, reference, {})
+    text = site.of_all_kept(folders, read, reference, {})
     assert '<a href="other/reports/index.html">Scale other</a>' in text
     assert '<a href="mnist/reports/index.html">Scale mnist</a>' in text
-    assert '<a href="mnist/reports/statistics.html">' in text
+    assert '<a href="mnist/reports/method.html">' in text
 
 
 def test_pages_of_kept_results_lead_back_to_all_of_them(tmp_path: Path) -> None:

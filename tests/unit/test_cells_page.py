@@ -5,16 +5,16 @@ import re
 import shutil
 
 import pytest
-from results_folder import ABOUT, SILENT, TOLD
+from results_folder import ABOUT, TOLD
 
-from dpfl.report import cells_page, page
+from dpfl.report import cells_page, paper
 from dpfl.report.reader import Folder
 
 SHORT = "Doe and Poe (2020)"
 
 
 def told(folder: Folder) -> str:
-    return str(cells_page.body(folder, page.papers(ABOUT, folder.path.parent / "papers")))
+    return str(cells_page.body(folder, paper.read_all(ABOUT, folder.path.parent / "papers")))
 
 
 def rows(text: str) -> list[dict]:
@@ -48,8 +48,8 @@ def test_accuracy_and_epsilons_stay_even_where_all_are_the_same(folder: Folder) 
 def test_a_single_cell_has_its_method_and_its_runs(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = cells_page.cells_of.of_papers(folder, [TOLD]).head(1)
-    monkeypatch.setattr(cells_page.cells_of, "of_papers", lambda *_: found)
+    found = cells_page.cells(folder, [TOLD]).head(1)
+    monkeypatch.setattr(cells_page, "cells", lambda *_: found)
     ((row,), text) = rows(told(folder)), told(folder)
     assert row["method"] == "SGD" and row["runs"].count("<li>") == 5
     assert "In every cell:" in text and "runs <" not in text.split("In every cell:")[1][:200]
@@ -77,20 +77,6 @@ def test_runs_that_do_not_lie_here_are_counted_and_their_list_is_named(folder: F
     shown = [row["runs"] for row in rows(told(folder))]
     assert shown[1] == '<a href="cells.csv">5 runs, listed</a>'
     assert shown[0].count("<li>") == 1 and shown[0].endswith(">4 runs, listed</a>")
-
-
-def test_of_kept_results_the_kept_list_of_runs_is_named(folder: Folder) -> None:
-    shutil.rmtree(folder.path / "runs")
-    (folder.path / "provenance").mkdir()
-    for key in (TOLD, SILENT):
-        about = folder.path / "provenance" / f"{key}.json"
-        about.write_text(json.dumps({"paper": key, "scale": "small"}))
-    kept = folder.path / "reference" / TOLD / "small" / "runs.csv.gz"
-    kept.parent.mkdir(parents=True)
-    kept.touch()
-    shown = rows(told(folder))[0]["runs"]
-    address = re.search('href="([^"]*)"', shown)[1]
-    assert (folder.path / "reports" / address).resolve() == kept.resolve()
 
 
 def test_a_title_has_the_methods_name_beside_it_where_they_differ(

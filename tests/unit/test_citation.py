@@ -1,21 +1,21 @@
-"""Citations are those of the papers' folders, in the forms that others read."""
-
-import re
+"""Citations are those of the papers' folders, in the form that others read."""
 
 import pytest
 import yaml
 
+from dpfl.base.errors import UserError
 from dpfl.papers import citation, folder
 
 PAPERS = {key: folder.load(key).about for key in folder.names()}
 
 
-def test_the_committed_files_are_what_is_generated(root):
-    """`make cite` renews them."""
-    cff = (root / "CITATION.cff").read_text(encoding="utf-8")
-    assert citation.cff(PAPERS) in cff
-    bib = (root / "docs" / "papers.bib").read_text(encoding="utf-8")
-    assert bib == citation.bibtex(PAPERS)
+def test_the_committed_file_is_what_is_generated(root):
+    """`make docs` renews it."""
+    text = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert citation.renewed(text, PAPERS) == text
+    assert citation.renewed(text, {}) != text
+    with pytest.raises(UserError, match="expected the lines"):
+        citation.renewed(text.replace(citation.END, ""), PAPERS)
 
 
 def test_the_citation_file_is_whole(root):
@@ -29,22 +29,10 @@ def test_the_citation_file_is_whole(root):
         assert reference["type"] and reference["authors"]
 
 
-@pytest.mark.parametrize("key", [key for key, about in PAPERS.items() if "citation" in about])
-def test_every_cited_paper_has_one_bibtex_entry(root, key):
-    bib = (root / "docs" / "papers.bib").read_text(encoding="utf-8")
-    (entry,) = re.findall(rf"^@\w+{{{key},\n(.*?)^}}", bib, re.M | re.S)
-    assert entry.count("{") == entry.count("}")
-    names = citation.names(PAPERS[key])
-    author = re.search(r"author = {(.*)},", entry)[1]
-    assert all(name in author for name in names)
-    assert f"year = {{{PAPERS[key]['citation']['year']}}}" in entry
-
-
 def test_a_text_without_a_citation_is_called_by_its_title():
     about = PAPERS["composition-text"]
     assert "citation" not in about
     assert citation.short(about) == about["title"]
-    assert citation.bibtex({"composition-text": about}) == ""
     assert citation.cff({"composition-text": about}) == ""
 
 

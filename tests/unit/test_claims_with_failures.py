@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.base.errors import UserError
-from dpfl.judging import judge as judging
 
 SEEDED = [
     ORDERING,
@@ -121,8 +120,6 @@ def test_pairs_of_which_one_run_failed_are_not_compared_and_told():
         assert table["failed"].iloc[0] == 1
         assert (table["n"].iloc[0], table["verdict"].iloc[0]) == (seeds - 1, expected)
         assert table["difference"].iloc[0] == pytest.approx(1)
-        told = judging.words(table.iloc[0])
-        assert "1 run failed: compared are the pairs in which both trained." in told
 
 
 @pytest.mark.parametrize("claim", [SEEDED[2] | {"epsilons": [2]}, SEEDED[4]], ids=named)
@@ -147,7 +144,6 @@ def test_a_printed_number_stands_beside_the_runs_that_trained():
     assert (whole["n"], whole["failed"], whole["verdict"]) == (5, 1, "matches")
     expected = stats.ttest_1samp(values[:5], 0).confidence_interval(0.95)
     assert (whole["ours_low"], whole["ours_high"]) == pytest.approx((expected.low, expected.high))
-    assert "1 run failed: compared are the runs that trained." in judging.words(whole)
 
 
 def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
@@ -169,7 +165,6 @@ def test_a_trend_counts_failures_among_the_runs_that_it_compares():
     rises = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
     whole = judge(evidence, **rises).iloc[0]
     assert (whole["n"], whole["failed"]) == (5, 1)
-    assert "compared are the seeds that trained at every value" in judging.words(whole)
 
 
 def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():

@@ -2,10 +2,12 @@
 
 import errno
 import io
+import sys
+from pathlib import Path
 
 import pytest
 
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.base.errors import UserError
 
 
@@ -68,3 +70,20 @@ def test_a_full_disk_is_told_with_the_file_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match=r"a\.json"), files.atomic(tmp_path / "a.json"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert not list(tmp_path.iterdir())
+
+
+def test_options_are_required_have_defaults_or_are_switches(monkeypatch):
+    wanted = {"study": Path, "models": [str], "runs": Path("runs"), "table": False}
+
+    def read(line):
+        monkeypatch.setattr(sys, "argv", ["driver.py", *line.split()])
+        return vars(options.read("A driver.", **wanted))
+
+    given = read("--study a.json --models b c --table")
+    assert given.pop("study") == Path("a.json") and given.pop("models") == ["b", "c"]
+    assert given == {"runs": Path("runs"), "table": True}
+    assert read("--study a --models b --runs d")["runs"] == Path("d")
+    with pytest.raises(UserError, match="required: --study"):
+        read("--models b")
+    with pytest.raises(UserError, match="unrecognized arguments: --run"):
+        read("--study a --models b --run d")

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from dpfl.analyses import composition as analysis
 from dpfl.analyses import epsilon_surface
 from dpfl.base.errors import UserError
+from dpfl.figures import of_analysis
 from dpfl.privacy.accountants import classic_rdp, gaussian, rdp
 from dpfl.privacy.composition import (
     advanced,
@@ -332,7 +333,7 @@ def test_a_delta_that_reaches_one_bounds_nothing(tables, monkeypatch):
 
 
 def test_figure_holds_the_numbers_of_the_table(tables):
-    figure = analysis.draw(tables)
+    figure = analysis.shown().draw(tables)
     epsilon, delta, other = figure.axes
     first = tables[""][tables[""]["mechanism"] == tables["crossover"]["mechanism"][0]]
     drawn = {line.get_label(): line for line in epsilon.lines}
@@ -349,8 +350,8 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     for folder in ("once", "twice"):
         arguments = ["--name", "composition-text/map", "--analysis", "epsilon-surface"]
         arguments += ["--settings", json.dumps(SURFACE)]
-        arguments += ["--tables", f"{tmp_path}/{folder}/tables"]
-        arguments += ["--figures", f"{tmp_path}/{folder}/figures"]
+        arguments += ["--results", f"{tmp_path}/{folder}"]
+        monkeypatch.setattr(of_analysis, "CACHE", tmp_path / f"cache of {folder}")
         monkeypatch.setattr(sys, "argv", ["analyse.py", *arguments])
         analyse.main()
     once, twice = (
@@ -360,7 +361,7 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     assert once == twice
     names = {str(path) for path in once}
     assert names == {
-        *(f"tables/composition-text/map.{ending}" for ending in ("csv", "md", "tex")),
+        *(f"tables/composition-text/map.{ending}" for ending in ("csv", "csv.sha256", "md", "tex")),
         *(
             f"figures/composition-text/map/epsilon-surface.{ending}"
             for ending in ("png", "pdf", "txt")

@@ -185,12 +185,12 @@ def test_digests_are_those_of_sha256sum(tmp_path):
 
 
 def test_a_driver_tells_a_damaged_summary_in_one_line(root, tmp_path):
-    broken = tmp_path / "a" / "summary.json"
-    broken.parent.mkdir()
+    broken = tmp_path / "runs" / "a" / "summary.json"
+    broken.parent.mkdir(parents=True)
     broken.write_text('{"final_validation_accuracy": 0.')
     tuning = json.dumps({"trials": [{"rate": 0.1, "runs": ["a"]}]})
-    driver, output = root / "workflow" / "scripts" / "tune.py", tmp_path / "tuning.json"
-    arguments = ["--tuning", tuning, "--runs", tmp_path, "--output", output]
+    driver, output = root / "workflow" / "scripts" / "tune.py", tmp_path / "tunings" / "t.json"
+    arguments = ["--tuning", tuning, "--name", "t", "--results", tmp_path]
     done = subprocess.run([sys.executable, driver, *arguments], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"error: {broken}: not whole; delete it and run again\n"

@@ -4,6 +4,7 @@ import pytest
 
 from dpfl import plugins
 from dpfl.figures import datasets
+from dpfl.papers import folder
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ def test_a_data_set_is_called_for_readers(name, title):
 
 @pytest.mark.parametrize("name", ["digits", "digits-scatter"])
 def test_a_data_set_without_a_name_is_called_by_its_own(name, monkeypatch):
-    monkeypatch.delitem(datasets.NAMES, "digits")
+    monkeypatch.delitem(folder.shared("data_sets"), "digits")
     assert datasets.title(name) == name
 
 

@@ -15,6 +15,7 @@ import yaml
 
 from dpfl import data, plugins
 from dpfl.checks import config as configuration
+from dpfl.docs import blocks as generated
 from dpfl.judging import claims
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder, published
@@ -79,6 +80,22 @@ def test_links_lead_to_files_and_headings(page):
         assert target.is_relative_to(ROOT), link
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+TESTED = {"docs/statistics.md", "docs/tuning.md"}
+"""Pages whose numbers test_statistics_page.py and test_tuning_errors.py compute again."""
+NAMED = re.compile(r"Apache-2\.0|(?:doi|arXiv)\s+\S+|Python (?:3\.\d+(?:, )?)+")
+OWN = [ROOT / "README.md", *sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs/results.md"})]
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in OWN if p.relative_to(ROOT).as_posix() not in TESTED], ids=lambda p: p.name
+)
+def test_no_result_is_typed(page):
+    text = generated.without(page.read_text(encoding="utf-8"))
+    lines = [line for line in text.splitlines() if not line.startswith("    ")]
+    prose = NAMED.sub("", typed_numbers.APART.sub("", "\n".join(lines)))
+    assert [found.group() for found in typed_numbers.RESULT.finditer(prose)] == []
 
 
 def targets(page):
@@ -279,7 +296,7 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
     rows = kind.judge(claim, evidence)
     assert [row["part"] for row in rows] == ["overall", "epsilon 8"]
     assert {row["verdict"] for row in rows} == {verdict}
-    assert kind.words(rows[0]).startswith("sgd-momentum above 95 %: ")
+    assert rows[0]["about"] == "sgd-momentum above 95 %"
 
 
 def schema_of_claims():

@@ -18,6 +18,8 @@ def tree(tmp_path):
     files = {
         "docs/index.md": "[a](../code/a.py) [r](../README.md#x) ![p](../p.png) [o](sub/o.md)\n\n"
         "```yaml a.yaml\n[b](../code/a.py)\n```\n",
+        "docs/sub/p.md": "[mnist](../../results/reference/a2020/mnist) "
+        "[A](../../workflow/papers/a2020/page.md)\n",
         "docs/sub/o.md": "[a](../../code/a.py) [folder](../../code) [n](../../code/n.md)\n",
         "code/n.md": "[u](unused.py)\n",
         "code/a.py": "pass\n",
@@ -39,7 +41,21 @@ def test_what_pages_link_to_outside_is_copied_and_found(tree, tmp_path):
     text = (tmp_path / "site/sub/o.md").read_text(encoding="utf-8")
     assert "(../files/code/a.py)" in text and "(../files/code/n.txt)" in text
     held = {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.*")}
-    assert held == {"index.md", "sub/o.md", "files/code/a.py", "files/code/n.txt", "files/p.png"}
+    assert held == {
+        "index.md",
+        "sub/o.md",
+        "sub/p.md",
+        "files/code/a.py",
+        "files/code/n.txt",
+        "files/p.png",
+    }
+
+
+def test_a_link_to_what_is_kept_leads_to_the_page_of_its_paper(tree, tmp_path):
+    site.lay_out(tree, tmp_path / "site")
+    text = (tmp_path / "site/sub/p.md").read_text(encoding="utf-8")
+    page = '<a href="../pages/mnist/reports/a2020.html">mnist</a>'
+    assert text == f'{page} <a href="../pages/index.html">A</a>\n'
 
 
 def test_blocks_are_left_as_they_are_but_for_the_name_of_their_file(tree, tmp_path):

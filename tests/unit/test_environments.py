@@ -20,6 +20,13 @@ def test_conda_installs_the_same_versions(root):
     assert by_pip == pins(root)
 
 
+def test_the_readme_names_the_versions_of_python_that_the_package_takes(root):
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    low, high = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', text).groups()
+    taken = ", ".join(f"3.{minor}" for minor in range(int(low), int(high)))
+    assert f"Python {taken} " in (root / "README.md").read_text(encoding="utf-8")
+
+
 def test_no_file_names_a_host(root):
     for path in (root / "envs").iterdir():
         assert "://" not in path.read_text() and "--index" not in path.read_text()

@@ -77,7 +77,7 @@ def test_every_method_of_every_study_has_exactly_one_family(root):
     assert len(used) >= 5 and {"sgd", "fsdp-central"} <= set().union(*used.values())
     for paper, names in used.items():
         for name in names:
-            own = [f for f, family in families.FAMILIES.items() if name in family.members]
+            own = [f for f, family in families.declared().items() if name in family.methods]
             assert len(own) == 1, f"{paper}: {name} has the families {own}"
 
 
@@ -88,25 +88,25 @@ def test_no_family_names_a_method_that_no_paper_defines(root):
         for path in files
         for name in yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {})
     }
-    members = {name for family in families.FAMILIES.values() for name in family.members}
+    members = {name for family in families.declared().values() for name in family.methods}
     assert members <= defined
 
 
 def test_no_two_methods_look_or_are_called_alike():
-    names = [name for family in families.FAMILIES.values() for name in family.members]
+    names = [name for family in families.declared().values() for name in family.methods]
     assert len({looks.of_method(name) for name in names}) == len(names)
     assert len({families.title(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("part", ["colour", "marker"])
 def test_families_share_neither_colour_nor_marker(part):
-    found = [getattr(family, part) for family in families.FAMILIES.values()]
+    found = [getattr(family, part) for family in families.declared().values()]
     assert len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize("sight", SIMULATED)
 def test_families_are_apart_for_every_reader_and_from_what_is_printed(sight):
-    colours = {name: family.colour for name, family in families.FAMILIES.items()}
+    colours = {name: family.colour for name, family in families.declared().items()}
     colours["printed"] = looks.PRINTED["color"]
     for (one, first), (other, second) in itertools.combinations(colours.items(), 2):
         distance = np.linalg.norm(lab(first, sight) - lab(second, sight))
@@ -121,8 +121,8 @@ def test_the_distance_is_that_of_the_standard():
 
 
 def test_every_shade_stands_out_from_white():
-    for family in families.FAMILIES.values():
-        for name in family.members:
+    for family in families.declared().values():
+        for name in family.methods:
             assert contrast(looks.of_method(name).colour) >= LEAST_CONTRAST, name
 
 
@@ -157,7 +157,7 @@ def test_a_text_names_methods_by_their_titles(text, told):
     assert families.named(text) == told
 
 
-@pytest.mark.parametrize("method", [m for one in families.FAMILIES.values() for m in one.members])
+@pytest.mark.parametrize("method", [m for one in families.declared().values() for m in one.methods])
 def test_a_title_is_not_given_twice(method):
     assert families.named(families.title(method)) == families.title(method)
 

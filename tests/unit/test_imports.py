@@ -101,7 +101,7 @@ def test_a_room_imports_from_rooms_below_it_alone():
     assert climbs({"dpfl.figures.kinds.rates": {"dpfl.report.prose"}}) == [
         "dpfl.figures.kinds.rates imports dpfl.report.prose"
     ]
-    assert climbs({"dpfl.planning.outputs": {"dpfl.provenance.schema"}})
+    assert climbs({"dpfl.planning.outputs": {"dpfl.provenance.keep"}})
 
 
 def test_every_room_has_a_floor_and_no_module_is_loose():

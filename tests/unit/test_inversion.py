@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from papers.meng2023.analyses import inversion
 
 from dpfl import data, plugins
-from dpfl.analyses import _inversion_figure, inversion
 from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
 from dpfl.papers import folder
@@ -92,14 +93,14 @@ def test_the_same_settings_give_the_same_bits(tables, digits):
 
 def test_tables_read_the_same_from_their_files(tables, tmp_path):
     for suffix in inversion.TABLES:
-        shown = inversion.columns()[suffix]
+        shown = inversion.shown().COLUMNS[suffix]
         rendering.write(tmp_path / f"t{suffix}", tables[suffix], shown)
         read = pd.read_csv(tmp_path / f"t{suffix}.csv")
         assert rendering.readable(read, shown) == rendering.readable(tables[suffix], shown)
 
 
 def test_the_figure_shows_originals_over_what_was_found(tables):
-    figure = inversion.draw(tables)
+    figure = inversion.shown().draw(tables)
     (below,) = figure.legends
     assert "An attack, not a proof" in below.get_title().get_text()
     title = " ".join(figure.get_suptitle().split())
@@ -191,13 +192,14 @@ def test_what_an_entry_names_is_found():
 
 def test_settings_are_checked_without_loading_what_computes(root):
     code = (
-        "import sys; from dpfl.analyses import inversion; "
+        "import sys; from papers.meng2023.analyses import inversion; "
         f"inversion.check({SETTINGS}, 'digits'); "
         "print(*{'numpy', 'pandas', 'torch', 'matplotlib'}.intersection(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=root / "workflow" / "scripts",
+        cwd=root / "workflow",
+        env=os.environ | {"PYTHONPATH": "scripts"},
         capture_output=True,
         text=True,
         check=True,
@@ -219,5 +221,5 @@ def test_the_title_names_what_gives_the_pictures_away_and_what_does_not(plain, p
         {"update": "plain", "epsilon": math.inf, "batch_size": 1, "psnr_mean": plain},
         {"update": "private", "epsilon": 2.0, "batch_size": 1, "psnr_mean": private},
     ]
-    found = _inversion_figure.finding(pd.DataFrame([blind, *seen]))
+    found = inversion.shown().words({"": pd.DataFrame([blind, *seen])})
     assert told in found and "none" not in found and not found.endswith("not on ")

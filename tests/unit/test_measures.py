@@ -123,7 +123,6 @@ def judged_values(method):
         ("x", "x", "shared"),
         ("", "", "none"),
         ("x", "", "one side"),
-        ("kept", "kept", "kept"),
     ],
 )
 @pytest.mark.parametrize("kind", ["ordering", "gap"])
@@ -136,7 +135,6 @@ def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
 
 def test_a_cell_says_what_has_chosen_its_values():
     assert fairness.chosen_by({"tuning": "some"}) == "some"
-    assert fairness.chosen_by({"kept": {"rate": 1.0}}) == "kept"
     assert fairness.chosen_by({}) == ""
 
 

@@ -22,13 +22,12 @@ from dpfl.papers import folder as papers
 from dpfl.report import (
     display,
     markup,
+    method_page,
     paper,
     paper_page,
     pictures,
     reader,
-    statistics_page,
     study_section,
-    verdict_words,
 )
 from dpfl.report.layout import LINKS
 
@@ -107,7 +106,7 @@ def test_the_page_tells_the_paper_in_order(told: str) -> None:
         *("Claims in full Every claim", "Adam against SGD, ε 8", "It names no <rate>."),
         *(
             "federations.default",
-            "Download Tables",
+            "Download main",
             "Reproduce this This run",
             "make replicate PAPER=told2020",
         ),
@@ -136,7 +135,7 @@ def test_links_of_the_page_lead_somewhere(told: str, folder: Path) -> None:
     assert inside - Page(told).places == set()
     assert {"index.html", f"../tables/{TOLD}/main.csv"} <= links
     assert f"../figures/{TOLD}/main/accuracy.pdf" in links
-    assert [link for link in links if not (folder / "reports" / link).exists()] == []
+    assert [one for one in links if not (folder / "reports" / one.split("#")[0]).exists()] == []
 
 
 def test_every_head_of_a_table_says_what_it_heads(told: str) -> None:
@@ -153,7 +152,7 @@ def test_a_paper_that_runs_nothing_still_has_its_page(root: Path, folder: Path) 
     words = Page(executed(root, folder, SILENT)).words
     assert "The scale small runs no study of this paper." in words
     assert "2 printed numbers that this scale does not run" in words
-    assert "This scale does not run it." in words
+    assert "1 claim not run at this scale, as printed" in words
     assert "What was found" not in words and "Audit: ε claimed" not in words
 
 
@@ -225,25 +224,13 @@ def test_kept_results_are_reproduced_by_their_own_command(
     assert f"make replicate PAPER={TOLD}" in paper_page.reproduce(page_of(folder))
 
 
-def test_rules_stand_once_on_the_page_of_statistics(folder: Path, told: str) -> None:
-    home = folder.parent / "papers"
-    read = {TOLD: paper.read(home / TOLD)}
-    text = statistics_page.body(reader.Folder(folder), read)
-    rule = '<td>matches</td><td class="long">the interval lies within the band</td>'
+def test_rules_stand_once_on_the_page_of_method(folder: Path, told: str) -> None:
+    read = {TOLD: paper.read(folder.parent / "papers" / TOLD)}
+    text = method_page.body(reader.Folder(folder), read, None)
+    rule = "matches         the interval lies within the band"
     assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
-    assert verdict_words.of_kinds(["number"]).keys() == {"number"}
-    assert "<td>too few seeds</td>" in text and "    matches" not in text
     assert "The margin is 1 point" in text and text.count(rule) == 1
-    assert rule not in told and "statistics.html" in Page(told).links
-
-
-def test_a_rule_that_is_no_table_stands_as_it_is(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = {"mine": "It holds.\n\n    if x > 0:\n        good    yes\n\nNo more."}
-    monkeypatch.setattr(verdict_words, "of_kinds", lambda kinds: texts)
-    text = statistics_page.body(reader.Folder(folder), {})
-    assert "<p>It holds.</p>" in text and "    if x &gt; 0:\n        good    yes" in text
+    assert rule not in told and "method.html" in Page(told).links
 
 
 def test_a_column_without_a_text_is_left_out() -> None:

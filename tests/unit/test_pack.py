@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,8 +122,6 @@ def test_one_that_fails_fails_alone_and_says_why(tmp_path, capfd):
     assert told == {"run": "run-1", "message": failed["run-1"], "log": str(many[1].log)}
     assert failed["run-1"] in many[1].log.read_text()
     assert many[0].is_finished() and many[2].is_finished()
-    pack.stamp(many, failed)
-    assert [one.stamp.read_text() for one in many] == ["done", failed["run-1"], "done"]
 
 
 def test_a_failure_is_forgotten_when_the_run_succeeds(tmp_path):
@@ -195,7 +194,7 @@ def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
     assert many[0].is_finished()
     assert not many[1].is_finished()
     assert pack.train(many, 1) == {}
-    assert many[1].log.read_text().startswith("continuing after round")
+    assert "continuing after round" in many[1].log.read_text()
 
 
 def _hold(path, ready, release):
@@ -240,14 +239,14 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
 def test_two_processes_may_show_a_run_at_a_time(tmp_path, monkeypatch):
     """One shows it all while the other is between the making of a name and its place."""
     finished.keep(tmp_path, "f", "s", lambda folder: (folder / "a.txt").write_text("a") and None)
-    link = finished.link
+    copy = shutil.copyfile
 
     def meanwhile(source, target):
-        link(source, target)
-        monkeypatch.setattr(finished, "link", link)
+        copy(source, target)
+        monkeypatch.setattr(shutil, "copyfile", copy)
         finished.show(tmp_path)
 
-    monkeypatch.setattr(finished, "link", meanwhile)
+    monkeypatch.setattr(shutil, "copyfile", meanwhile)
     finished.show(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {finished.KEPT, "SHA256SUMS", "a.txt"}
 

@@ -19,7 +19,7 @@ def demo(root):
 
 @pytest.mark.parametrize("pack", [{"minutes": 0.5, "cores": 1}, {"minutes": 3, "cores": 4}, LONG])
 def test_every_run_is_in_one_pack_that_is_no_longer_than_asked(demo, pack):
-    made = packs.packs(demo, pack)
+    made = packs.packs(demo, pack, demo.runs)
     assert sorted(run for runs in made.values() for run in runs) == sorted(demo.runs)
     for runs in made.values():
         whole = [estimate.seconds(demo.runs[run]["settings"]) for run in runs]
@@ -30,7 +30,9 @@ def test_every_run_is_in_one_pack_that_is_no_longer_than_asked(demo, pack):
 
 def test_a_pack_never_waits_for_a_tuning_of_its_own_runs(demo):
     """What trains before what: an order exists only if no pack waits for itself."""
-    pack_of = {run: name for name, runs in packs.packs(demo, LONG).items() for run in runs}
+    pack_of = {
+        run: name for name, runs in packs.packs(demo, LONG, demo.runs).items() for run in runs
+    }
     needs = {name: set() for name in pack_of.values()}
     for run, wanted in demo.runs.items():
         if wanted["tuning"]:
@@ -42,9 +44,16 @@ def test_a_pack_never_waits_for_a_tuning_of_its_own_runs(demo):
         done |= ready
 
 
-def test_long_runs_have_a_job_each(demo):
-    assert packs.packs(demo, {"minutes": 0, "cores": 1}) == {}
-    assert packs.packs(demo, {"minutes": 0.01, "cores": 8}) == {}
+@pytest.mark.parametrize("pack", [{"minutes": 0, "cores": 1}, {"minutes": 0.01, "cores": 8}])
+def test_long_runs_have_a_job_each(demo, pack):
+    assert packs.packs(demo, pack, demo.runs) == {run: [run] for run in demo.runs}
+
+
+def test_what_is_done_moves_no_other_run(demo):
+    whole = packs.packs(demo, LONG, demo.runs)
+    done = set(list(demo.runs)[::2])
+    left = {name: [run for run in runs if run not in done] for name, runs in whole.items()}
+    assert packs.packs(demo, LONG, demo.runs.keys() - done) == left
 
 
 def test_a_run_more_leaves_the_packs_before_it_as_they_are(demo):

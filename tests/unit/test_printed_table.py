@@ -10,8 +10,8 @@ import yaml
 from synthetic import cell, study
 
 from dpfl.base import files
-from dpfl.judging import badges, records
 from dpfl.judging import published as table
+from dpfl.judging import records
 from dpfl.papers import folder, published
 from dpfl.tables import results
 
@@ -108,22 +108,3 @@ def test_a_computed_price_stands_beside_a_printed_loss(tmp_path):
     assert own["reading"].tolist() == ["one", "all"]
     assert own["difference"].tolist() == pytest.approx([-0.1, 0.0])
     assert np.isnan(own["ci_low"]).all()
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "words"),
-    [
-        ([], "no claim judged at this scale"),
-        (["not judged", "not run", "demonstration", "unfinished"], "no claim judged at this scale"),
-        (["replicated", "matches", "not judged"], "2 hold, 0 fail, 0 open"),
-        (["replicated, small", "differs", "inconclusive"], "1 hold, 1 fail, 1 open"),
-        (["too few seeds", "reversed"], "0 hold, 1 fail, 1 open"),
-    ],
-)
-def test_a_badge_counts_what_holds(verdicts, words):
-    assert badges.words(verdicts)[0] == words
-    picture = badges.draw("a<b", verdicts)
-    assert "a&lt;b" in picture and words in picture
-    import xml.etree.ElementTree as Tree
-
-    assert Tree.fromstring(picture).tag.endswith("svg")

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as library
 from papers.zhou2022.analyses import _assumptions as assumptions
-from papers.zhou2022.analyses import _figure
-from papers.zhou2022.analyses import _needed as needed_by
 from papers.zhou2022.analyses import _printed as printed_losses
+from papers.zhou2022.analyses import _rows as needed_by
+from papers.zhou2022.analyses import _shown
 from papers.zhou2022.analyses import privacy_loss as analysis
 
 from dpfl.base.errors import UserError
@@ -178,7 +178,7 @@ def test_what_no_setting_gives_stays_empty():
     pairs = assumptions.pairs(cells, ["mnist"], {"dpsgd": [1]})
     (row,) = needed_by.fits(assumed, pairs).to_dict("records")
     assert math.isnan(row["needed_sigma_25"]) and math.isnan(row["best_sigma"])
-    shown = analysis.columns()["fit"]
+    shown = analysis.shown().COLUMNS["fit"]
     assert shown["σ needed"](pd.Series(row)) == shown["fitted σ"](pd.Series(row)) == "none"
 
 
@@ -266,7 +266,7 @@ def test_settings_are_checked_without_loading_what_computes(root):
 
 
 def test_figure_holds_the_numbers_of_the_table(tables):
-    figure = analysis.draw(tables)
+    figure = analysis.shown().draw(tables)
     high, low = figure.axes
     assert "MNIST, header 4.42" in high.get_title("left")
     assert "header 1.32" in low.get_title("left")
@@ -288,7 +288,7 @@ def test_the_figure_says_how_many_losses_match_and_how_far_they_are():
     ]
     heads = ["method", "epochs", "reading", "published", "classic_rdp", "verdict"]
     prices = pd.DataFrame(lines, columns=heads).assign(dataset="mnist", header_epsilon=4.42)
-    told = _figure.finding(prices)
+    told = _shown.finding(prices)
     assert told.startswith("1 of 2 printed losses match") and "0.5 to 1.5 times" in told
 
 
@@ -305,7 +305,7 @@ def test_every_printed_loss_has_a_price_beside_it(tables):
 def test_tables_survive_their_files(tables, tmp_path):
     for suffix in analysis.TABLES:
         stem = tmp_path / "_".join(filter(None, ["losses", suffix]))
-        rendering.write(stem, tables[suffix], analysis.columns()[suffix])
+        rendering.write(stem, tables[suffix], analysis.shown().COLUMNS[suffix])
     read = pd.read_csv(tmp_path / "losses.csv").fillna({"note": ""})
     pd.testing.assert_frame_equal(read, tables[""].reset_index(drop=True))
     assert "1.933 / 2.707" in (tmp_path / "losses_fit.md").read_text(encoding="utf-8")

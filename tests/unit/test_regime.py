@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dpfl.adaptive.binding_bounds import Regime, regime, residual_scale, unclipped_rate
 from dpfl.adaptive.elementwise import bounds
 from dpfl.base.errors import UserError
-from dpfl.optimizers.adabelief import AdaBelief
-from dpfl.optimizers.cadabelief import CAdaBelief
+from dpfl.optimizers.adabelief import build as adabelief
+from dpfl.optimizers.cadabelief import build as make_cadabelief
 
 
 def follow_noise(optimizer, theta, deviation, steps, seed=0):
@@ -32,7 +32,7 @@ def test_residual_scale_at_the_default():
 def test_unclipped_rate_is_the_one_that_adabelief_reaches_under_noise(beta1):
     alpha, batch, noise_multiplier, clip_norm = 2e-3, 64, 1.3, 0.5
     theta = torch.nn.Parameter(torch.zeros(4000))
-    optimizer = AdaBelief([theta], lr=alpha, betas=(beta1, 0.995))
+    optimizer = adabelief([theta], lr=alpha, betas=(beta1, 0.995))
     follow_noise(optimizer, theta, noise_multiplier * clip_norm / batch, steps=1500)
     measured = optimizer.coordinate_rates()[0].median().item()
     predicted = unclipped_rate(alpha, batch, noise_multiplier, clip_norm, residual_scale(beta1))
@@ -43,7 +43,7 @@ def test_unclipped_rate_is_the_one_that_adabelief_reaches_under_noise(beta1):
 def test_most_coordinates_are_clipped_from_the_predicted_step_on(r, side):
     """Half of the rates are beyond r, so that half are clipped at the step where the bound is r."""
     gamma, theta = 0.005, torch.nn.Parameter(torch.zeros(4000))
-    optimizer = CAdaBelief([theta], lr=1e-3, betas=(0.9, 0.999), gamma=gamma)
+    optimizer = make_cadabelief([theta], lr=1e-3, betas=(0.9, 0.999), gamma=gamma)
     deviation = 1e-3 / (residual_scale(0.9) * r)
     predicted = regime(r, 0.1, gamma, steps=10_000)
     assert predicted.name == side

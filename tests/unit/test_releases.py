@@ -1,7 +1,6 @@
 """Releases before the first step: priced with the steps in one account, and made by a run."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,6 @@ from dpfl.data import load
 from dpfl.privacy import accounting, calibration_settings
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.privacy.search import noise_multiplier
 from dpfl.training import run, summary
 
 DELTA = 1e-5
@@ -71,16 +69,6 @@ def test_releases_make_the_noise_of_the_steps_grow():
     ratio = with_them["noise_multipliers"][0] / without["noise_multipliers"][0]
     assert 1.002 < ratio < 1.2
     assert not {"releases", "released"} & without.keys()
-
-
-def test_the_documented_growth_is_that_of_the_certified_baselines(root):
-    """4,096 of 50,000 examples in each of 420 steps (in-sixties of tramer2021)."""
-    text = " ".join((root / "docs" / "privacy.md").read_text(encoding="utf-8").split())
-    said = re.search(r"grows by ([\d.]+) % at ε 1 and by ([\d.]+) % at ε 4", text).groups()
-    for growth, epsilon in zip(said, (1.0, 4.0), strict=True):
-        steps = (4096 / 50000, 420, epsilon, DELTA)
-        ratio = noise_multiplier(*steps, "pld", (16.0, 16.0)) / noise_multiplier(*steps)
-        assert growth == f"{100 * (ratio - 1):.1f}"
 
 
 def test_a_schedule_that_is_kept_is_that_of_its_releases(tmp_path):

@@ -11,60 +11,71 @@ import time
 import pytest
 
 from dpfl.base.errors import UserError
+from dpfl.checks.config_files import RESOLVED
+from dpfl.runs import sources
 from dpfl.terminal import lock
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.lock import Lock
-from dpfl.terminal.replicate import replicate
+from dpfl.terminal.replicate import CLAIMS, replicate
 
 CHOICE = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
 STUB = """
-import json, pathlib, signal, sys, time
+import json, os, pathlib, signal, sys, time
+from dpfl.base import files
+from dpfl.runs import finished
 
-def event(**fields):
-    path = sys.argv[sys.argv.index("--logger-dpfl-events") + 1]
-    with open(path, "a") as file:
-        print(json.dumps(fields), file=file)
+def tell(line):
+    terminal = int(sys.argv[sys.argv.index("--logger-dpfl-terminal") + 1])
+    os.write(terminal, f"{line}\\n".encode())
 
-def finish(run, accuracy=0.9):
+def finish(run):
     folder = pathlib.Path("results/runs", run)
-    folder.mkdir(parents=True, exist_ok=True)
-    summary = {"final_test_accuracy": accuracy, "diverged": False}
-    (folder / "summary.json").write_text(json.dumps(summary))
+    summary = lambda to: files.write_json(to / "summary.json", {})
+    finished.keep(folder, "f", sources[run], summary)
+    finished.show(folder)
+    tell(f"done: {run}")
 
-def begin(run):
-    event(event="job_info", jobid=1, rule_name="train", wildcards={"run": run}, log=[])
+def begin():
+    files.write_json(pathlib.Path(".snakemake/config.json"), {})
 
 def fail(run):
-    begin(run)
-    event(event="job_error", jobid=1, rule_name="train", log=[])
+    begin()
+    told = {"run": run, "message": "planted", "log": f"results/logs/train/{run}.log"}
+    files.write_json(pathlib.Path(f"results/failures/{run}.json"), told)
 
 with open("calls", "a") as file:
     print(json.dumps(sys.argv[1:]), file=file)
-unlocks, marks = "--unlock" in sys.argv, "unfinished=\\"mark\\"" in sys.argv
+marks = "unfinished=\\"mark\\"" in sys.argv
+print("what Snakemake and its jobs print")
 """
 
 
 class Call:
     """A folder in which a script stands in Snakemake's place."""
 
-    def __init__(self, folder):
-        self.folder, self.told = folder, []
-        self.runs = list(CHOICE.plan().runs)
+    def __init__(self, folder, captured):
+        self.folder, self._captured = folder, captured
+        plan = CHOICE.plan()
+        self.sources = {name: sources.of_run(run["settings"]) for name, run in plan.runs.items()}
+        self.runs = list(self.sources)
 
     def replicate(self, script, *more):
         path = self.folder / "stub.py"
-        path.write_text(f"{STUB}runs = {self.runs}\n{script}")
-        command = (sys.executable, str(path))
-        return replicate(CHOICE, "2", more, command=command, tell=self.told.append)
+        path.write_text(f"{STUB}sources = {self.sources}\nruns = {self.runs}\n{script}")
+        CLAIMS.parent.mkdir(parents=True, exist_ok=True)
+        CLAIMS.write_text("paper,claim,part,verdict\ndoe2024,better,overall,replicated\n")
+        status = replicate(CHOICE, "2", more, command=(sys.executable, str(path)))
+        self.told = self._captured.readouterr().out.splitlines()
+        return status
 
     def calls(self):
         return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
 
 
 @pytest.fixture
-def call(tmp_path, monkeypatch):
+def call(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    return Call(tmp_path)
+    return Call(tmp_path, capfd)
 
 
 def test_success_is_one_pass_a_line_per_run_and_the_report(call):
@@ -72,9 +83,15 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
     (arguments,) = call.calls()
     assert {"--keep-going", "--rerun-incomplete"} <= set(arguments)
     assert call.told[0].startswith(f"{len(call.runs)} training runs, {len(call.runs)} without")
-    assert sum("90.00 %" in line for line in call.told) == len(call.runs)
-    assert call.told[-1] == "report: results/reports/index.html"
+    assert call.told[1:-3] == [f"done: {run}" for run in call.runs]
+    assert call.told[-3:] == [
+        "doe2024: 1 of 1 claims judged",
+        "  replicated: better",
+        "report: results/reports/index.html",
+    ]
     assert lock.holder() is None
+    (log,) = (call.folder / "results/logs/snakemake").glob("*.log")
+    assert log.read_text() == "what Snakemake and its jobs print\n"
 
 
 @pytest.mark.parametrize(
@@ -92,19 +109,27 @@ def test_a_part_of_everything_has_no_answer(call, more, whole):
     assert any(line.startswith("report:") for line in call.told) == whole
 
 
+def test_what_follows_the_choice_is_none_of_its_files_or_settings(call):
+    """Snakemake's options of several values take all words up to the next option."""
+    call.replicate("", "results/tables/meng2023/x.csv")
+    (arguments,) = call.calls()
+    assert arguments[arguments.index("--config") + 3].startswith("--")
+    assert arguments[-2].startswith("--") and arguments[-1] == "results/tables/meng2023/x.csv"
+
+
 def test_after_a_failure_a_second_pass_marks_it_and_the_status_stays(call):
     status = call.replicate(
-        "for run in runs[1:]: finish(run)\nfail(runs[0])\nsys.exit(0 if marks else 1)"
+        "for run in runs[:-1]: finish(run)\nfail(runs[-1])\nsys.exit(0 if marks else 1)"
     )
     assert status == 1
     assert ['unfinished="mark"' in arguments for arguments in call.calls()] == [False, True]
-    assert sum("FAILED" in line for line in call.told) == 1
     end = call.told[[line.startswith("1 of ") for line in call.told].index(True) :]
-    assert f"results/logs/train/{call.runs[0]}.log" in end[1]
+    assert end[1].endswith(f"planted  results/logs/train/{call.runs[-1]}.log")
     assert end[-2:] == [
-        "Tables and report mark what is missing.",
+        "  replicated: better",
         "report: results/reports/index.html",
     ]
+    assert "Tables and report mark what is missing." in end
 
 
 def test_a_second_pass_that_fails_promises_no_report(call):
@@ -116,12 +141,15 @@ def test_a_second_pass_that_fails_promises_no_report(call):
 
 @pytest.mark.parametrize(
     "script",
-    ["sys.exit('config: wrong')", "for run in runs: finish(run)\nbegin(runs[0])\nsys.exit(1)"],
+    ["sys.exit('config: wrong')", "for run in runs: finish(run)\nbegin()\nsys.exit(1)"],
     ids=["nothing began", "all runs are done"],
 )
 def test_there_is_no_second_pass_where_it_would_mark_nothing(call, script):
+    RESOLVED.parent.mkdir()
+    RESOLVED.write_text("of an earlier call")
     assert call.replicate(script) == 1
     assert len(call.calls()) == 1
+    assert ("Snakemake stopped before the first job:" in call.told) == ("wrong" in script)
     assert not any(line.startswith("report:") for line in call.told)
 
 
@@ -131,15 +159,25 @@ def test_a_mistake_in_the_configuration_starts_nothing(call):
     assert not (call.folder / "results").exists()
 
 
-def test_a_killed_snakemake_is_one_line_and_the_next_call_unlocks(call):
-    kill = "import os; os.kill(os.getpid(), signal.SIGKILL)"
-    assert call.replicate(f"begin(runs[0]); {kill}") == 128 + signal.SIGKILL
+LOCKED = "files.write_text('.snakemake/locks/0.input.lock', '')"
+
+
+def test_a_killed_snakemake_is_one_line_and_leaves_no_lock(call):
+    script = f"begin(); {LOCKED}; os.kill(os.getpid(), signal.SIGKILL)"
+    assert call.replicate(script) == 128 + signal.SIGKILL
     assert call.told[-1] == "Snakemake was killed by signal 9; repeat to go on"
+    assert not lock.SNAKEMAKES.exists()
+
+
+@pytest.mark.parametrize("left", ["", '{"pid": 1, "host": "node7", "since": "today"}'])
+def test_only_a_holder_that_died_leaves_a_lock_of_snakemake_that_goes(call, left):
+    """Without one, it may be that of a Snakemake which somebody has started by hand."""
+    lock.PATH.parent.mkdir()
+    lock.PATH.write_text(left)
     lock.SNAKEMAKES.mkdir()
-    (lock.SNAKEMAKES / "0.input.lock").touch()
-    call.replicate(f"pathlib.Path({str(lock.SNAKEMAKES / '0.input.lock')!r}).unlink(True)")
-    assert ["--unlock" in arguments for arguments in call.calls()] == [False, True, False]
-    assert not lock.is_stale()
+    call.replicate("print(*pathlib.Path('.snakemake').iterdir())")
+    (log,) = (call.folder / "results/logs/snakemake").glob("*.log")
+    assert ("locks" in log.read_text()) == (not left)
 
 
 def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
@@ -160,7 +198,6 @@ def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
     assert len(call.calls()) == 1
     assert call.told[-2].startswith("stopping")
     assert call.told[-1] == f"stopped: 1 of {len(call.runs)} runs are done; repeat to go on"
-    assert not any("FAILED" in line for line in call.told)
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 

@@ -15,13 +15,12 @@ from results_folder import RUNS, SILENT, TOLD
 from dpfl import plugins
 from dpfl.report import (
     captions,
+    chips,
     claims_table,
     markup,
     paper,
-    published_table,
     reader,
     study_section,
-    units,
     values,
 )
 from dpfl.report.judged import Source
@@ -90,12 +89,12 @@ def test_a_row_of_the_board_holds_the_numbers_of_its_claim(html: str, folder: Pa
     low, high = row["difference_low"], row["difference_high"]
     words = Page(html).words
     told = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points against SGD, ε 8"
-    assert f"{told}, n=5" in words and "claimed 8 certified ≤ 7.992 audited none" in words
+    assert f"{told}, n=5" in words and "claimed 8 certified ≤ 7.992 audited not audited" in words
     assert 'verdict good">replicated<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
     ours = f"{printed['ours']:.4g} [{printed['ours_low']:.2f}, {printed['ours_high']:.2f}]"
     assert f"90 {ours} (n=5)" in words
-    said = f"{row['difference']:+.2f} points, interval {low:+.2f} to {high:+.2f}"
+    said = f"{row['difference']:+.2f} [{low:+.2f}, {high:+.2f}] points"
     assert f'aria-label="{said}' in html
 
 
@@ -111,7 +110,7 @@ def test_rows_can_be_filtered_by_paper_verdict_and_certificate(html: str) -> Non
 def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
     assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance" in html
     assert "<b>both" not in html
-    provenance = (folder / "reports" / "provenance.html").read_text(encoding="utf-8")
+    provenance = (folder / "reports" / "method.html").read_text(encoding="utf-8")
     assert "margin: <points>" in Page(provenance).text
 
 
@@ -159,7 +158,7 @@ def test_notes_on_privacy_stand_once(html: str, folder: Path) -> None:
 
 def test_the_pages_say_where_they_come_from(html: str, folder: Path) -> None:
     assert f"{RUNS} training runs" in Page(html).words
-    provenance = (folder / "reports" / "provenance.html").read_text(encoding="utf-8")
+    provenance = (folder / "reports" / "method.html").read_text(encoding="utf-8")
     assert "2.12.1" in Page(provenance).words and "make replicate" in provenance
 
 
@@ -177,22 +176,6 @@ def test_pages_name_methods_by_titles_and_tables_by_names(html: str, folder: Pat
     assert "SGD" in cells and "<small>sgd" not in cells  # its name, but for capitals
     grid = study_section.of_study(f"{TOLD}/main", reader.Folder(folder), folder / "reports")
     assert "<td>SGD</td>" in grid and "<td>sgd</td>" not in grid
-
-
-def test_what_other_papers_print_at_the_same_budget_stands_beside(html: str, folder: Path) -> None:
-    words = Page((folder / "reports" / "explore.html").read_text(encoding="utf-8")).words
-    assert f"{TOLD}/main: ε = 8: a row 77.00 % (A text of nobody, table 1); best" in words
-    assert "a row 76.00" not in words  # the lower of two
-
-
-def test_numbers_of_others_are_the_highest_of_each_row() -> None:
-    usual = {"table": "t", "row": "a", "metric": "accuracy_pct", "dataset": "mnist", "delta": 1e-5}
-    numbers = [("own", 2.0, 99.0), ("other", 2.0, 90.0), ("other", 2.0, 91.0), ("other", 4.0, 95.0)]
-    table = pd.DataFrame([usual | {"paper": p, "epsilon": e, "printed": v} for p, e, v in numbers])
-    found = published_table.of_others(table, "own", {"own": "Own", "other": "Other"})
-    assert found["accuracy"].to_list() == [91.0, 95.0]
-    assert set(found["source"]) == {"Other, t"}
-    assert published_table.of_others(table.drop(columns="delta"), "own", {}).empty
 
 
 def test_a_missing_table_is_one_line(folder: Path, root: Path, tmp_path: Path) -> None:
@@ -238,34 +221,37 @@ def row_of(**changes) -> dict:
 def test_what_is_unknown_of_a_claim_is_left_out() -> None:
     nothing = row_of()
     assert claims_table.ours(nothing) == claims_table.difference(nothing) == ""
-    assert claims_table.epsilons(nothing) == ""
+    assert epsilons(nothing) == ""
     assert claims_table.remarks(nothing) == ()
     assert claims_table.seeds(row_of(n=5.0, failed=2.0)) == "n=5, 2 failed"
     assert claims_table.seeds(row_of(n=0.0)) == claims_table.ours(row_of(n=5.0)) == ""
     assert claims_table.ours(row_of(ours=96.5, n=1.0)) == "96.5 (n=1)"
 
 
+def epsilons(row: dict) -> str:
+    return chips.text(chips.of(row))
+
+
 def test_three_epsilons_stand_in_one_order() -> None:
-    assert claims_table.epsilons(row_of(eps_claimed=8.0)) == "8 / none / not audited"
+    assert epsilons(row_of(eps_claimed=8.0)) == "8 / no proof / not audited"
     whole = row_of(eps_claimed=8.0, eps_certified=7.99912, eps_audited=2.4999)
     audited = {"audit_status": "audited", "audit_ceiling": 4.0}
     # A proof is rounded up, a bound down.
-    assert claims_table.epsilons(whole | audited) == "8 / 8 / ≥ 2.49 (ceiling 4)"
-    assert claims_table.epsilons(whole | {"audit_status": "broken"}) == "8 / 8 / broken, ≥ 2.49"
+    assert epsilons(whole | audited) == "8 / ≤ 8 / ≥ 2.49 (ceiling 4)"
+    assert epsilons(whole | {"audit_status": "broken"}) == "8 / ≤ 8 / broken, ≥ 2.49"
     lost = row_of(eps_claimed=2.0, eps_audited=4.4, audit_status="audited", privacy="refuted")
-    assert claims_table.epsilons(lost) == "2 / none / ≥ 4.4, refuted"
-    assert claims_table.epsilons(row_of(eps_claimed=8.0, audit_status="blind")).endswith("/ blind")
-    free = row_of(eps_claimed=float("inf"), eps_certified=float("inf"))
-    assert claims_table.epsilons(free) == "∞ / ∞ / not audited"
+    assert epsilons(lost) == "2 / no proof / ≥ 4.4, refuted"
+    assert epsilons(row_of(eps_claimed=8.0, audit_status="blind")).endswith("/ blind")
+    assert epsilons(row_of(eps_claimed=float("inf"), eps_certified=float("inf"))) == ""
     client = row_of(eps_claimed=8.0, eps_certified=8.0, unit="client")
-    assert claims_table.epsilons(client) == "8 / 8 / not audited, client-level"
+    assert epsilons(client) == "8, client-level / ≤ 8 / not audited"
 
 
 def test_a_claim_has_the_unit_that_the_cells_of_its_study_have(tmp_path: Path) -> None:
     pd.DataFrame({"unit": ["client", "client"]}).to_csv(tmp_path / "servers.csv", index=False)
     pd.DataFrame({"sigma": [1.0]}).to_csv(tmp_path / "prices.csv", index=False)
     claims = pd.DataFrame({"study": ["servers", "prices", "elsewhere", ""]})
-    assert list(units.of_claims(claims, tmp_path)["unit"]) == ["client", "", "", ""]
+    assert list(chips.with_units(claims, tmp_path)["unit"]) == ["client", "", "", ""]
 
 
 def test_remarks_tell_what_a_gain_needs() -> None:
@@ -324,7 +310,7 @@ def test_a_text_without_a_year_is_called_by_its_title(folder: Path) -> None:
 def test_tables_hold_numbers_truths_or_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("n,label,certified,variant\n5,001,True,\n,002,False,k=1\n")
-    found = reader.table(path)
+    found = values.read(path)
     assert found["label"].to_list() == ["001", "002"]
     assert found["certified"].to_list() == [True, False]
     assert found["n"].isna().to_list() == [False, True]

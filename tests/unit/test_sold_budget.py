@@ -82,7 +82,7 @@ def test_the_title_of_the_figure_tells_the_prices_of_its_rows():
     rows = [("mnist", 2.3701, 10.0), ("cifar10", 2.25, 6.5)]
     found = pd.DataFrame(rows, columns=["dataset", "pld", "shuffled"])
     found = found.assign(model="linear", classic_rdp=3.0, claimed=3, delta=1e-5)
-    figure = ANALYSIS.draw({"": found})
+    figure = ANALYSIS.shown().draw({"": found})
     title = " ".join(figure.get_suptitle().replace("\u00a0", " ").split())
     assert "ε = 3 is 2.25 to 2.371 by PLD" in title and "6.5 to 10 by what is proven" in title
     marks = [line.get_marker() for line in figure.axes[0].lines if line.get_linestyle() == "None"]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from dpfl import plugins
-from dpfl.runs import code
+from dpfl.runs import code, sources
 
 
 def needed_by(driver: str, *plug_ins) -> list[str]:
@@ -55,3 +55,15 @@ def test_what_only_type_checkers_import_is_no_dependency():
     found = needed_by("prepare_data.py", plugins.path_of("data", "digits"))
     assert "dpfl/contracts/protocols.py" in found
     assert not [file for file in found if "/gradients/" in file or "/privacy/" in file]
+
+
+def test_editing_an_entry_or_a_base_concerns_its_derived_data_sets_alone(monkeypatch):
+    """An entry is one of derived.yaml; a base is covered with all that it imports."""
+    names = ("mnist", "mnist-scatter", "mnist-scatter-whitened", "cifar10-scatter")
+    before = [sources.of_data(name) for name in names]
+    monkeypatch.setitem(plugins.derived("data")["mnist-scatter"], "mirrored", True)
+    after = [sources.of_data(name) for name in names]
+    assert [a != b for a, b in zip(after, before, strict=True)] == [False, True, False, False]
+    code = {name: sources.of_data(name).split()[0] for name in names}
+    assert code["mnist-scatter"] == code["mnist-scatter-whitened"]
+    assert code["mnist-scatter"] not in (code["mnist"], code["cifar10-scatter"])

@@ -1,54 +1,100 @@
-"""What the terminal shows: lines of runs, the expected end, states, the answer."""
+"""What the terminal shows: lines of runs, the expected end, states; and what is chosen."""
 
-import json
+import argparse
+import logging
+import signal
 from datetime import datetime
 
 import pytest
 from snakemake.cli import parse_config
+from snakemake.scheduling.job_scheduler import JobScheduler
 
+from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
 from dpfl.runs import finished, sources
-from dpfl.terminal import answer, choice, lines, status
+from dpfl.terminal import choice, progress, runs, status
 from dpfl.terminal.choice import Choice
-from dpfl.terminal.expected import OTHER_SECONDS, Expected
-from dpfl.terminal.follower import Follower
-from dpfl.terminal.runs import New, Results, Run, of_plan
+from dpfl.terminal.progress import OTHER_SECONDS, Progress
+from snakemake_logger_plugin_dpfl import LogHandler, LogHandlerSettings
 
-RUNS = {
-    name: Run(name, study, method, epsilon, seed, 10.0)
-    for name, study, method, epsilon, seed in (
-        ("first", "doe2024/main", "sgd", 8, 0),
-        ("second", "doe2024/rates of many", "adam rate=0.03", "inf", 12),
-    )
-}
 SELECTED = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
+PLAN = SELECTED.plan()
+RUNS = list(PLAN.runs)
 
 
-def finish(home, run, accuracy=0.934, seconds=4.1):
-    results = Results(home)
-    known = {"final_test_accuracy": accuracy or 0.1, "diverged": accuracy is None}
-    files.write_json(results.summary(run), known)
-    files.write_text(results.benchmark(run), f"s\tcpu_time\n{seconds}\t1\n")
-
-
-def train(home, run, trained_by):
-    """Leave what training of some code leaves."""
-    folder = home / "runs" / run
-    finished.keep(folder, "f", trained_by, lambda to: files.write_json(to / "summary.json", {}))
+def finish(run, accuracy=0.934, seconds=4.1, trained_by=None):
+    """Leave in results what training of some code, or of today's, leaves."""
+    summary = {"final_test_accuracy": accuracy or 0.1, "diverged": accuracy is None}
+    today = sources.of_run(PLAN.runs[run]["settings"])
+    folder = runs.RESULTS / "runs" / run
+    write = lambda to: files.write_json(to / "summary.json", summary)  # noqa: E731
+    finished.keep(folder, "f", trained_by or today, write)
     finished.show(folder)
+    files.write_text(runs.RESULTS / f"benchmarks/train/{run}.tsv", f"s\tcpu_time\n{seconds}\t1\n")
 
 
-def test_a_finished_run_is_one_line_in_columns():
-    of = lines.Lines(RUNS.values())
-    told = [of.finished(run, 1, 93.4, 4.1, "ends 12:09") for run in RUNS.values()]
-    told.append(of.finished(RUNS["first"], 2, None, None, "ends 12:09"))
-    for part in ("1/2", "doe2024/main", "sgd", "eps 8", "seed 0", "93.40 %", "4.1 s", "12:09"):
-        assert part in told[0]
-    assert "diverged" in told[2]
-    for word in ("eps", "seed", "ends"):
-        assert len({line.index(word) for line in told}) == 1
-    assert all(line.isprintable() for line in told)
+def fail(run, log="results/logs/x.log"):
+    told = {"run": run, "message": "killed by signal 9", "log": str(log)}
+    files.write_json(runs.failure(run), told)
+
+
+class Heard:
+    """A plan's progress, as records of Snakemake's log come in."""
+
+    def __init__(self):
+        self.told = []
+        self._progress = Progress(self.told.append)
+
+    def hear(self, event, **fields):
+        self._progress.hear(logging.makeLogRecord({"event": event, **fields}))
+
+    def begin(self, number, rule, output=(), **wildcards):
+        job = {"rule_name": rule, "output": list(output), "wildcards": wildcards}
+        self.hear("job_info", jobid=number, **job)
+
+    def train(self, number, *names):
+        self.begin(number, "train", [f"results/runs/{run}/summary.json" for run in names])
+
+    def end(self, number):
+        self.hear("job_finished", job_id=number)
+
+
+@pytest.fixture
+def heard(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Heard()
+
+
+def test_runs_are_told_when_their_job_ends_in_columns(heard):
+    finish(RUNS[2])
+    heard.hear("plan", plan=PLAN)
+    heard.train(1, RUNS[0])
+    finish(RUNS[0])
+    heard.end(1)
+    heard.train(2, RUNS[1], RUNS[2])  # the latter is only shown again
+    finish(RUNS[1], accuracy=None, seconds="")
+    heard.end(2)
+    first, second = heard.told
+    known = runs.of_plan(PLAN)[RUNS[0]]
+    for part in (f" 2/{len(RUNS)}  ", known.study, known.method, " 93.40 %", " 4.1 s  ends "):
+        assert part in first
+    assert f" 3/{len(RUNS)}  " in second and "diverged" in second and " s  ends" not in second
+    for word in (" eps ", " seed ", " ends "):
+        assert first.index(word) == second.index(word)
+    assert all(line.isprintable() for line in heard.told)
+
+
+def test_stages_are_told_when_their_last_job_ends_and_every_analysis_is_one(heard):
+    rules = {"partition": 2, "analyse_doe2024_prices": 1, "analyse_doe2024_losses": 1}
+    heard.hear("run_info", stats={**rules, "total": 4})
+    for number, rule in enumerate(["partition", "partition", *list(rules)[1:]]):
+        heard.begin(number, rule)
+        heard.end(number)
+    assert [line[10:] for line in heard.told] == [
+        "partitions: 2 done",
+        "studies without training: 2 done",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,202 +102,128 @@ def test_a_finished_run_is_one_line_in_columns():
     [(0, "ends 23:00"), (3599, "ends 23:59"), (3600, "ends 24 Nov 00:00")],
 )
 def test_an_end_has_a_date_if_it_is_another_day(seconds, text):
-    assert lines.ends(seconds, datetime(2026, 11, 23, 23, 0)) == text
+    assert progress.ends(seconds, datetime(2026, 11, 23, 23, 0)) == text
 
 
-def test_the_expected_end_follows_estimates_times_and_cores():
-    expected = Expected({"a": 10.0, "b": 10.0, "c": 20.0, "d": 40.0}, cores=2)
-    assert expected.left() == 40
-    expected.finish("a", 10.0, 30.0)  # three times its estimate
-    assert expected.left() == 3 * 40
-    expected.drop("d")
-    assert expected.left() == 3 * 20  # no core shortens one run
-    expected.others = 6
-    assert expected.left() == 3 * 20 + 3 * OTHER_SECONDS
-    expected.finish("b", 10.0, None)
-    expected.finish("c", 20.0, None)
-    assert expected.left() == 3 * OTHER_SECONDS
+def test_the_expected_end_follows_estimates_times_and_places(heard, monkeypatch):
+    estimates = dict(zip(RUNS, (10.0, 10.0, 20.0, 40.0), strict=False))
+    few = {run: runs.Run("", "", 8, 0, seconds) for run, seconds in estimates.items()}
+    monkeypatch.setattr(runs, "of_plan", lambda plan: few)
+    left = []
+    monkeypatch.setattr(progress, "ends", lambda seconds, now: left.append(seconds))
+    heard.hear("resources_info", cores=2)
+    heard.hear("run_info", stats={"train": 4, "plot": 6, "total": 10})
+    heard.hear("plan", plan=PLAN)
+    for number, (run, seconds) in enumerate(zip(RUNS[:4], (30, "", 60, 40), strict=True)):
+        heard.train(number, run)
+        finish(run, seconds=seconds)
+        heard.end(number)
+    others = 6 * OTHER_SECONDS / 2
+    assert left == [3 * 40 + others, 3 * 40 + others, 3 * 40 + others, others]
+    heard.hear("resources_info", nodes=6)
+    assert heard._progress._seconds_left() == 6 * OTHER_SECONDS / 6
 
 
-def test_runs_that_are_made_again_take_time():
-    expected = Expected({"a": 10.0}, cores=1)
-    expected.finish("a", 10.0, 10.0)
-    expected.again = 2
-    assert expected.left() == 20
-    expected.finish("a", 10.0, 10.0)
-    assert expected.left() == 10
+def test_a_failed_run_is_told_once_with_the_end_of_its_log(heard, tmp_path):
+    log = tmp_path / "first.log"
+    log.write_text("begin\n" + "line\n\n" * 10 + "error: too warm\n")
+    heard.hear("plan", plan=PLAN)
+    heard.train(1, RUNS[0])
+    fail(RUNS[0], log)
+    for _ in range(2):
+        heard.hear("job_error", jobid=1, rule_name="train", log=["other.log"])
+    assert runs.of_plan(PLAN)[RUNS[0]].study in heard.told[0]
+    assert heard.told[0].endswith("killed by signal 9") and "FAILED" in heard.told[0]
+    quoted = [line.strip() for line in heard.told[1:]]
+    assert quoted == [str(log), *["| line"] * 4, "| error: too warm"]
+
+
+def test_another_job_that_fails_is_told_by_its_rule_and_again_if_it_fails_after_a_success(heard):
+    for _ in range(2):
+        heard.begin(7, "notebook", ["results/reports/doe2024.html"], paper="doe2024")
+        heard.hear("job_error", jobid=7, rule_name="notebook", log=["page.log"])
+        heard.hear("job_error", jobid=7, rule_name="notebook", log=["page.log"])
+        heard.end(7)
+    assert [line[10:] for line in heard.told if "FAILED" in line] == [
+        "FAILED  notebook doe2024"
+    ] * 2
+    assert heard.told[1].strip() == "page.log"
+
+
+def test_the_plug_in_is_silent_after_an_interruption_and_when_a_record_is_odd(tmp_path, capfd):
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with (tmp_path / "told").open("w") as terminal:
+            handler = LogHandler(None, LogHandlerSettings(terminal=terminal.fileno()))
+            job = {"jobid": 1, "rule_name": "plot", "wildcards": {}, "output": [], "log": ["x.log"]}
+            for event in ({"event": "job_info"}, {"event": "job_finished", "job_id": 9}):
+                handler.handle(logging.makeLogRecord(job | event))
+            assert "KeyError" in capfd.readouterr().err  # in Snakemake's log
+            error = logging.makeLogRecord(job | {"event": "job_error"})
+            handler.handle(error)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            handler.handle(error)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (tmp_path / "told").read_text().splitlines()[0].endswith("FAILED  plot")
+    assert (tmp_path / "told").read_text().count("FAILED") == 1
+
+
+def test_snakemake_still_has_the_field_that_the_snakefile_sets(root):
+    """Without a limit of jobs per second; by another name the line would do nothing."""
+    assert "workflow.scheduler.job_rate_limiter = None" in (root / "Snakefile").read_text()
+    for method in (JobScheduler.__init__, JobScheduler.job_selector, JobScheduler.schedule):
+        assert "job_rate_limiter" in method.__code__.co_names
 
 
 def test_runs_of_a_plan_are_known_by_study_or_by_what_they_are_trials_of():
-    plan = SELECTED.plan()
-    runs = of_plan(plan)
-    assert runs.keys() == plan.runs.keys()
-    of_study = {r for c in plan.studies["meng2023/cadabelief"]["cells"] for r in c["runs"]}
-    trials = {r for t in plan.tunings.values() for trial in t["trials"] for r in trial["runs"]}
-    assert {n for n, run in runs.items() if run.study == "meng2023/cadabelief"} == of_study
-    tried = {n for n, run in runs.items() if run.study == "meng2023/cadabelief (tuning)"}
+    known = runs.of_plan(PLAN)
+    assert known.keys() == PLAN.runs.keys()
+    of_study = {r for c in PLAN.studies["meng2023/cadabelief"]["cells"] for r in c["runs"]}
+    trials = {r for t in PLAN.tunings.values() for trial in t["trials"] for r in trial["runs"]}
+    assert {n for n, run in known.items() if run.study == "meng2023/cadabelief"} == of_study
+    tried = {n for n, run in known.items() if run.study == "meng2023/cadabelief (tuning)"}
     assert tried == trials - of_study
-    assert all(" rate=" in runs[name].method for name in tried)
+    assert all(" rate=" in known[name].method for name in tried)
 
 
-def test_a_file_is_new_once_and_only_if_it_came_or_changed(tmp_path):
-    (tmp_path / "old").write_text("old")
-    new = New(tmp_path.joinpath, ["old", "later"])
-    assert list(new.appeared()) == []
-    (tmp_path / "later").write_text("new")
-    assert list(new.appeared()) == ["later"]
-    assert list(new.appeared()) == []
-
-
-def followed(tmp_path):
-    told = []
-    events = tmp_path / "events.jsonl"
-    follower = Follower(RUNS, events, 1, Results(tmp_path), told.append)
-
-    def happens(**event):
-        with events.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event) + "\n")
-
-    return follower, happens, told
-
-
-def job(happens, number, rule, log="", **wildcards):
-    happens(event="job_info", jobid=number, rule_name=rule, wildcards=wildcards, log=[log])
-
-
-def test_runs_are_told_when_their_files_appear_and_stages_when_they_end(tmp_path):
-    follower, happens, told = followed(tmp_path)
-    happens(event="run_info", stats={"train": 2, "partition": 2, "total": 4})
-    for number in (1, 2):
-        job(happens, number, "partition", partition=str(number))
-        happens(event="job_finished", job_id=number)
-        follower.look()
-    assert [line.split("  ")[1] for line in told] == ["partitions: 2 done"]
-    finish(tmp_path, "first")
-    follower.look()
-    finish(tmp_path, "second", accuracy=None)
-    follower.look()
-    follower.look()
-    assert len(told) == 3
-    assert "1/2  doe2024/main" in told[1]
-    assert "93.40 %" in told[1]
-    assert "2/2  doe2024/rates" in told[2]
-    assert "diverged" in told[2]
-    assert follower.failed == {}
-
-
-def test_every_analysis_has_a_rule_and_all_are_one_stage(tmp_path):
-    follower, happens, told = followed(tmp_path)
-    rules = ("analyse_doe2024_prices", "analyse_doe2024_losses")
-    happens(event="run_info", stats={**dict.fromkeys(rules, 1), "total": 2})
-    for number, rule in enumerate(rules):
-        job(happens, number, rule)
-        happens(event="job_finished", job_id=number)
-        follower.look()
-    (line,) = told
-    assert line.endswith("studies without training: 2 done")
-
-
-def test_a_run_without_a_time_is_told_all_the_same(tmp_path):
-    follower, _, told = followed(tmp_path)
-    finish(tmp_path, "first")
-    Results(tmp_path).benchmark("first").unlink()
-    follower.look()
-    assert told == []
-    follower.look(last=True)
-    assert len(told) == 1
-
-
-def test_runs_that_are_made_again_are_counted_anew(tmp_path):
-    for run in RUNS:
-        finish(tmp_path, run)
-    follower, happens, told = followed(tmp_path)
-    happens(event="run_info", stats={"train": 1, "total": 1})
-    follower.look()
-    Results(tmp_path).summary("second").unlink()
-    finish(tmp_path, "second")
-    follower.look(last=True)
-    (line,) = told
-    assert "2/2  doe2024/rates" in line
-
-
-def test_a_failure_is_told_once_with_the_end_of_its_log(tmp_path):
-    follower, happens, told = followed(tmp_path)
-    log = tmp_path / "first.log"
-    log.write_text("begin\n" + "line\n\n" * 10 + "error: too warm\n")
-    failure = {"run": "first", "message": "killed by signal 9", "log": str(log)}
-    files.write_json(Results(tmp_path).failure("first"), failure)
-    job(happens, 1, "train", run="first")
-    happens(event="job_error", jobid=1, rule_name="train", log=["other.log"])
-    follower.look()
-    follower.look()
-    assert "FAILED  doe2024/main" in told[0]
-    assert told[0].endswith("killed by signal 9")
-    assert [line.strip() for line in told[1:]] == [str(log), *["| line"] * 4, "| error: too warm"]
-    assert list(follower.failed) == ["first"]
-
-
-def test_what_succeeds_when_it_is_tried_again_has_not_failed(tmp_path):
-    follower, happens, told = followed(tmp_path)
-    log = tmp_path / "page.log"
-    log.write_text("a port was taken\n")
-    job(happens, 7, "notebook", str(log), paper="doe2024")
-    happens(event="job_error", jobid=7, rule_name="notebook", log=[str(log)])
-    follower.look()
-    assert "FAILED  notebook doe2024" in told[0]
-    assert told[2].endswith("| a port was taken")
-    happens(event="job_finished", job_id=7)
-    follower.look()
-    assert follower.failed == {}
-
-
-def test_half_a_line_of_events_waits_for_the_rest(tmp_path):
-    follower, _, told = followed(tmp_path)
-    text = json.dumps({"event": "run_info", "stats": {"total": 0}}) + "\n"
-    (tmp_path / "events.jsonl").write_text(text[:10])
-    follower.look()
-    (tmp_path / "events.jsonl").write_text(text)
-    follower.look()
-    assert told == []
-
-
-def test_the_answer_names_judged_claims_by_verdict_and_counts_the_others(tmp_path):
-    table = tmp_path / "claims.csv"
-    rows = [
-        "doe2024,better,overall,replicated",
-        "doe2024,better,epsilon 8,inconclusive",
-        "doe2024,faster,overall,reversed",
-        "doe2024,later,overall,not judged",
-        "poe2020,shown,overall,demonstration",
-    ]
-    table.write_text("\n".join(["paper,claim,part,verdict", *rows]) + "\n")
-    assert answer.of(table) == [
-        "doe2024: 2 of 3 claims judged, 1 not judged",
-        "  replicated: better",
-        "  reversed: faster",
-        "poe2020: 0 of 1 claims judged, 1 demonstration",
-    ]
-    assert answer.of(tmp_path / "none.csv") == []
-
-
-def test_status_counts_states_and_tells_rounds_and_failures(tmp_path):
-    plan = SELECTED.plan()
-    names, results = list(plan.runs), Results(tmp_path)
-    train(tmp_path, names[0], sources.of_run(plan.runs[names[0]]["settings"]))
-    train(tmp_path, names[4], "other code")
-    files.write_json(results.manifest(names[1]), {"round": 3, "test_accuracy": 0.5})
-    files.write_json(results.manifest(names[2]), {"round": 4})
-    told = {"run": names[3], "message": "killed by signal 9", "log": "results/logs/x.log"}
-    files.write_json(results.failure(names[3]), told)
-    shown = list(status.of_plan(plan, results).lines())
+def test_status_counts_states_and_tells_rounds_and_failures(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    finish(RUNS[0])
+    finish(RUNS[4], trained_by="other code")
+    for run, told in ((RUNS[1], {"round": 3, "test_accuracy": 0.5}), (RUNS[2], {"round": 4})):
+        files.write_json(f"results/runs/{run}/checkpoint/manifest.json", told)
+    fail(RUNS[3])
+    shown = list(status.lines(PLAN, status.states(PLAN, running=True)))
     (total,) = [line.split() for line in shown if line.startswith("all ")]
-    assert total == ["all", str(len(names)), "1", "2", "1", str(len(names) - 4)]
-    rounds = plan.runs[names[1]]["settings"]["federation"]["rounds"]
+    counts = {"done": 1, "running": 2, "failed": 1, "stale": 1, "damaged": 0}
+    counts["absent"] = len(RUNS) - sum(counts.values())
+    assert total == ["all", str(len(RUNS)), *map(str, counts.values())]
+    assert f"made again: 1 stale: trained by other code, such as {RUNS[4]}" in shown
+    rounds = PLAN.runs[RUNS[1]]["settings"]["federation"]["rounds"]
     assert any(line.endswith(f"round 3 of {rounds}  50.00 %") for line in shown)
     assert any("round 4 of " in line and "%" not in line for line in shown)
     assert any("killed by signal 9  results/logs/x.log" in line for line in shown)
-    idle = status.of_plan(plan, results, running=False)
-    assert "running" not in idle.states.values()
+    assert "running" not in {own.name for own in status.states(PLAN).values()}
+
+
+def test_what_is_given_several_times_counts_as_a_whole(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(root)
+    parser = argparse.ArgumentParser()
+    choice.add_arguments(parser)
+    given = "--configfile a b --papers x --configfile c --papers y --scale demo"
+    made = choice.chosen(parser.parse_args(given.split()))
+    assert made == Choice({"papers": ["x", "y"], "scale": "demo"}, ["a", "b", "c"])
+    assert choice.chosen(parser.parse_args([])) == Choice({}, [])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=f"this runs in the folder {root} only: first cd there"):
+        choice.chosen(parser.parse_args([]))
+    monkeypatch.setattr(plugins, "WORKFLOW", tmp_path / "{x}" / "workflow")
+    (tmp_path / "{x}").mkdir()
+    monkeypatch.chdir(tmp_path / "{x}")
+    with pytest.raises(UserError, match="braces in a path are wildcards; rename the folder"):
+        choice.chosen(parser.parse_args([]))
 
 
 def test_snakemake_reads_the_settings_that_were_chosen():

@@ -3,16 +3,13 @@
 import json
 import math
 
-import pandas as pd
 import pytest
 import synthetic
 from synthetic import cell, study
 
 from dpfl.contracts.points import Point
 from dpfl.privacy import selection
-from dpfl.report import tuning_words
-from dpfl.report.reader import table
-from dpfl.tables import columns_shown, comparisons, rendering, results, study_table, trials
+from dpfl.tables import columns_shown, rendering, results, study_table, trials
 
 CALIBRATION = {
     "delta": 1e-5,
@@ -43,7 +40,7 @@ def made(tmp_path):
     (tmp_path / "calibrations" / "noise.json").write_text(json.dumps(CALIBRATION))
     synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
     runs = results.frame(own, tmp_path / "runs")
-    shown = study_table.cells(own, runs, comparisons.comparisons(own, runs))
+    shown = study_table.cells(own, runs)
     return own, shown, trials.tuned(own, shown, tmp_path), trials.trials(own, tmp_path)
 
 
@@ -93,12 +90,7 @@ def test_cells_that_share_trials_say_at_which_epsilon_these_ran(made, tmp_path):
     found = sharing(tmp_path, own["cells"][0], shown, cell("sgd", 8.0, 3))
     assert found["tuned_at"].tolist() == [2, 2]
     assert found["eps_selected"].notna().tolist() == [True, False]
-    rendering.write(tmp_path / "shared", found, columns_shown.TUNED)
-    effort, *_ = tuning_words.of_study(table(tmp_path / "shared.csv"), tried)
-    assert effort == (
-        "2 cells tuned by grid, each with the same effort: 8 trials. "
-        "They share 1 set of trials, which ran at ε 2."
-    )
+    assert found["runs"].tolist() == [8, 8]
 
 
 @pytest.mark.parametrize(
@@ -133,67 +125,12 @@ def test_without_a_proof_no_price_is_told(made, tmp_path):
     assert trials.tuned(own, unproven, tmp_path)["eps_selected"].isna().all()
 
 
-def test_sentences_tell_effort_resolution_and_edges(made, tmp_path):
-    *_, tuned, tried = made
-    rendering.write(tmp_path / "tuned", tuned, columns_shown.TUNED)
-    rendering.write(tmp_path / "trials", tried, columns_shown.TRIALS)
-    read = [table(tmp_path / f"{name}.csv") for name in ("tuned", "trials")]
-    effort, resolution, edge, level, unpaid = tuning_words.of_study(*read)
-    assert effort == "2 cells tuned by grid; the number of trials is not the same for all: 3 and 8."
-    assert "at most 10 times away" in resolution and "30.0 points in the median, 40.0" in resolution
-    assert edge.endswith("may lie beyond: sgd.")
-    assert "No certified ε pays for the choice" in unpaid
-    assert level.endswith("other end of what was tried accuracy is a point or more below the best.")
-    assert tuning_words.of_study(read[0].iloc[:0], read[1].iloc[:0]) == []
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "chosen", "said"),
-    [
-        ([54.8, 55.6, 54.9, 52.0], 1, "at the lowest, sgd."),  # the best lies below
-        ([52.0, 55.6, 54.9, 55.5], 1, "at the highest, sgd."),
-        ([55.0, 55.6, 54.9, 55.5], 1, "at the lowest, sgd; at the highest, sgd."),
-        ([54.59, 55.6, 54.9, 54.59], 1, None),
-        ([55.6, 55.6, 54.9, 52.0], 0, None),  # chosen at the end, which is told apart
-    ],
-)
-def test_an_end_that_accuracy_does_not_fall_to_is_told(accuracies, chosen, said):
-    rates = [0.05, 0.15, 0.5, 1.5]
-    tried = pd.DataFrame(
-        {
-            "label": "sgd",
-            "variant": "",
-            "epsilon": 2.0,
-            "values": [f"rate={rate:g}" for rate in rates],
-            "validation_accuracy": accuracies,
-            "chosen": ["chosen" * (index == chosen) for index in range(4)],
-        }
-    )
-    found = tuning_words._level(tried)
-    assert found.endswith(said) if said else "below the best" in found
-
-
-def test_ends_of_several_settings_are_those_of_each():
-    pairs = [(rate, clip) for rate in (0.1, 1.0, 10.0) for clip in (0.3, 1.0)]
-    tried = pd.DataFrame(
-        {
-            "label": "sgd",
-            "variant": "",
-            "epsilon": 2.0,
-            "values": [f"rate={rate:g}, clip_norm={clip:g}" for rate, clip in pairs],
-            "validation_accuracy": [50.0, 40.0, 60.0, 59.5, 50.0, 40.0],
-            "chosen": ["", "", "chosen", "", "", ""],
-        }
-    )
-    assert tuning_words._level(tried).endswith("level stretch: at the highest, sgd.")  # of C
-
-
 def test_a_study_that_is_not_tuned_has_empty_tables(tmp_path):
     cells = [cell("sgd", 2.0, 2)]
     synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
     own = study(cells)
     runs = results.frame(own, tmp_path / "runs")
-    shown = study_table.cells(own, runs, comparisons.comparisons(own, runs))
+    shown = study_table.cells(own, runs)
     tuned = trials.tuned(own, shown, tmp_path)
     assert tuned.empty and trials.trials(own, tmp_path).empty
     assert trials.marked(shown, tuned)["edge"].tolist() == [""]

@@ -9,7 +9,7 @@ from synthetic import cell, study
 from tabled import INF
 
 from dpfl.base.errors import UserError
-from dpfl.report import reader
+from dpfl.report import values
 from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
 from dpfl.words import cell_words
 
@@ -28,7 +28,7 @@ def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(
     )
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    table = study_table.cells(made, runs)
     shown = [cell_words.claimed(own) for _, own in table.iterrows()]
     assert shown == ["2", "2 (all steps are charged 31.4)"]
 
@@ -42,7 +42,7 @@ def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     made = study(cells, baseline={"clients": 20})
     runs = results.frame(made, tmp_path)
     compared = comparisons.comparisons(made, runs)
-    return study_table.cells(made, runs, compared), compared
+    return study_table.cells(made, runs), compared
 
 
 def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
     )
     made = study(cells)
     runs = results.frame(made, tmp_path)
-    table = study_table.cells(made, runs, comparisons.comparisons(made, runs))
+    table = study_table.cells(made, runs)
     rendering.write(tmp_path / "main", table, columns_shown.CELLS)
     lines = (tmp_path / "main.md").read_text().splitlines()
     shown = [[text.strip() for text in line.split("|")] for line in lines]
@@ -82,7 +82,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
 def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
     rendering.write(tmp_path / "main", table, columns_shown.CELLS)
-    back = reader.table(tmp_path / "main.csv")
+    back = values.read(tmp_path / "main.csv")
     assert set(back.columns) - {"clients"} == set(study_table.COLUMNS)
     assert set(back["unit"]) == {"client"}
     assert list(compared.columns) == comparisons.COLUMNS

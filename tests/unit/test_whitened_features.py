@@ -11,12 +11,11 @@ from torch.nn import functional
 from dpfl import data, plugins
 from dpfl.data import (
     _dead_leaves,
+    _derived,
     _patches,
     _scattering,
     _whitening,
     cifar10,
-    cifar10_patches_scatter,
-    cifar10_scatter_whitened,
     digits,
     mnist,
 )
@@ -127,8 +126,9 @@ def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
     assert not np.allclose(plain, twins, rtol=0.1)
 
 
-@pytest.mark.parametrize("module", [cifar10_scatter_whitened, cifar10_patches_scatter])
-def test_a_mirrored_picture_of_cifar10_has_the_same_features(module, few, monkeypatch):
+@pytest.mark.parametrize("name", ["cifar10-scatter-whitened", "cifar10-patches-scatter"])
+def test_a_mirrored_picture_of_cifar10_has_the_same_features(name, few, monkeypatch):
+    module = plugins.load("data", name)
     pictures = noise(3, (3, 32, 32))
     both = arrays(pictures, np.ascontiguousarray(pictures[..., ::-1]))
     monkeypatch.setattr(data, "read", lambda name, data_dir: both)
@@ -155,7 +155,7 @@ def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch
 def test_places_of_scattering_become_channels_beside_the_patches():
     patches = np.arange(2 * 3 * 2 * 2, dtype=np.float16).reshape(2, 3, 2, 2)
     scattered = np.arange(2 * 5 * 4 * 4, dtype=np.float16).reshape(2, 5, 4, 4)
-    found = cifar10_patches_scatter._beside(patches, scattered)
+    found = _derived._beside(patches, scattered)
     assert found.shape == (2, 3 + 4 * 5, 2, 2)
     assert np.array_equal(found[:, :3], patches)
     for place in range(4):  # a channel's four places within every cell, row by row

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from synthetic import cell, study
 
-from dpfl.tables import comparisons, study_table
+from dpfl.tables import study_table
 
 INF = math.inf
 
@@ -48,37 +48,10 @@ def cells_of(*rows: dict) -> pd.DataFrame:
         "regime": "",
         "clipped_below": np.nan,
         "clipped_above": np.nan,
-        "published": "",
-        "verdict": "",
     }
     filled = [usual | {"label": r.get("method", "sgd"), "trained": r.get("n", 5)} | r for r in rows]
     settings = dict.fromkeys(key for row in rows for key in row if key not in study_table.COLUMNS)
     return pd.DataFrame(filled, columns=[*study_table.COLUMNS, *settings])
-
-
-def compared_of(*rows: dict) -> pd.DataFrame:
-    usual = {
-        "study": "main",
-        "dataset": "mnist",
-        "kind": "baseline",
-        "better": "adam",
-        "worse": "sgd",
-        "variant": "",
-        "part": "overall",
-        "epsilons": "2 8",
-        "failed": 0,
-        "tuning": "alike",
-        "n": 5,
-        "difference": 0.4,
-        "ci_low": 0.1,
-        "ci_high": 0.7,
-        "p": 0.01,
-        "p_holm": 0.03,
-        "verdict": "gains",
-        "better_certified": True,
-        "worse_certified": True,
-    }
-    return pd.DataFrame([usual | r for r in rows], columns=comparisons.COLUMNS)
 
 
 def main(dataset: str = "mnist", **extra) -> dict:

@@ -43,7 +43,7 @@ def _files(mistake: dict, tree: Tree) -> Done:
     folder = Path(tempfile.mkdtemp(dir=tree.path))
     path = cases.write_file(mistake, folder / "mine.yaml")
     check = "from dpfl.checks.config_files import check_files; check_files([sys.argv[1]])"
-    code = f"import sys; from dpfl import cli; cli.main(lambda: exec({check!r}))"
+    code = f"import sys; from dpfl.base import cli; cli.main(lambda: exec({check!r}))"
     return _python(tree, "-c", code, str(path))
 
 

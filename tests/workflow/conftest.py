@@ -8,13 +8,13 @@ from worktree import MINI, Tree, copied
 
 
 @pytest.fixture
-def sources(root, tmp_path) -> Tree:
+def sources(root, derived, tmp_path) -> Tree:
     """A fresh copy of the sources, in which nothing has run."""
     return copied(root, tmp_path / "sources")
 
 
 @pytest.fixture(scope="session")
-def mini(root, tmp_path_factory) -> Tree:
+def mini(root, derived, tmp_path_factory) -> Tree:
     """A tree in which the mini configuration has run; tests must not change it."""
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own  # one for all workers

@@ -88,7 +88,7 @@ def test_the_mechanism_of_the_guide_trains(finished, examples):
 
 
 def test_a_copied_paper_is_judged_without_touching_any_other_file(finished):
-    """The template becomes a paper: a page, rows in the table of claims, records, a badge."""
+    """The template becomes a paper: a page, rows in the table of claims, records."""
     before = finished.contents("../workflow/**/*")
     papers = finished.path / "workflow" / "papers"
     shutil.copytree(papers / "_template", papers / "new2024")
@@ -115,7 +115,6 @@ def test_a_copied_paper_is_judged_without_touching_any_other_file(finished):
     assert "Title as printed" in page and "The paper prints 80" in page
     index = (finished.results / "reports" / "index.html").read_text(encoding="utf-8")
     assert "momentum is more accurate than SGD" in index and "new2024.html" in index
-    assert (finished.results / "badges" / "new2024.svg").exists()
     after = finished.contents("../workflow/**/*")
     assert {path: after[path] for path in before} == before
 

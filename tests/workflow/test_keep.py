@@ -1,21 +1,15 @@
 """Results are kept with provenance, shown, verified and refused, as docs/provenance.md says."""
 
-import csv
 import gzip
-import io
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from statistics import mean
 
 import pytest
 from links import dead_links
-from worktree import Tree
-
-from dpfl.base.files import write_json
+from worktree import MINI, Tree
 
 KEPT = "results/reference/meng2023/demo"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
@@ -54,32 +48,35 @@ def kept(mini, tmp_path_factory) -> Tree:
     return tree
 
 
-def table(tree: Tree, name: str) -> list[dict[str, str]]:
-    content = (tree.path / KEPT / name).read_bytes()
-    text = gzip.decompress(content) if name.endswith(".gz") else content
-    return list(csv.DictReader(io.StringIO(text.decode())))
+def rows(tree: Tree) -> list[dict]:
+    content = gzip.decompress((tree.path / KEPT / "runs.jsonl.gz").read_bytes())
+    return [json.loads(line) for line in content.splitlines()]
 
 
-def test_every_kept_cell_is_the_mean_of_its_kept_runs_that_trained(kept):
-    rows = [r for r in table(kept, "runs.csv.gz") if r["study"] == "meng2023/cadabelief"]
-    for cell in table(kept, "tables/cadabelief.csv"):
-        own = [r for r in rows if r["method"] == cell["method"] and r["role"] == "final"]
-        best_first = sorted((100 * float(r["test_accuracy"]) for r in own), reverse=True)
-        found = mean(best_first[: int(float(cell["trained"]))])
-        assert found == pytest.approx(float(cell["accuracy_mean"]), abs=1e-9)
-        trials = [r for r in rows if r["method"] == cell["method"] and r["role"] == "trial"]
-        best = max(trials, key=lambda r: float(r["validation_accuracy"]))
-        assert len(trials) == 2 and {r["tuned"] for r in own} == {best["tuned"]}
-        [chosen] = [
-            c
-            for c in json.loads((kept.path / KEPT / "chosen.json").read_text())
-            if c["method"] == cell["method"]
-        ]
-        assert chosen["values"] == json.loads(best["tuned"])
-    for row in rows:
-        summary = json.loads((kept.results / "runs" / row["run"] / "summary.json").read_text())
-        assert (row["sources"], int(row["seed"])) == (summary["sources"], summary["seed"])
-        assert float(row["seconds"]) > 0 and row["ended"] and "threads 1" in row["machine"]
+def test_every_run_and_trial_is_kept_as_it_ended(kept):
+    assert sorted(row["run"] for row in rows(kept)) == sorted(kept.runs())
+    for row in rows(kept):
+        home = kept.results / "runs" / row["run"]
+        summary = json.loads((home / "summary.json").read_text())
+        assert {key: row[key] for key in summary} == summary
+        assert row["seconds"] > 0 and row["ended"] and row["files"].keys() >= {"metrics.csv"}
+
+
+def test_what_is_derived_of_kept_runs_is_what_was_made_of_the_runs(kept, tmp_path):
+    shutil.copytree(kept.path / KEPT, tmp_path / "kept/meng2023/demo")
+    where = ("--reference", tmp_path / "kept", "--output", tmp_path / "derived", "--figures")
+    done = driver(kept, "derive", *where)
+    assert done.returncode == 0, done.stderr
+    home = tmp_path / "derived/meng2023/demo"
+    for part in ("tables", "claims", "figures"):
+        made = kept.results / part / "meng2023"
+        ours = {p.relative_to(made) for p in made.rglob("*") if p.suffix in (".csv", ".md", ".txt")}
+        assert ours
+        for name in ours:
+            assert (home / part / name).read_text() == (made / name).read_text(), name
+    before = (home / "made-from.json").stat().st_mtime_ns
+    assert driver(kept, "derive", *where).returncode == 0
+    assert (home / "made-from.json").stat().st_mtime_ns == before
 
 
 def test_provenance_names_commit_command_and_every_file(kept):
@@ -96,9 +93,10 @@ def test_provenance_names_commit_command_and_every_file(kept):
 
 
 def test_keeping_again_gives_the_same_runs(kept):
-    before = (kept.path / KEPT / "runs.csv.gz").read_bytes()
+    names = ("runs.jsonl.gz", "rounds.csv.gz")
+    before = [(kept.path / KEPT / name).read_bytes() for name in names]
     assert keep(kept).returncode == 0
-    assert (kept.path / KEPT / "runs.csv.gz").read_bytes() == before
+    assert [(kept.path / KEPT / name).read_bytes() for name in names] == before
 
 
 def refused(tree: Tree) -> str:
@@ -113,7 +111,7 @@ def refused(tree: Tree) -> str:
 
 def edited(tree: Tree, file: str, commit: bool) -> None:
     with (tree.path / file).open("a") as text:
-        text.write("\n# edited\n")
+        text.write("\n_EDITED = True\n")
     if commit:
         git(tree, "commit", "-qam", "edited")
 
@@ -136,7 +134,7 @@ def test_a_dirty_tree_is_refused(restored):
 
 def test_runs_of_other_code_are_refused(restored):
     edited(restored, OPTIMIZER, commit=True)
-    assert "4 of 8 runs are trained by other code" in refused(restored)
+    assert "4 of 8 runs are stale: trained by other code" in refused(restored)
 
 
 def test_tables_of_other_code_are_refused(restored):
@@ -149,33 +147,22 @@ def test_unfinished_studies_are_refused(restored):
     summary.rename(summary.with_name("away"))
     said = refused(restored)
     summary.with_name("away").rename(summary)
-    assert f"1 of 8 runs are without a result, such as {summary.parent.name}" in said
+    why = "damaged: summary.json missing or not whole"
+    assert f"1 of 8 runs are {why}, such as {summary.parent.name}" in said
 
 
 def test_a_choice_of_some_studies_does_not_replace_more(restored):
-    path = restored.path / KEPT / "outline.json"
+    path = restored.path / KEPT / "runs.jsonl.gz"
     whole = path.read_bytes()
-    outline = json.loads(whole)
-    write_json(path, outline | {"studies": [*outline["studies"], "meng2023/another"]})
+    path.write_bytes(whole + gzip.compress(json.dumps({"run": "another"}).encode()))
     before = path.read_bytes()
-    choice = ("--configfile", "mini.yaml", "--select", *outline["studies"])
+    choice = ("--configfile", "mini.yaml", "--select", *MINI["select"])
     done = driver(restored, "keep", *choice)
     after = path.read_bytes()
     path.write_bytes(whole)
     assert (done.returncode, after) == (1, before)
-    assert "holds meng2023/another as well, which this choice leaves out" in done.stderr
-    assert "keep all of the scale (make replicate CONFIG=mini.yaml)" in done.stderr
-
-
-def test_a_column_without_a_meaning_is_refused(restored):
-    path = restored.results / "claims/meng2023/claims.csv"
-    text, was = path.read_text(), path.stat()
-    path.write_text("odd," + text.replace("\n", "\n,").removesuffix(","))
-    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))  # or figures of it would be refused first
-    said = refused(restored)
-    path.write_text(text)
-    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
-    assert "column 'odd' of claims has no meaning" in said
+    assert "holds 1 runs more, such as another, which this choice leaves out" in done.stderr
+    assert "keep all of it (make replicate CONFIG=mini.yaml)" in done.stderr
 
 
 def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
@@ -183,7 +170,8 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     shutil.copytree(kept.path / KEPT, reference / "meng2023/demo")
     shutil.copytree(kept.path / "workflow/papers/meng2023", home / "meng2023")
     (home / "meng2023/page.md").unlink()  # it quotes what the repository keeps
-    where = ("--reference", reference, "--output", tmp_path / "out", "--home", home)
+    where = ("--reference", reference, "--derived", tmp_path / "derived")
+    where += ("--output", tmp_path / "out", "--home", home)
     done = driver(kept, "report_reference", *where)
     assert done.returncode == 0, done.stderr
     commit = git(kept, "rev-parse", "HEAD")
@@ -191,10 +179,10 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     assert all(commit in page.read_text() for page in pages)
     first = (tmp_path / "out/demo/reports/index.html").read_text()
     assert "8 training runs" in first and "Kept results" in first and "This run" not in first
-    with (reference / "meng2023/demo/tables/cadabelief.csv").open("a") as table:
-        table.write("by hand\n")
+    with (reference / "meng2023/demo/runs.jsonl.gz").open("ab") as table:
+        table.write(gzip.compress(b"by hand"))
     done = driver(kept, "report_reference", *where)
-    assert done.returncode == 1 and "cadabelief.csv: not as it was kept" in done.stderr
+    assert done.returncode == 1 and "runs.jsonl.gz: not as it was kept" in done.stderr
 
 
 def test_a_dead_link_is_found(tmp_path):
@@ -208,7 +196,7 @@ def test_the_report_of_what_the_repository_keeps(root, tmp_path):
     assert done.returncode == 0, done.stderr
     assert list(dead_links(tmp_path)) == []
     index = (tmp_path / "index.html").read_text()
-    for folder in (path.parent for path in root.glob("results/reference/*/*/tables")):
+    for folder in (path.parent for path in root.glob("results/reference/*/*/provenance.json")):
         page = f"{folder.name}/reports/{folder.parent.name}.html"
         assert f'href="{page}"' in index and (tmp_path / page).exists()
         # Chromium refuses a frame of a data URL above 2 MiB, which is a page of 1.5 MB.

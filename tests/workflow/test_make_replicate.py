@@ -1,9 +1,17 @@
 """`make replicate` and `make status` in a tree: what they print, and what they make."""
 
+import copy
+import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
-from worktree import Tree
+from worktree import MINI, Tree
+
+DEADLINE_S = 300
 
 
 def called(tree: Tree, script: str, *arguments: str) -> subprocess.CompletedProcess:
@@ -15,12 +23,18 @@ def called(tree: Tree, script: str, *arguments: str) -> subprocess.CompletedProc
     )
 
 
+def counts(status):
+    """All runs, and those of every state: done, running, failed, stale, damaged, absent."""
+    (line,) = [line for line in status.stdout.splitlines() if line.startswith("all ")]
+    return line.split()[1:]
+
+
 def test_an_open_run_is_made_and_told_in_one_line(finished):
     run = finished.runs_of("meng2023/cadabelief")[0]  # no trial
     (finished.results / "runs" / run / "summary.json").unlink()
     (finished.results / "reports" / "index.html").unlink()  # else nobody asks for the run
     before = called(finished, "status", "--configfile", "mini.yaml")
-    assert before.stdout.splitlines()[-2].split() == ["all", "8", "7", "0", "0", "1"]
+    assert counts(before) == ["8", "7", "0", "0", "0", "1", "0"]
 
     done = called(finished, "replicate", "--cores", "2", "--configfile", "mini.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -38,7 +52,68 @@ def test_an_open_run_is_made_and_told_in_one_line(finished):
 
     after = called(finished, "status")  # of the last replicate
     assert after.stdout.splitlines()[0] == "nothing runs here"
-    assert after.stdout.splitlines()[-2].split() == ["all", "8", "8", "0", "0", "0"]
+    assert counts(after) == ["8", "8", "0", "0", "0", "0", "0"]
+
+
+def test_an_interruption_ends_the_jobs_and_says_how_to_go_on(finished):
+    config = copy.deepcopy(MINI)
+    config["federations"]["default"]["rounds"] = 90
+    finished.configure(config)
+    command = ("workflow/scripts/replicate.py", "--configfile", "mini.yaml", "--cores", "1")
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=finished.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        process_group=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell's `&` does
+    )
+    try:
+        end = time.monotonic() + DEADLINE_S
+        while not list(finished.results.glob("runs/*/checkpoint/manifest.json")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        during = called(finished, "status").stdout
+        second = called(finished, "replicate")
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+    told = process.communicate()[0].splitlines()
+    assert process.returncode == 1, told
+    assert told[-2] == "stopping: jobs end, what is finished stays (once more: at once)"
+    assert told[-1] == "stopped: 0 of 8 runs are done; repeat to go on"
+    assert "FAILED" not in "".join(told)
+    assert during.startswith("running: pid ") and "  round " in during
+    assert second.returncode == 1
+    assert second.stderr.startswith("error: another replicate runs here (pid ")
+    assert called(finished, "status").stdout.startswith("nothing runs here")
+    assert not list((finished.results / "failures").glob("*"))
+    assert not training_in(finished.path)
+
+
+def training_in(folder: Path) -> list[Path]:
+    """Return the processes that run in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            found += [process] if process.readlink() == folder else []
+    return found
+
+
+def test_a_profile_is_passed_on_and_what_it_runs_is_told_as_ever(finished):
+    profile = finished.path / "profile"
+    profile.mkdir()
+    (profile / "config.yaml").write_text("printshellcmds: true\n")
+    run = finished.runs_of("meng2023/cadabelief")[0]
+    (finished.results / "runs" / run / "summary.json").unlink()
+    target = f"results/runs/{run}/summary.json"
+    arguments = ("--configfile", "mini.yaml", "--", "--workflow-profile", "profile", target)
+    done = called(finished, "replicate", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8/8  meng2023/" in done.stdout.splitlines()[-1]  # an answer would be an older one
+    (log,) = (finished.results / "logs" / "snakemake").glob("*.log")
+    assert "Using workflow specific profile profile" in log.read_text()
 
 
 def test_a_mistake_in_the_configuration_is_one_line(sources):

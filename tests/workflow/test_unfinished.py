@@ -62,10 +62,10 @@ def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
     assert not earlier.exists()
     with (results / "tables/meng2023/cadabelief.csv").open(encoding="utf-8") as file:
         cells = {row["method"]: row for row in csv.DictReader(file)}
-    assert cells["cadabelief"]["verdict"] == "failed: RuntimeError: planted (results/logs/x.log)"
+    assert cells["cadabelief"]["remark"] == "failed: RuntimeError: planted (results/logs/x.log)"
     assert cells["cadabelief"]["n"] == "0" and cells["sgd"]["n"] == "2"
     read = (results / "tables/meng2023/cadabelief.md").read_text(encoding="utf-8")
-    assert [line.split("|")[3].strip() for line in read.splitlines() if "planted" in line] == [
+    assert [line.split("|")[4].strip() for line in read.splitlines() if "planted" in line] == [
         "failed"
     ]
     study = json.loads((results / "studies/meng2023/cadabelief.json").read_text())

@@ -15,8 +15,9 @@ import yaml
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "2")
 SOURCES = (
-    *("Snakefile", "config.yaml", "pyproject.toml", "workflow", "notebooks", "envs"),
-    "results/reference",
+    *("Snakefile", "config.yaml", "pyproject.toml", "workflow", "profiles"),
+    *("notebooks", "envs"),
+    *("results/reference", "results/derived"),
 )
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
 MINI = {
@@ -51,7 +52,9 @@ class Tree:
 
     def made(self) -> list[str]:
         """Return what the workflow has made: the results that the sources do not have."""
-        return sorted(p.name for p in self.results.iterdir() if p.name != "reference")
+        return sorted(
+            p.name for p in self.results.iterdir() if p.name not in ("reference", "derived")
+        )
 
     def configure(self, config: dict[str, Any]) -> None:
         """Write mini.yaml."""
@@ -133,6 +136,6 @@ def copied(root: Path, to: Path) -> Tree:
         source = root / name
         if source.is_dir():
             shutil.copytree(source, to / name, ignore=ignore, dirs_exist_ok=True)
-        else:
+        elif source.exists():
             shutil.copy2(source, to / name)
     return Tree(to)

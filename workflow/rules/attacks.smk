@@ -51,8 +51,8 @@ rule tabulate_figure:
         mem_mb=1000,
         runtime=15,
     params:
-        sources=lambda w: sources_of("tabulate_figure", ("figures/kinds", w.figure)),
+        sources=lambda w: sources_of("plot", ("figures/kinds", w.figure)),
     shell:
-        "python workflow/scripts/tabulate_figure.py --study {input.study} --figure {wildcards.figure}"
+        "python workflow/scripts/plot.py --table --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"
         " 2>&1 | tee {log}"

@@ -28,14 +28,10 @@ RUN_FILES = {
 }
 
 
-def all_files(runs, restored):
-    """Every run's summary, and what was deleted of finished runs: nothing else asks for that."""
-    paths = {r: {k: path.format(run=r) for k, path in RUN_FILES.items()} for r in runs}
-    summaries = [files["summary"] for files in paths.values()]
-    trained = [files for run, files in paths.items() if run not in restored]
-    finished = [files for files in trained if Path(files["summary"]).exists()]
-    others = [f for files in finished for f in files.values() if not Path(f).exists()]
-    return summaries + others
+def everything(wildcards):
+    """The report, and every run's summary."""
+    runs = plan.runs_of(PLAN.studies.values())
+    return [FIRST_PAGE, *expand(RUN_FILES["summary"], run=runs)]
 
 
 def one_of(names):
@@ -53,7 +49,8 @@ wildcard_constraints:
     partition="[a-z0-9.-]+",
     calibration="[a-z0-9.-]+",
     tuning="[a-z0-9.-]+",
-    run=restored.trained_only(RESTORED),
+    run=one_of(OPEN),
+    pack=one_of(PACKS),
     study=one_of(PLAN.studies),
     paper=one_of(PLAN.papers),
     figure="[a-z0-9-]+",
@@ -112,10 +109,6 @@ def run_of(wildcards):
     return PLAN.runs[wildcards.run]
 
 
-def run_sources(run):
-    return sources.of_run(PLAN.runs[run]["settings"])
-
-
 def read_by(run):
     """What the training of a run reads, by name."""
     return reads.of_run(PLAN, run)
@@ -128,7 +121,8 @@ def described(runs):
             {
                 "run": run,
                 "settings": PLAN.runs[run]["settings"],
-                "sources": run_sources(run),
+                "sources": sources.of_run(PLAN.runs[run]["settings"]),
+                "made": state.made_by(run, PLAN),
                 **read_by(run),
             }
             for run in runs
@@ -145,7 +139,14 @@ def settings_of(runs):
 
 def memory(runs, attempt, at_once=1):
     """The memory that training some runs may take, in MB: more at every attempt."""
-    return attempt * at_once * max(map(estimate.memory_mb, settings_of(runs)))
+    return (
+        attempt * at_once * max(map(estimate.memory_mb, settings_of(runs)), default=1)
+    )
+
+
+def at_once(pack):
+    """How many runs of a pack train at a time, a thread each."""
+    return max(1, min(config["pack"]["cores"], len(PACKS[pack])))
 
 
 def runtime(runs, attempt):
@@ -211,12 +212,6 @@ def paper_files(key):
     """The files of a paper's folder that its page reads."""
     paths = [folder.HOME / key / name for name in folder.FILES]
     return [folder.shown(path) for path in paths if path.exists()]
-
-
-def kept_files(key):
-    """The kept results that a page may quote: tables of all papers, pictures of its own."""
-    kept = Path("results/reference")
-    return sorted(map(str, [*kept.rglob("*.csv"), *(kept / key).rglob("*.png")]))
 
 
 def tables_and_figures(key):

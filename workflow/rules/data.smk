@@ -11,12 +11,11 @@ rule prepare_data:
     resources:
         mem_mb=4000,
         runtime=60,
-        # Not a parameter: the same files in another folder change nothing downstream.
-        data_dir=verbatim(config["data_dir"]),
     params:
         sources=lambda w: sources.of_data(w.dataset),
+    # Its folder is no parameter: the same files in another one change nothing downstream.
     shell:
-        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --data-dir {resources.data_dir:q}"
+        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --config {RESOLVED}"
         " --output {output} 2>&1 | tee {log}"
 
 

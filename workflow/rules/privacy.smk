@@ -75,5 +75,4 @@ for analysis in PLAN.analyses:
             data=dataset_arguments(analysis),
         shell:
             "python workflow/scripts/analyse.py --name {params.name} --analysis {params.plugin}"
-            " --settings {params.settings:q} {params.data} --tables results/tables --figures results/figures"
-            " 2>&1 | tee {log}"
+            " --settings {params.settings:q} {params.data} 2>&1 | tee {log}"

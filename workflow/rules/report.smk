@@ -47,7 +47,7 @@ rule notebook:
             "results/claims/{{paper}}/{table}.csv", table=["claims", "published"]
         ),
         read=lambda w: tables_and_figures(w.paper),
-        kept=lambda w: kept_files(w.paper),
+        kept="results/derived/made.json",
     output:
         notebook="results/notebooks/{paper}.ipynb",
         html=report(
@@ -94,7 +94,7 @@ rule report:
         runs=expand(
             "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
         ),
-        kept=sorted({file for paper in PLAN.papers for file in kept_files(paper)}),
+        kept="results/derived/made.json",
     output:
         index=report(
             "results/reports/index.html",

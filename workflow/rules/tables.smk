@@ -2,8 +2,6 @@
 
 
 rule describe_config:
-    input:
-        driver=f"{SCRIPTS}/describe.py",
     output:
         "results/config.json",
     log:
@@ -14,13 +12,13 @@ rule describe_config:
         mem_mb=200,
         runtime=5,
     params:
-        content=verbatim(json.dumps(config)),
+        digest=naming.digest(config),
     shell:
-        "python {input.driver} config --content {params.content:q} --output {output} 2>&1 | tee {log}"
+        "cp {RESOLVED} {output} 2>&1 | tee {log}"
 
 
-# What is resolved can be larger than an argument of a command may be, so that the driver resolves
-# it again; the digest says when.
+# Resolved again by the driver, from the configuration of this call: what is resolved can be larger
+# than an argument may be, and most changes of the configuration change no study. The digest says when.
 rule describe_study:
     input:
         driver=f"{SCRIPTS}/describe.py",
@@ -33,12 +31,10 @@ rule describe_study:
     resources:
         mem_mb=200,
         runtime=5,
-        # Not a parameter, nor a file: most changes of the configuration change no study.
-        config=verbatim(json.dumps(config)),
     params:
         digest=lambda w: naming.digest(PLAN.studies[w.study]),
     shell:
-        "python {input.driver} study --content {resources.config:q} --name {wildcards.study}"
+        "python {input.driver} study --config {RESOLVED} --name {wildcards.study}"
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 
@@ -54,11 +50,10 @@ rule describe_paper:
     resources:
         mem_mb=200,
         runtime=5,
-        config=verbatim(json.dumps(config)),
     params:
         digest=lambda w: naming.digest(outline.of(w.paper, PAPERS, PLANNED, PLAN)),
     shell:
-        "python {input.driver} paper --content {resources.config:q} --name {wildcards.paper}"
+        "python {input.driver} paper --config {RESOLVED} --name {wildcards.paper}"
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 

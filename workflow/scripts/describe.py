@@ -1,37 +1,36 @@
 """Writes a resolved part of the configuration as the JSON that later steps read."""
 
 import argparse
-import json
 from pathlib import Path
 
 from dpfl.base import cli
 from dpfl.base.errors import UserError
-from dpfl.base.files import write_json
+from dpfl.base.files import read_json, write_json
 from dpfl.planning import compose, naming, outline, plan, unfinished
 
 
 def main() -> None:
-    """Write a configuration that is given, or resolve a study or a paper of one."""
+    """Resolve a study or a paper of a configuration."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--content", type=json.loads, required=True, help="JSON: a configuration")
-    parser.add_argument("--name", help="paper/study, or paper")
-    parser.add_argument("--digest", help="of what is resolved, as it was planned")
+    parser.add_argument("--config", type=read_json, required=True, help="JSON: all of it")
+    parser.add_argument("--name", required=True, help="paper/study, or paper")
+    parser.add_argument("--digest", required=True, help="of what is resolved, as it was planned")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args()
     found = PARTS[args.part](args)
-    if args.digest and naming.digest(found) != args.digest:
+    if naming.digest(found) != args.digest:
         raise UserError(f"{args.name}: what has finished is not what it was when this call began")
     write_json(args.output, found)
 
 
 def _study(args: argparse.Namespace) -> dict:
-    _, _, made = _plan(args.content, args.name.split("/")[0])
+    _, _, made = _plan(args.config, args.name.split("/")[0])
     return made.studies[args.name]
 
 
 def _paper(args: argparse.Namespace) -> dict:
-    return outline.of(args.name, *_plan(args.content, args.name))
+    return outline.of(args.name, *_plan(args.config, args.name))
 
 
 def _plan(config: dict, paper: str) -> tuple[dict, plan.Plan, plan.Plan]:
@@ -42,7 +41,7 @@ def _plan(config: dict, paper: str) -> tuple[dict, plan.Plan, plan.Plan]:
 
 
 RESULTS = Path("results")
-PARTS = {"config": lambda args: args.content, "study": _study, "paper": _paper}
+PARTS = {"study": _study, "paper": _paper}
 
 
 if __name__ == "__main__":

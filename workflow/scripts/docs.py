@@ -1,15 +1,18 @@
-"""Write what README.md and docs/ have of tables, schemas and papers, then build the site.
+"""Write what is generated of README.md, docs/ and CITATION.cff, then build the site.
 
-The site lies in results/docs/site; mkdocs.yml says what is in it.
+The site lies in results/docs/site; mkdocs.yml says what is in it, and the pages of papers, from
+kept runs, are built into it. `--no-site` leaves it out.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from dpfl.base import cli, files
-from dpfl.docs import pages, site
+from dpfl.base import cli, files, options
+from dpfl.docs import hero, pages, site
+from dpfl.provenance import kept
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = Path("results/docs/source"), Path("results/docs/site")
@@ -19,14 +22,17 @@ SERVE = f"python -m http.server --directory {SITE}"
 
 def main() -> None:
     """Write the files, then the site unless it is not wanted."""
-    parser = cli.Parser(description=__doc__)
-    parser.add_argument("--no-site", action="store_true", help="write the files alone")
-    arguments = parser.parse_args()
+    arguments = options.read(__doc__, no_site=False)
+    reference, derived = ROOT / "results/reference", ROOT / kept.HOME
+    kept.all_of(reference, derived, figures=False)
+    kept.derive(reference / hero.PLACE, derived / hero.PLACE)
     for path, text in pages.texts(ROOT).items():
         files.write_text(path, text)
+    shutil.copyfile(hero.source(derived), ROOT / hero.PICTURE)
     if not arguments.no_site:
         site.lay_out(ROOT, ROOT / SOURCE)
         build()
+        pages_of_papers()
         print(f"docs: {SITE / 'index.html'}; its search needs a server: {SERVE}")
 
 
@@ -34,6 +40,14 @@ def build() -> None:
     """Build the site from what is laid out; a dead link ends it with the status of Zensical."""
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def pages_of_papers() -> None:
+    """Lay the pages of all kept results into the site."""
+    driver = Path(__file__).with_name("report_reference.py")
+    done = subprocess.run([sys.executable, driver, "--output", SITE / site.PAGES], cwd=ROOT)
     if done.returncode:
         sys.exit(done.returncode)
 

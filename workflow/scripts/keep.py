@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpfl.base import cli
 from dpfl.base.errors import UserError
-from dpfl.planning import plan, reference
+from dpfl.planning import plan
 from dpfl.provenance import checks, tree
 from dpfl.provenance.keep import Kept
 from dpfl.terminal import choice, lock
@@ -23,7 +23,7 @@ def main() -> None:
     chosen = choice.chosen_or_last(parser.parse_args())
     made = chosen.plan()
     papers = plan.papers_with(made)
-    commit = tree.clean_commit(reference.files_of(made.studies.values()))
+    commit = tree.clean_commit()
     held = lock.Lock()
     try:
         checks.require_finished(made, RESULTS)

@@ -1,6 +1,9 @@
-"""Execute the notebook of papers for one paper, and write its page; a mistake in it is one line."""
+"""Execute the notebook of papers for one paper, and write its page; a mistake in it is one line.
 
-import argparse
+`--paper` is its key, `--output` the executed notebook, `--html` the folder of the page, `--home`
+that of the papers' folders.
+"""
+
 from pathlib import Path
 
 import papermill
@@ -9,7 +12,7 @@ from nbconvert import HTMLExporter
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.base.errors import UserError
 from dpfl.report import layout, markup, paper
 from dpfl.report.reader import Folder
@@ -25,21 +28,15 @@ BODY = Config(
 
 def main() -> None:
     """Write the executed notebook, also where a cell fails, to be looked into; then its page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--template", type=Path, default=Path("notebooks/paper.ipynb"))
-    parser.add_argument("--paper", required=True, help="its key")
-    parser.add_argument("--results", default="results")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--html", type=Path, required=True, help="folder of the page")
-    parser.add_argument("--home", default="workflow/papers", help="the papers' folders")
-    args = parser.parse_args()
-
+    wanted = {"paper": str, "output": Path, "html": Path}
+    given = {"template": Path("notebooks/paper.ipynb"), "home": Path("workflow/papers")}
+    args = options.read(__doc__, **wanted, **given, results="results")
     args.output.parent.mkdir(parents=True, exist_ok=True)
     try:
         papermill.execute_notebook(
             args.template,
             args.output,
-            parameters={"paper": args.paper, "results": args.results, "papers": args.home},
+            parameters={"paper": args.paper, "results": args.results, "papers": str(args.home)},
             kernel_name="python3",
             cwd=".",
             progress_bar=False,
@@ -52,7 +49,7 @@ def main() -> None:
     exporter = HTMLExporter(BODY)
     exporter.register_filter("boxed", markup.boxed)
     body = Markup(exporter.from_filename(str(args.output))[0])
-    title = paper.read(Path(args.home) / args.paper).short
+    title = paper.read(args.home / args.paper).short
     links = layout.links(Folder(Path(args.results)))
     files.write_text(page, layout.render("paper", args.paper, links, title=title, body=body))
 

@@ -1,27 +1,26 @@
-"""Draw one figure of one study, with its numbers and words; equal numbers give equal bytes."""
+"""Draw one figure of one study, with its numbers and words, or write its table.
 
-import argparse
+`--study` is the JSON file of the study, `--figure` a file of dpfl/figures/kinds, `--output` a
+path without its ending: of .png, .pdf, .csv (the numbers) and .txt (the words); with `--table`,
+for figures that have a TABLE, of .csv, .md and .tex. Equal numbers give equal bytes.
+"""
+
 from pathlib import Path
 
 from dpfl import plugins
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.figures import saving
 
 
 def main() -> None:
-    """Write STEM.png, STEM.pdf, its numbers as STEM.csv and its words as STEM.txt."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, required=True, help="JSON file of the study")
-    parser.add_argument(
-        "--figure", required=True, help="a file of dpfl/figures/kinds, such as accuracy"
-    )
-    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
-    parser.add_argument("--output", required=True, help="path without its ending")
-    arguments = parser.parse_args()
-
-    study = files.read_json(arguments.study)
-    drawn = plugins.load("figures/kinds", arguments.figure).draw(study, arguments.runs)
-    saving.save_all(drawn, arguments.output)
+    """Write the files."""
+    wanted = {"study": Path, "figure": str, "runs": Path("results/runs"), "output": Path}
+    args = options.read(__doc__, **wanted, table=False)
+    study, plot = files.read_json(args.study), plugins.load("figures/kinds", args.figure)
+    if args.table:
+        plot.tabulate(study, args.runs, args.output)
+    else:
+        saving.save_all(plot.draw(study, args.runs), args.output)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,16 @@ from types import ModuleType
 
 from dpfl import data, plugins
 from dpfl.base import cli
-from dpfl.base.files import write_sum
+from dpfl.base.files import read_json, write_sum
 
 
 def main() -> None:
     """Read, check and write one data set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True, help="the name of a file in dpfl/data")
-    parser.add_argument("--data-dir", type=Path, required=True, help="where downloads go")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--data-dir", type=Path, help="where files lie or are downloaded to")
+    where.add_argument("--config", dest="data_dir", type=_data_dir, help="JSON that says so")
     parser.add_argument("--output", type=Path, required=True, help="a .safetensors file")
     args = parser.parse_args()
 
@@ -27,6 +29,10 @@ def main() -> None:
         f"{len(arrays.test_targets)} test examples of {_shape(source.SHAPE)}, "
         f"{source.CLASSES} classes{_owners(source)}"
     )
+
+
+def _data_dir(config: str) -> Path:
+    return Path(read_json(config)["data_dir"])
 
 
 def _shape(shape: tuple[int, ...]) -> str:

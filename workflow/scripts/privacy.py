@@ -14,14 +14,9 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.base import cli
-from dpfl.base.errors import UserError
-from dpfl.calculator import output as calculator_output
 from dpfl.calculator import plans as calculator
-from dpfl.calculator.arguments import add_works, one_work, real, setting, whole, works
-from dpfl.calculator.output import at_most, column
-from dpfl.contracts.schedule import Budget, Work
-from dpfl.privacy.cache import NoiseCache
-from dpfl.words.numerals import rounded_up
+from dpfl.calculator.arguments import add_works, real, setting, whole
+from dpfl.calculator.output import epsilon, noise, rounds, schedule
 
 CACHE = Path(__file__).resolve().parents[2] / "results" / "cache"
 
@@ -31,113 +26,6 @@ def main() -> None:
     args = arguments()
     logging.getLogger("absl").setLevel(logging.ERROR)  # orders that rdp leaves out cost nothing
     args.run(args)
-
-
-def epsilon(args: argparse.Namespace) -> None:
-    """Print what the steps cost under every accountant."""
-    rate, steps = one_work(args)
-    rows = calculator.epsilons(rate, args.noise_multiplier, steps, args.delta, args.accountant)
-    facts = {"sample_rate": rate, "noise_multiplier": args.noise_multiplier, "steps": steps}
-    columns = {
-        "accountant": column("accountant", str),
-        "ε": column("epsilon", rounded_up),
-        "CPU seconds": column("seconds", "{:.2f}".format),
-        "remark": remark,
-    }
-    answer(args, facts, rows, columns)
-
-
-def noise(args: argparse.Namespace) -> None:
-    """Print the noise that every combination of rate, steps and target needs."""
-    rates, counts = works(args)
-    rows = calculator.noise_table(
-        rates, counts, args.epsilon, args.delta, args.accountant, cache_of(args), args.jobs
-    )
-    columns = {
-        "q": column("sample_rate", "{:.6g}".format),
-        "steps": column("steps", str),
-        "target ε": column("target", "{:g}".format),
-        "noise multiplier": column("noise_multiplier", rounded_up),
-        f"ε ({args.accountant})": lambda row: at_most(row["epsilon"], row["target"]),
-    }
-    if args.accountant != calculator.CERTIFICATE:
-        columns["ε certified (pld)"] = column("certified", rounded_up)
-    answer(args, {"accountant": args.accountant}, rows, columns)
-
-
-def rounds(args: argparse.Namespace) -> None:
-    """Print how many steps or rounds a budget buys, and what one more would cost."""
-    per_round = 1 if args.steps_per_round is None else args.steps_per_round
-    rows = calculator.rounds(
-        args.sample_rate, args.noise_multiplier, args.epsilon, args.delta, per_round
-    )
-    columns = {
-        "rounds": column("rounds", str),
-        "steps": column("steps", str),
-        "ε": lambda row: at_most(row["epsilon"], args.epsilon),
-        f"within ε = {args.epsilon:g}": lambda row: "yes" if row["within_budget"] else "no",
-    }
-    if args.steps_per_round is None:
-        del columns["rounds"]
-    facts = {
-        "sample_rate": args.sample_rate,
-        "noise_multiplier": args.noise_multiplier,
-        "budget": args.epsilon,
-        "steps_per_round": per_round,
-    }
-    answer(args, facts, rows, columns)
-
-
-def schedule(args: argparse.Namespace) -> None:
-    """Print the noise and the epsilon spent after every round of a budget strategy."""
-    work = Work(args.sample_rate, args.steps_per_round, args.rounds)
-    budget = Budget(args.epsilon, args.delta, args.accountant)
-    settings = dict(args.setting)
-    rows, rule = calculator.schedule(work, budget, args.strategy, settings, cache_of(args))
-    columns = {
-        "round": column("round", str),
-        "steps": column("steps", str),
-        "noise multiplier": column("noise_multiplier", rounded_up),
-        "ε spent": lambda row: at_most(row["epsilon"], args.epsilon),
-    }
-    facts = {**vars(work), "budget": args.epsilon, "strategy": args.strategy, "settings": settings}
-    if rule:
-        del columns["ε spent"]
-        facts["filter"] = rule
-    answer(args, facts, rows, columns)
-    if rule and not args.json:
-        print(
-            f"\nFixed in advance: Renyi order {rule['order']:g}; the sum of the steps' divergences "
-            f"stays at or below {rule['budget']:.6g}, which is ε = {args.epsilon:g} at δ = "
-            f"{args.delta:g}.\nThe noise of the other rounds is decided while training, from what "
-            "was released before."
-        )
-
-
-def remark(row: calculator_output.Row) -> str:
-    """Say which accountant certifies, and why another has no answer."""
-    certificate = "the certificate" if row["accountant"] == calculator.CERTIFICATE else ""
-    return row["reason"] or certificate
-
-
-def answer(
-    args: argparse.Namespace,
-    facts: calculator_output.Row,
-    rows: list[calculator_output.Row],
-    columns: dict[str, calculator_output.Column],
-) -> None:
-    """Print one JSON object, or one table."""
-    if args.json:
-        print(calculator_output.as_json(args.command, args.delta, facts, rows))
-    else:
-        print(calculator_output.as_table(args.delta, facts, rows, columns))
-
-
-def cache_of(args: argparse.Namespace) -> NoiseCache:
-    """Return the cache that was asked for; UserError if its folder is something else."""
-    if args.cache.exists() and not args.cache.is_dir():
-        raise UserError(f"--cache is {args.cache}, expected a folder")
-    return NoiseCache(None if args.no_cache else args.cache)
 
 
 def arguments() -> argparse.Namespace:

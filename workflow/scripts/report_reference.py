@@ -1,6 +1,7 @@
-"""Build the report from kept results alone, without training: results/kept/index.html.
+"""Build the report from kept runs alone, without training: results/kept/index.html.
 
-A page for every folder {paper}/{scale} of results/reference, and a first page for every scale.
+What they say is derived first (derive.py). Then a page for every folder {paper}/{scale} of
+results/reference is made, and a first page for every scale.
 """
 
 import os
@@ -13,12 +14,10 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base import cli, files
-from dpfl.docs import found as answer
 from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import kept
-from dpfl.report import kept_page
-from dpfl.report import page as papers
+from dpfl.report import paper, prose, site
 
 SCRIPTS = Path(__file__).parent
 Told = dict[Path, dict[str, Any]]
@@ -30,10 +29,12 @@ def main() -> None:
     """Check what is kept, then write all pages anew."""
     parser = cli.Parser(description=__doc__)
     parser.add_argument("--reference", type=Path, default=Path("results/reference"))
+    parser.add_argument("--derived", type=Path, default=kept.HOME, help="where that is derived")
     parser.add_argument("--output", type=Path, default=Path("results/kept"))
     parser.add_argument("--home", type=Path, default=folder.HOME, help="the papers' folders")
     args = parser.parse_args()
-    found = [(path, kept.about(path)) for path in kept.folders(args.reference)]
+    kept.all_of(args.reference, args.derived)
+    found = [(path, kept.about(path)) for path in kept.folders(args.derived)]
     files.remove(args.output)
     notebooks, firsts = [], []
     for scale in sorted({path.name for path, _ in found}):
@@ -44,17 +45,17 @@ def main() -> None:
         for stage in (notebooks, firsts):
             list(pool.map(_run, stage))
     page = args.output / "index.html"
-    read = papers.papers({path.parent.name: None for path, _ in found}, args.home)
-    answers = {key: answer.short(args.home / key, args.reference) for key in read}
-    files.write_text(page, kept_page.of_all(found, read, args.reference, answers))
+    read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
+    answers = prose.kept_answers(read, args.home, args.derived)
+    files.write_text(page, site.of_all_kept(found, read, args.derived, answers))
     print(f"report: {page}")
 
 
 def _scale(home: Path, told: Told, args: Any) -> Command:
     """Lay out what is kept at a scale; return the command for its first page."""
-    for path, about in told.items():
-        kept.lay_out(path, about, home)
-    (home / "reference").symlink_to(args.reference.resolve())
+    for path in told:
+        kept.lay_out(path, home)
+    (home / kept.HOME.name).symlink_to(args.derived.resolve())
     files.write_json(
         home / "config.json", {about["paper"]: about["config"] for about in told.values()}
     )

@@ -1,20 +1,25 @@
-"""Asks all models of a study about examples: what attacks that infer membership may see."""
+"""Asks all models of a study about examples: what attacks that infer membership may see.
 
-import argparse
+`--data` are the arrays of the data set. Of every run: `--models` names its file of dpfl/models,
+`--weights` its {run}/model.safetensors, `--assignments` the client of every example. `--output` is
+a .safetensors file.
+"""
+
 from pathlib import Path
 
 import numpy as np
 
 from dpfl import data
 from dpfl.attacks import observed, query
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.base.errors import UserError
 from dpfl.clients.assignment import PUBLIC
 
 
 def main() -> None:
     """Write every model's confidences, whom it was trained on, and the test set as population."""
-    args = _arguments()
+    several = {"models": [str], "weights": [Path], "assignments": [Path]}
+    args = options.read(__doc__, data=Path, **several, output=Path)
     dataset = data.load(args.data)
     told = [
         _of_model(dataset, *run)
@@ -38,17 +43,6 @@ def _of_model(
         client[inside] >= 0,
         query.confidences(model, dataset.test_inputs[outside], dataset.test_targets[outside]),
     )
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="arrays of the data set")
-    several = {"nargs": "+", "required": True}
-    parser.add_argument("--models", **several, help="files of dpfl/models, one a run")
-    parser.add_argument("--weights", type=Path, **several, help="{run}/model.safetensors")
-    parser.add_argument("--assignments", type=Path, **several, help="client of every example")
-    parser.add_argument("--output", type=Path, required=True, help="a .safetensors file")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

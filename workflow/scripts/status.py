@@ -1,7 +1,7 @@
 """Tell how far the runs are, of the last replicate or of the given choice; also while they run."""
 
 from dpfl.base import cli
-from dpfl.terminal import choice, status
+from dpfl.terminal import choice, lock, status
 
 
 def main() -> None:
@@ -9,9 +9,10 @@ def main() -> None:
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
     chosen = choice.chosen_or_last(parser.parse_args())
-    plan, process = chosen.plan(), status.process()
-    print(f"running: {process}" if process else "nothing runs here")
-    for line in status.of_plan(plan, running=process is not None).lines():
+    plan, holder = chosen.plan(), lock.holder()
+    runs = holder is not None and holder.lives()
+    print(f"running: {holder}" if runs else "nothing runs here")
+    for line in status.lines(plan, status.states(plan, runs)):
         print(line)
 
 

@@ -1,4 +1,7 @@
-"""Trains runs, each in a process of its own; a killed one continues, a finished one is kept."""
+"""Trains runs, each in a process of its own; a killed one continues, a finished one is kept.
+
+Or shows the files of one, where Snakemake sees them, if it did not fail.
+"""
 
 import argparse
 import json
@@ -7,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dpfl.base import cli
+from dpfl.base import cli, files
 from dpfl.base.errors import UserError
 from dpfl.runs import finished, sources
 from dpfl.training import job, memory, pack
@@ -17,34 +20,48 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXP
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
         "--runs",
-        required=True,
         type=json.loads,
-        help="JSON list: run, settings, sources, data, assignment, and calibration if any",
+        help="JSON list: run, settings, sources, data, assignment, calibration and made if any",
     )
+    what.add_argument("--show", metavar="RUN", help="a run that was trained")
+    parser.add_argument("--failed", type=Path, help="JSON file: why runs failed, written or read")
     parser.add_argument("--threads", type=int, default=1, help="threads of all of them")
     parser.add_argument("--at-once", type=int, default=1, help="runs that train at a time")
-    parser.add_argument("--show", action="store_true", help="show the files; fail with a run")
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder of results")
     return parser.parse_args()
 
 
 def main() -> None:
-    memory.keep_freed_memory()
+    """Train, or show."""
     args = arguments()
+    if args.show:
+        _show(args)
+    else:
+        _train(args)
+
+
+def _train(args: argparse.Namespace) -> None:
+    """Train all runs; of several, those that fail do so alone, where they are shown."""
+    memory.keep_freed_memory()
     # Read by libraries when they are imported; a run's bits depend on the number of its threads.
     os.environ |= dict.fromkeys(THREADS, str(max(1, args.threads // args.at_once)))
     _require_planned(args.runs)
-    jobs = [job.of(run, args.results) for run in args.runs]
-    failed = pack.train(jobs, args.at_once)
-    if not args.show:
-        pack.stamp(jobs, failed)
-        return
-    for trained in jobs:
-        if trained.run in failed:
+    failed = pack.train([job.of(run, args.results) for run in args.runs], args.at_once)
+    if args.failed:
+        files.write_json(args.failed, failed)
+        if failed and len(args.runs) == 1:  # a scheduler may try again, with more memory and time
             sys.exit(1)
-        finished.show(trained.folder)
+
+
+def _show(args: argparse.Namespace) -> None:
+    why = files.read_json(args.failed).get(args.show)
+    if why:
+        log = args.results / "logs" / "train" / f"{args.show}.log"
+        raise UserError(f"{args.show}: {why} (see {log})")
+    finished.show(args.results / "runs" / args.show)
 
 
 def _require_planned(runs: list[dict[str, Any]]) -> None:

@@ -4,7 +4,6 @@ On equal hardware, with equal versions and code, bits must be equal; else accura
 """
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from tabulate import tabulate
@@ -12,7 +11,7 @@ from tabulate import tabulate
 from dpfl.base import cli
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
-from dpfl.provenance import kept, sample, verify
+from dpfl.provenance import kept_runs, verify
 from dpfl.terminal import lock
 from dpfl.terminal.replicate import count
 
@@ -20,52 +19,54 @@ HEADS = ("run", "kept, %", "now, %", "asked for", "found")
 
 
 def main() -> None:
-    """Check the kept folders, retrain, print the table."""
+    """Choose a sample of the kept folders, retrain it, print the table."""
     parser = cli.Parser(description=__doc__)
     parser.add_argument("--papers", nargs="*", help="default: all that are kept")
     parser.add_argument("--scale", help="default: all that are kept")
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
-    parser.add_argument("--minutes", type=float, default=sample.MINUTES, help="by the estimate")
+    parser.add_argument("--minutes", type=float, default=verify.MINUTES, help="on one core")
     parser.add_argument("--cores", default="all", help="runs that train at a time; default: all")
     parser.add_argument("--reference", type=Path, default=Path("results/reference"))
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--home", type=Path, default=Path("results/verify"))
     args = parser.parse_args()
-    cores = count(args.cores)
-    there = list(kept.folders(args.reference))
-    _expect("paper", args.papers or (), {path.parent.name for path in there})
-    _expect("scale", [args.scale] if args.scale else (), {path.name for path in there})
-    folders = [
-        path
-        for path in there
-        if (not args.papers or path.parent.name in args.papers)
-        and (not args.scale or path.name == args.scale)
-    ]
-    for path in folders:
-        kept.about(path)  # what has changed since is no sample
-    entries = verify.of_folders(folders, args.minutes)
-    if not entries:
-        raise UserError(f"nothing of this in {args.reference} names runs that can be retrained")
-    retrained = {entry["run"]: entry["estimate"] for entry in entries}
-    minutes = sum(retrained.values()) / 60
-    print(f"{len(retrained)} runs are retrained: about {minutes:.1f} core-minutes", flush=True)
-    home = args.results / "verify"
-    held = lock.Lock(home / "running.json", "verify")
+    folders = _chosen(args)
+    chosen = verify.of_folders(folders, args.minutes)
+    if not chosen:
+        raise UserError(f"nothing of this in {args.reference} can be retrained in so many minutes")
+    seconds = sum(verify.cost(row) for rows in chosen.values() for row in rows)
+    runs = sum(map(len, chosen.values()))
+    print(f"{runs} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
+    held, found = lock.Lock(args.home / "running.json", "verify"), []
     try:
-        again = verify.Retraining(home, args.results, args.data_dir, cores)
-        again.train(entries)
-        rows = [verify.compared(entry, again.found(entry)) for entry in entries]
+        for folder, rows in chosen.items():
+            again = verify.Again(folder, rows, args.home, args.data_dir)
+            again.train(count(args.cores))
+            found += again.compared()
     finally:
         held.close()
-    print(tabulate([_shown(row) for row in rows], HEADS))
-    if missing := verify.left_out(folders, entries):
-        print(f"not compared, without training or longer than the time asked: {', '.join(missing)}")
-    sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in rows))
+    print(tabulate(map(_shown, found), HEADS))
+    if missing := [path for path in folders if path not in chosen]:
+        names = ", ".join("/".join(path.parts[-2:]) for path in missing)
+        print(f"not compared, without training or longer than the time asked: {names}")
+    sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in found))
 
 
-def _expect(what: str, names: Iterable[str], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise UserError(f"no {what} {name!r} is kept; {nearest(name, sorted(known))}")
+def _chosen(args: object) -> list[Path]:
+    """Return the kept folders that are asked for; UserError for a name that none has."""
+    there = kept_runs.folders(args.reference)
+    papers, scales = args.papers or (), [args.scale] if args.scale else ()
+    for what, names, known in (
+        ("paper", papers, {path.parent.name for path in there}),
+        ("scale", scales, {path.name for path in there}),
+    ):
+        for name in names:
+            if name not in known:
+                raise UserError(f"no {what} {name!r} is kept; {nearest(name, sorted(known))}")
+    return [
+        path
+        for path in there
+        if (not papers or path.parent.name in papers) and (not scales or path.name in scales)
+    ]
 
 
 def _shown(row: dict) -> list[str]:

@@ -1,11 +1,14 @@
-"""Writes Snakemake's events as lines of JSON, for those who follow it from outside.
+"""Tells Snakemake's progress: a line for every finished run, for stages and for failures.
 
-    snakemake --logger dpfl --logger-dpfl-events FILE
+    snakemake --logger dpfl [--logger-dpfl-terminal DESCRIPTOR]
 
-Snakemake finds the plug-in by the name of this package, on the path of its interpreter.
+Snakemake finds the plug-in by the name of this package, on the path of its interpreter: it imports
+it in every call. So the library is imported where the plug-in is used, from the folder it runs in.
 """
 
-import json
+import os
+import signal
+import sys
 from dataclasses import dataclass, field
 from logging import LogRecord
 from pathlib import Path
@@ -13,39 +16,46 @@ from pathlib import Path
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-KEPT = ("jobid", "job_id", "rule_name", "wildcards", "log", "stats", "job_error_info")
-"""What is kept of an event; Snakemake's own log holds all of it."""
-
 
 @dataclass
 class LogHandlerSettings(LogHandlerSettingsBase):
     """Where to write."""
 
-    events: str = field(default="", metadata={"help": "file to append events to", "required": True})
+    terminal: int = field(default=1, metadata={"help": "descriptor to write to", "type": int})
 
 
 class LogHandler(LogHandlerBase):
-    """One line for every event, written at once."""
+    """Hands records on until the user interrupts: jobs that were ended did not fail."""
 
-    writes_to_stream = False
-    writes_to_file = False  # of Snakemake's text: its default handlers still write that
+    writes_to_stream = False  # of Snakemake's text: its default handlers still write that
+    writes_to_file = False
     has_filter = True
     has_formatter = True
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Open the file, which `close` closes."""
-        self._file = Path(self.settings.events).open("a", encoding="utf-8")  # noqa: SIM115
+        """Begin; from the main thread, as signals need it."""
+        sys.path.insert(0, str(Path("workflow", "scripts").resolve()))
+        from dpfl.terminal.progress import Progress
+
+        self._progress: Progress | None = Progress(self._tell)
+        signal.signal(signal.SIGINT, self._interrupted)
 
     def emit(self, record: LogRecord) -> None:
-        """Write one event; messages that are none are left to the log."""
-        event = getattr(record, "event", None)
-        if event is not None:
-            kept = {key: record.__dict__[key] for key in KEPT if key in record.__dict__}
-            line = {"event": str(event), "time": record.created, **kept}
-            print(json.dumps(line, default=str), file=self._file, flush=True)
+        """Tell what is new; a mistake of ours goes to Snakemake's log, and stops nothing."""
+        try:
+            if self._progress:
+                self._progress.hear(record)
+        except Exception:
+            self.handleError(record)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
+    def _tell(self, line: str) -> None:
+        """Write a line; where nobody can be told any more, nothing goes on unseen."""
+        try:
+            os.write(self.settings.terminal, f"{line}\n".encode())
+        except OSError:
+            os.killpg(0, signal.SIGINT)
+
+    def _interrupted(self, *signal_and_frame: object) -> None:
+        self._progress = None
+        signal.default_int_handler(*signal_and_frame)

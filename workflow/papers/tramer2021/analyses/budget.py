@@ -6,146 +6,48 @@ code draws, an epoch one Gaussian without sampling, each example replaced by non
 statistics were clipped to a constant.
 """
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpfl.base.errors import UserError
 from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from dpfl.tables.columns_shown import Column
 
 TABLES = ("",)
 
-_ROW = ("dataset", "model", "examples", "batch_size", "noise_multiplier", "normalised")
-_RELEASES = 2  # means and second moments
-_MOST_EPOCHS = 1000
-_TICKS = (1, 2, 3, 5, 10, 20, 50)
+_ROW = {
+    **dict.fromkeys(("dataset", "model", "normalised"), lambda *_: None),
+    **dict.fromkeys(("examples", "batch_size"), expect.whole),
+    "noise_multiplier": expect.number,
+}
 
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    expect.mapping("settings", settings, ("epsilon", "delta", "statistics", "rows"))
-    expect.epsilon("settings.epsilon", settings["epsilon"])
-    expect.number("settings.delta", settings["delta"], 1)
-    expect.number("settings.statistics", settings["statistics"])
-    for index, own in enumerate(expect.items("settings.rows", settings["rows"])):
-        where = f"settings.rows.{index}"
-        expect.mapping(where, own, _ROW)
-        expect.whole(f"{where}.examples", own["examples"])
-        expect.whole(f"{where}.batch_size", own["batch_size"])
+    own = {"epsilon": expect.epsilon, "delta": expect.share, "statistics": expect.number}
+    expect.fields("settings", settings, {**own, "rows": _check_rows})
+
+
+def _check_rows(where: str, value: Any) -> None:
+    for index, own in enumerate(expect.items(where, value)):
+        expect.fields(f"{where}.{index}", own, _ROW)
         if own["batch_size"] > own["examples"]:
-            raise UserError(
-                f"{where}.batch_size is {own['batch_size']}, must be <= {own['examples']}"
-            )
-        expect.number(f"{where}.noise_multiplier", own["noise_multiplier"])
+            bound = f"<= {own['examples']}"
+            raise UserError(f"{where}.{index}.batch_size is {own['batch_size']}, must be {bound}")
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     """Return a row for every command: its epochs, which are not printed, and three prices."""
-    import pandas as pd
+    from papers.tramer2021.analyses import _rows
 
     check(settings)
-    return {"": pd.DataFrame([_row(settings, own) for own in settings["rows"]])}
+    return {"": _rows.rows(settings)}
 
 
-def _row(settings: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    from dpfl.privacy import accounting, events
+def shown() -> ModuleType:
+    """Return what readers see of the table: columns and a figure."""
+    from papers.tramer2021.analyses import _rows
 
-    rate, z = own["batch_size"] / own["examples"], own["noise_multiplier"]
-    released = (settings["statistics"],) * _RELEASES if own["normalised"] else ()
-
-    def price(epochs: int, accountant: str) -> float:
-        steps = own["examples"] // own["batch_size"] * epochs
-        event = events.varying(rate, [(z, steps)], released)
-        return accounting.epsilon_of(event, settings["delta"], accountant)
-
-    epochs = _epochs(lambda count: price(count, "classic-rdp"), settings["epsilon"])
-    # An epoch has every example in one batch: it sees the noise once.
-    shuffled = events.varying(1.0, [(z, epochs)], released)
-    return {
-        "dataset": own["dataset"],
-        "model": own["model"],
-        "batch_size": own["batch_size"],
-        "noise_multiplier": z,
-        "statistics": settings["statistics"] if own["normalised"] else float("nan"),
-        "epochs": epochs,
-        "claimed": settings["epsilon"],
-        "delta": settings["delta"],
-        "classic_rdp": price(epochs, "classic-rdp"),
-        "pld": price(epochs, "pld"),
-        "shuffled": accounting.epsilon_of(shuffled, settings["delta"], "gaussian"),
-    }
-
-
-def _epochs(price: "Callable[[int], float]", epsilon: float) -> int:
-    """Return the number of epochs whose price comes nearest to the claim; prices rise."""
-    from bisect import bisect_left
-
-    after = bisect_left(range(1, _MOST_EPOCHS), epsilon, key=price) + 1
-    return min((max(1, after - 1), after), key=lambda count: abs(price(count) - epsilon))
-
-
-def columns() -> "dict[str, dict[str, Column]]":
-    """Return what the table shows to readers."""
-    from dpfl.tables.columns_shown import plain, rounded
-
-    return {
-        "": {
-            "data set": plain("dataset"),
-            "model": plain("model"),
-            "batch": plain("batch_size"),
-            "noise multiplier": rounded("noise_multiplier", "{:.2f}"),
-            "of statistics": rounded("statistics", "{:g}"),
-            "epochs": plain("epochs"),
-            "claimed ε": rounded("claimed", "{:g}"),
-            "classic RDP": rounded("classic_rdp", "{:.3f}"),
-            "PLD": rounded("pld", "{:.3f}"),
-            "shuffled": rounded("shuffled", "{:.2f}"),
-        }
-    }
-
-
-def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
-    """Draw the three prices of every command on one axis."""
-    from matplotlib.ticker import FixedLocator
-
-    from dpfl.figures import style
-
-    table = tables[""]
-    figure, axes = style.canvas(1, 1, panel=(8.0, 0.9 + 0.45 * len(table)))
-    ax, heights = axes[0, 0], [-index for index in range(len(table))]
-    marks = {"classic_rdp": ("classic RDP", "#0072B2", "o"), "pld": ("PLD", "#009E73", "s")}
-    marks["shuffled"] = ("proven for shuffled batches", "#D55E00", "D")
-    for column, (label, colour, marker) in marks.items():
-        ax.plot(table[column], heights, marker, color=colour, label=label, markersize=7)
-    ax.axvline(table["claimed"].iloc[0], color="0.5", linestyle=":", label="claimed")
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(_TICKS))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.minorticks_off()
-    ax.set_yticks(
-        heights, [f"{d}, {m}" for d, m in zip(table["dataset"], table["model"], strict=True)]
-    )
-    style.finish(axes, 1, f"ε at δ = {style.delta_text(table['delta'].iloc[0])}", "")
-    style.title(figure, finding(table))
-    style.legend_below(figure, ax, columns=2)
-    return figure
-
-
-def finding(table: "pd.DataFrame") -> str:
-    """Tell from where to where the prices of all commands go, beside what is claimed."""
-    from dpfl.words.numerals import rounded_up
-
-    def span(name: str) -> str:
-        ends = map(rounded_up, (table[name].min(), table[name].max()))
-        return " to ".join(dict.fromkeys(ends))
-
-    return (
-        f"What is claimed as ε = {table['claimed'].iloc[0]:g} is {span('pld')} by PLD for Poisson "
-        f"batches, and {span('shuffled')} by what is proven for shuffled ones"
-    )
+    return _rows

@@ -69,12 +69,8 @@ class Pair:
 
     def row(self) -> dict[str, Any]:
         """Return the columns that name it."""
-        return {
-            "dataset": self.dataset,
-            "header_epsilon": self.header,
-            "method": self.method,
-            "reading": self.reading,
-        }
+        where = {"dataset": self.dataset, "header_epsilon": self.header}
+        return where | {"method": self.method, "reading": self.reading}
 
 
 def steps(rate: float, epochs: int) -> int:

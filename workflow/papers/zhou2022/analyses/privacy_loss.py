@@ -6,6 +6,8 @@ sum a batch, or with all that the method releases; classic RDP, and PLD, tight a
 """
 
 from collections.abc import Collection
+from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from papers.zhou2022.analyses import _printed
@@ -16,67 +18,56 @@ from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from dpfl.tables.columns_shown import Column
 
 TABLES = ("", "needed", "fit")
 READS = ("workflow/papers/zhou2022/published.csv",)
 
-KEYS = ("batch_size", "examples", "delta", "header_delta", "other_header_delta", "releases")
-
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    expect.mapping("settings", settings, (*KEYS, "search"))
     printed = _printed.losses()
-    expect.whole("settings.batch_size", settings["batch_size"])
-    examples = settings["examples"]
-    _some("settings.examples", examples, dict.fromkeys(cell.dataset for cell in printed))
-    for name, count in examples.items():
-        expect.whole(f"settings.examples.{name}", count)
+    datasets, methods = ({getattr(x, n): None for x in printed} for n in ("dataset", "method"))
+    ends = {"noise_multiplier": expect.number, "sample_rate": expect.rate}
+    search = {name: partial(_ends, each=each) for name, each in ends.items()}
+    own = {
+        "batch_size": expect.whole,
+        "examples": partial(_some, known=datasets, each=expect.whole),
+        **dict.fromkeys(("delta", "header_delta", "other_header_delta"), expect.share),
+        "releases": partial(_some, known=methods, each=_scales),
+        "search": partial(expect.fields, checks=search),
+    }
+    expect.fields("settings", settings, own)
+    for name, count in settings["examples"].items():
         if count < settings["batch_size"]:
             bound = f"at least the batch size, {settings['batch_size']}"
             raise UserError(f"settings.examples.{name} is {count}, must be {bound}")
-    for name in ("delta", "header_delta", "other_header_delta"):
-        expect.number(f"settings.{name}", settings[name], 1)
-    releases = settings["releases"]
-    _some("settings.releases", releases, dict.fromkeys(cell.method for cell in printed))
-    for name, scales in releases.items():
-        for index, scale in enumerate(expect.items(f"settings.releases.{name}", scales)):
-            expect.number(f"settings.releases.{name}.{index}", scale)
-    _check_search(settings["search"])
 
 
-def _some(where: str, value: Any, known: Collection[str]) -> None:
-    """Expect a mapping of some of these names, at least one."""
+def _some(where: str, value: Any, known: Collection[str], each: expect.Check) -> None:
+    """Expect a mapping of some of these names, at least one, whose values pass a check."""
     if not isinstance(value, dict) or not value:
         raise UserError(f"{where} is {value!r}, must be a mapping of some of {', '.join(known)}")
-    for name in value:
+    for name, own in value.items():
         if name not in known:
             raise UserError(f"{where} has the unknown key {name!r}; {nearest(name, known)}")
+        each(f"{where}.{name}", own)
 
 
-def _check_search(search: Any) -> None:
-    """Expect two ends for noise multiplier and sampling rate each."""
-    expect.mapping("settings.search", search, ("noise_multiplier", "sample_rate"))
-    limits = {"noise_multiplier": {}, "sample_rate": {"high": 1, "closed": True}}
-    for name, limit in limits.items():
-        where = f"settings.search.{name}"
-        expect.numbers(
-            where,
-            search[name],
-            lambda at, end, limit=limit: expect.number(at, end, **limit),
-        )
-        if len(search[name]) != 2:
-            raise UserError(f"{where} is {search[name]!r}, must be its two ends")
+def _scales(where: str, value: Any) -> None:
+    for index, scale in enumerate(expect.items(where, value)):
+        expect.number(f"{where}.{index}", scale)
+
+
+def _ends(where: str, value: Any, each: expect.Check) -> None:
+    expect.numbers(where, value, each)
+    if len(value) != 2:
+        raise UserError(f"{where} is {value!r}, must be its two ends")
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     """Return every printed cell beside our price, what would be needed for it, and common fits."""
     from papers.zhou2022.analyses._assumptions import Assumptions, pairs
-    from papers.zhou2022.analyses._needed import fits, needed
-    from papers.zhou2022.analyses._rows import prices
+    from papers.zhou2022.analyses._rows import fits, needed, prices
 
     check(settings)
     assumed = Assumptions.of(settings)
@@ -86,8 +77,6 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
 
 def beside_print(tables: "dict[str, pd.DataFrame]") -> "pd.DataFrame":
     """Return what stands beside each printed loss: its line, our price and the verdict."""
-    from papers.zhou2022.analyses import _printed
-
     lines = {tuple(loss[:4]): line for line, loss in _printed.by_line().items()}
     prices = tables[""]
     places = zip(
@@ -100,15 +89,8 @@ def beside_print(tables: "dict[str, pd.DataFrame]") -> "pd.DataFrame":
     )[["line", "reading", "printed", "ours", "verdict"]]
 
 
-def columns() -> "dict[str, dict[str, Column]]":
-    """Return what each table shows to readers."""
-    from papers.zhou2022.analyses._columns import COLUMNS
+def shown() -> ModuleType:
+    """Return what readers see of the tables: columns and a figure."""
+    from papers.zhou2022.analyses import _shown
 
-    return COLUMNS
-
-
-def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
-    """Draw printed against computed losses: a row of panels per data set, one per header."""
-    from papers.zhou2022.analyses import _figure
-
-    return _figure.draw(tables[""])
+    return _shown

@@ -31,11 +31,7 @@ def residual_scale(beta1: float) -> float:
 
 
 def unclipped_rate(
-    alpha: float,
-    expected_batch: float,
-    noise_multiplier: float,
-    clip_norm: float,
-    scale: float,
+    alpha: float, expected_batch: float, noise_multiplier: float, clip_norm: float, scale: float
 ) -> float:
     """Return r = alpha B / (scale sigma C), the rate of a coordinate that is all noise.
 
@@ -43,13 +39,7 @@ def unclipped_rate(
     where s averages g^2. B is the expected batch size, sigma the noise multiplier, C the clip norm,
     all above 0 (UserError); without noise there is no such prediction.
     """
-    _check_positive(
-        alpha=alpha,
-        expected_batch=expected_batch,
-        noise_multiplier=noise_multiplier,
-        clip_norm=clip_norm,
-        scale=scale,
-    )
+    _check_positive(**locals())
     return alpha * expected_batch / (scale * noise_multiplier * clip_norm)
 
 

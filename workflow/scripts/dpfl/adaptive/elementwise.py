@@ -44,12 +44,16 @@ ORDERS: dict[str, Order] = {"clip-first": clip_first, "adabound": adabound}
 class Elementwise(torch.optim.Optimizer):
     """The loop: `update(parameter, gradient, state, group)` wherever there is a gradient.
 
-    Settings live in the parameter groups and are checked there (UserError). Sparse and complex
-    gradients are refused (UserError). Every parameter counts its own steps.
+    Settings live in the parameter groups and are checked there (UserError); they are the arguments
+    of the file's `build`. Sparse and complex gradients are refused (UserError). Every parameter
+    counts its own steps.
     """
 
     declared: ClassVar[Mapping[str, str]] = {"lr": "number >= 0"}
     """The SETTINGS of the optimizer's file; the names are those of the parameter groups."""
+
+    def __init__(self, params: Params, **settings: Any):
+        super().__init__(params, settings)
 
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Move theta in place; the one thing that an optimizer defines."""
@@ -58,7 +62,8 @@ class Elementwise(torch.optim.Optimizer):
     def add_param_group(self, param_group: Group) -> None:
         """Add a group of parameters; UserError if one of its settings is out of bounds."""
         super().add_param_group(param_group)
-        declared_bounds.check(_name(type(self)), self.declared, self.param_groups[-1])
+        name = declared_bounds.plug_in(type(self))
+        declared_bounds.check(name, self.declared, self.param_groups[-1])
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
@@ -145,11 +150,6 @@ def bounded_rates(optimizer: torch.optim.Optimizer) -> tuple[Tensor, float, floa
     """Return the rates that `bounded_step` clips, for every coordinate [D], and their bounds."""
     pieces = (bounded(state, group) for _, state, group in started(optimizer))
     return gather((rates, limits) for rates, _, limits in pieces)
-
-
-def _name(kind: type) -> str:
-    """Return the name of the optimizer that a class belongs to."""
-    return kind.__module__.rpartition(".")[2].replace("_", "-")
 
 
 def _dense_real(grad: Tensor) -> Tensor:

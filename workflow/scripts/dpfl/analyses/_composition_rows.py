@@ -55,6 +55,7 @@ def _price(own: Mechanism, k: int, slack: float) -> dict[str, Any]:
     advanced, total = composition.advanced(own.epsilon, own.delta, k, slack)
     event = poisson_gaussian(own.sample_rate, own.noise_multiplier, k)
     certain = total >= 1
+    best = math.nan if certain else composition.optimal(own.epsilon, own.delta, k, slack)[0]
     opacus, failure = _opacus(event, own.delta)
     return {
         "mechanism": own.label,
@@ -68,7 +69,7 @@ def _price(own: Mechanism, k: int, slack: float) -> dict[str, Any]:
         "advanced_epsilon": advanced,
         "advanced_delta": total,
         "smaller_epsilon": min(basic, advanced),
-        "optimal_epsilon": math.nan if certain else _optimal(own, k, slack),
+        "optimal_epsilon": best,
         "classic_rdp": classic_rdp.epsilon(event, own.delta),
         "rdp": rdp.epsilon(event, own.delta),
         "prv": opacus,
@@ -77,10 +78,6 @@ def _price(own: Mechanism, k: int, slack: float) -> dict[str, Any]:
         "pld_at_advanced_delta": math.nan if certain else pld.epsilon(event, total),
         "note": "; ".join(filter(None, [own.note, failure, CERTAIN * certain])),
     }
-
-
-def _optimal(own: Mechanism, k: int, slack: float) -> float:
-    return composition.optimal(own.epsilon, own.delta, k, slack)[0]
 
 
 def _opacus(event: DpEvent, delta: float) -> tuple[float, str]:

@@ -4,6 +4,8 @@ On the left ε against the number of rounds, on the right the δ that each bound
 the other mechanisms. Smaller is better, and every line is an upper bound for the same releases.
 """
 
+from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpfl.base.errors import UserError
@@ -11,42 +13,27 @@ from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from dpfl.tables.columns_shown import Column
 
 TABLES = ("", "rule", "crossover")
 
-GIVEN = ("epsilon", "delta")
-SAMPLED = ("sample_rate", "noise_multiplier", "delta")
+GIVEN = {"epsilon": expect.number, "delta": expect.share}
+SAMPLED = {"sample_rate": expect.rate, "noise_multiplier": expect.number, "delta": expect.share}
+"""A round by its epsilon and delta, or by what is sampled and released."""
+RULE = {"epsilon": expect.number, "delta": expect.share, "rounds": expect.counts}
 
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    expect.mapping("settings", settings, ("rounds", "slack", "mechanisms", "rule"))
-    expect.numbers("settings.rounds", settings["rounds"], expect.whole)
-    expect.number("settings.slack", settings["slack"], 1)
-    for index, own in enumerate(expect.items("settings.mechanisms", settings["mechanisms"])):
-        _check_mechanism(f"settings.mechanisms.{index}", own)
-        if own in settings["mechanisms"][:index]:
-            raise UserError(f"settings.mechanisms.{index} is {own}, which is there already")
-    rule = settings["rule"]
-    expect.mapping("settings.rule", rule, ("epsilon", "delta", "rounds"))
-    expect.number("settings.rule.epsilon", rule["epsilon"])
-    expect.number("settings.rule.delta", rule["delta"], 1)
-    expect.numbers("settings.rule.rounds", rule["rounds"], expect.whole)
+    parts = {"mechanisms": _check_mechanisms, "rule": partial(expect.fields, checks=RULE)}
+    expect.fields("settings", settings, {"rounds": expect.counts, "slack": expect.share, **parts})
 
 
-def _check_mechanism(where: str, own: Any) -> None:
-    """Expect a round's epsilon and delta, or its sampling rate, noise multiplier and delta."""
-    given = not isinstance(own, dict) or "epsilon" in own
-    expect.mapping(where, own, GIVEN if given else SAMPLED)
-    if given:
-        expect.number(f"{where}.epsilon", own["epsilon"])
-    else:
-        expect.number(f"{where}.sample_rate", own["sample_rate"], 1, closed=True)
-        expect.number(f"{where}.noise_multiplier", own["noise_multiplier"])
-    expect.number(f"{where}.delta", own["delta"], 1)
+def _check_mechanisms(where: str, value: Any) -> None:
+    for index, own in enumerate(expect.items(where, value)):
+        given = not isinstance(own, dict) or "epsilon" in own
+        expect.fields(f"{where}.{index}", own, GIVEN if given else SAMPLED)
+        if own in value[:index]:
+            raise UserError(f"{where}.{index} is {own}, which is there already")
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
@@ -62,22 +49,8 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     }
 
 
-def columns() -> "dict[str, dict[str, Column]]":
-    """Return what each table shows to readers."""
-    from dpfl.analyses._composition_columns import COLUMNS
+def shown() -> ModuleType:
+    """Return what readers see of the tables: columns, words and a figure."""
+    from dpfl.analyses import _composition_shown
 
-    return COLUMNS
-
-
-def words(tables: "dict[str, pd.DataFrame]") -> str:
-    """Return what the figure shows."""
-    from dpfl.analyses import _composition_figure
-
-    return _composition_figure.finding(tables[""], tables["crossover"])
-
-
-def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
-    """Draw ε and δ of the first mechanism against k, and ε of the others."""
-    from dpfl.analyses import _composition_figure
-
-    return _composition_figure.draw(tables[""], tables["crossover"])
+    return _composition_shown

@@ -5,31 +5,28 @@ grid, those of whole batches the Gaussian's closed form; where RDP finds more th
 upper bound, stands.
 """
 
+from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpfl.plugins import analysis_settings as expect
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from dpfl.tables.columns_shown import Column
 
 TABLES = ("",)
+
+SETTINGS = {
+    "noise_multipliers": partial(expect.numbers, each=expect.number),
+    "rounds": expect.counts,
+    "sample_rates": partial(expect.numbers, each=expect.rate),
+    "delta": expect.share,
+}
 
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    keys = ("noise_multipliers", "rounds", "sample_rates", "delta")
-    expect.mapping("settings", settings, keys)
-    expect.numbers("settings.noise_multipliers", settings["noise_multipliers"], expect.number)
-    expect.numbers("settings.rounds", settings["rounds"], expect.whole)
-    expect.numbers(
-        "settings.sample_rates",
-        settings["sample_rates"],
-        lambda where, value: expect.number(where, value, 1, closed=True),
-    )
-    expect.number("settings.delta", settings["delta"], 1)
+    expect.fields("settings", settings, SETTINGS)
 
 
 def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
@@ -40,30 +37,8 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     return {"": _surface.prices(**settings)}
 
 
-def columns() -> "dict[str, dict[str, Column]]":
-    """Return what the table shows to readers."""
-    from dpfl.tables.columns_shown import plain, rounded
+def shown() -> ModuleType:
+    """Return what readers see of the table: columns, words and a map per sampling rate."""
+    from dpfl.analyses import _surface
 
-    return {
-        "": {
-            "q": rounded("sample_rate"),
-            "z": rounded("noise_multiplier"),
-            "T": plain("rounds"),
-            "ε": rounded("epsilon", "{:.4g}"),
-            "accountant": plain("accountant"),
-        }
-    }
-
-
-def words(tables: "dict[str, pd.DataFrame]") -> str:
-    """Return what the figure shows."""
-    from dpfl.analyses import _surface_figure
-
-    return _surface_figure.finding(tables[""])
-
-
-def draw(tables: "dict[str, pd.DataFrame]") -> "Figure":
-    """Draw one map per sampling rate."""
-    from dpfl.analyses import _surface_figure
-
-    return _surface_figure.draw(tables[""])
+    return _surface

@@ -1,15 +1,13 @@
-"""Whether a network, an optimizer, a loss and settings that somebody gives fit private training."""
+"""Whether a network, an optimizer and a loss that somebody gives fit private training."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
 
 _TOLERANCE = 1e-4  # of the largest loss: far above float32's rounding
 
@@ -96,15 +94,3 @@ def require_own_losses(
             "loss_fn: the loss of an example depends on the others of the batch; expected that of "
             "each alone (reduction='none', nothing divided by the size of the batch)"
         )
-
-
-def require_settings(where: str, function: Callable, settings: Mapping[str, Any]) -> None:
-    """Raise UserError for a setting that a plug-in's function does not have, or lacks."""
-    taken = inspect.signature(function).parameters
-    own = {k: v for k, v in taken.items() if k not in ("clipping", "work", "budget")}
-    for name in settings:
-        if name not in own:
-            raise UserError(f"{where}: unknown setting {name!r}; {nearest(name, own)}")
-    for name, parameter in own.items():
-        if parameter.default is parameter.empty and name not in settings:
-            raise UserError(f"{where}: the setting {name!r} is missing")

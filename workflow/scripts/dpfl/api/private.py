@@ -103,36 +103,29 @@ class Private:
         self._examples = batches(examples, device, "examples")
         self._parts = private_parts.of_method(mechanism, clipping, public)
         private_parts.require_known_noise(self._parts, optimizer)
-        self._delta = delta
-        settings = Settings.read(
-            {
-                "epsilon": epsilon,
-                "delta": delta,
-                "accountant": accountant,
-                "budget": private_parts.of_budget(budget),
-                "federation": {"batch_size": batch_size, "rounds": epochs, "local_epochs": 1},
-                "participation_key": ["private"],
-            }
-        )
+        self._delta, self._process = delta, os.getpid()
+        settings = _settings(given, epochs, accountant, budget)
         content = calibrate(settings, np.zeros(len(self._examples), np.int32))
         self.plan = content["clients"][HOLDER]
         """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch."""
         self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
         self._public = _public(public, self._examples, device)
         self._expected = self.plan["sample_rate"] * len(self._examples)
-        tried = torch.arange(min(_TRIED, len(self._examples)))
-        _require_own(model, loss_fn, *self._examples[tried])
-        seen = private_sources.seen(model, optimizer, loss_fn, self._public)
-        sources = private_sources.of(seed, {**settings.asked(), **self._parts}, seen)
-        self._steps = self._build(loss_fn, sources, audit)
+        self._steps = self._build(loss_fn, self._sources(loss_fn, seed, settings), audit)
         self._before = self._weights()
         self._paid, self._noise = 0, 0.0
         """Of the epoch in progress: how many of its steps are paid, and at what noise."""
-        self._process = os.getpid()
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies and pickles: two of them would draw one noise on two sums."""
         raise UserError(f"Private: it cannot be copied or pickled, {_ONE_NOISE}")
+
+    def _sources(self, loss_fn: Callable, seed: int | None, settings: Settings) -> Sources:
+        """Return the streams of secrets, once network and loss take a few examples."""
+        tried = torch.arange(min(_TRIED, len(self._examples)))
+        _require_own(self.model, loss_fn, *self._examples[tried])
+        seen = private_sources.seen(self.model, self.optimizer, loss_fn, self._public)
+        return private_sources.of(seed, {**settings.asked(), **self._parts}, seen)
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
@@ -230,6 +223,20 @@ def _require_own(
         outputs = model(channels_last(inputs))
     fitness.require_own_losses(loss_fn, outputs, targets)
     require_own_gradients(model, loss_fn, inputs, targets, name)
+
+
+def _settings(given: dict[str, Any], epochs: int, accountant: str, budget: Part) -> Settings:
+    """Return what the noise is calibrated for: the one holder of all examples takes every round."""
+    return Settings.read(
+        {
+            "epsilon": given["epsilon"],
+            "delta": given["delta"],
+            "accountant": accountant,
+            "budget": private_parts.of_budget(budget),
+            "federation": {"batch_size": given["batch_size"], "rounds": epochs, "local_epochs": 1},
+            "participation_key": ["private"],
+        }
+    )
 
 
 def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 
 from dpfl import plugins
-from dpfl.api import fitness
 from dpfl.base.errors import UserError
 from dpfl.checks.fitting import Parts, misfits, needs_public, unknown_noise
 from dpfl.planning.methods import PLUG_INS, named
+from dpfl.plugins import declarations
 
 Part = str | Mapping[str, Any]
 """A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
@@ -30,7 +30,7 @@ def of_method(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
         raise UserError(f"mechanism: {estimator} {found}")
     if needs_public(parts["mechanism"]) and public is None:
         raise UserError(f"public: {estimator} uses public examples; expected inputs and targets")
-    return {kind: _checked(kind, own, "build") for kind, own in parts.items()}
+    return {kind: _checked(kind, own) for kind, own in parts.items()}
 
 
 def require_known_noise(parts: Parts, optimizer: torch.optim.Optimizer) -> None:
@@ -42,7 +42,7 @@ def require_known_noise(parts: Parts, optimizer: torch.optim.Optimizer) -> None:
 
 def of_budget(budget: Part) -> dict[str, Any]:
     """Return the settings of a budget; UserError for one that its file does not take, or lacks."""
-    return _checked("budget", _entry("budget", budget), "schedule")
+    return _checked("budget", _entry("budget", budget))
 
 
 def _entry(kind: str, part: Part) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def _entry(kind: str, part: Part) -> dict[str, Any]:
     return named(kind, dict(entry))
 
 
-def _checked(kind: str, entry: dict[str, Any], function: str) -> dict[str, Any]:
+def _checked(kind: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Return a plug-in's settings; UserError for one that its file does not take, or lacks."""
     package, key = PLUG_INS[kind]
-    file = plugins.load(package, entry[key])
-    own = {name: value for name, value in entry.items() if name != key}
-    fitness.require_settings(f"{kind} {entry[key]}", getattr(file, function), own)
+    for name, near in declarations.wrong_settings(package, entry[key], entry.keys() - {key}):
+        told = f"unknown setting {name!r}; {near}" if near else f"the setting {name!r} is missing"
+        raise UserError(f"{kind} {entry[key]}: {told}")
     return entry

@@ -9,7 +9,7 @@ watched there: it may drop coordinates that no parameter has.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from dpfl.audit.canaries import Canaries
 from dpfl.audit.unheard import Crowd, Unheard
-from dpfl.contracts.protocols import ClientMechanism, ClippingRule, Mechanism
+from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release, Unproven
 from dpfl.draws.noise import Normal
 from dpfl.gradients.dirac import Dirac
@@ -50,22 +50,25 @@ def _wrapped(mechanism: Any, canaries: Canaries, crowd: Crowd, clip_norm: float)
     return kind(mechanism, canaries, crowd, clip_norm)
 
 
-def _bound(clippings: Sequence[ClippingRule], clip_norm: float) -> float:
-    """Return what a canary is clipped to: by the last rule, or by a bound that never moves."""
-    return clippings[-1].clip_norm if clippings else clip_norm
+class _Watched:
+    """A mechanism, watched: it releases what it would."""
 
-
-class Audited:
-    """A mechanism that protects examples, watched."""
-
-    def __init__(self, mechanism: Mechanism, canaries: Canaries, crowd: Crowd, clip_norm: float):
+    def __init__(self, mechanism: Any, canaries: Canaries, crowd: Crowd, clip_norm: float):
         self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
         self._clip_norm = clip_norm
         self.clippings = mechanism.clippings
 
-    def release(self, noise_multiplier: float, expected_batch: float) -> Release | Unproven:
+    def release(self, noise_multiplier: float, expected: float) -> Release | Unproven:
         """Return what the mechanism releases."""
-        return self._mechanism.release(noise_multiplier, expected_batch)
+        return self._mechanism.release(noise_multiplier, expected)
+
+    def _bound(self) -> float:
+        """Return what a canary is clipped to: by the last rule, or by a bound that never moves."""
+        return self.clippings[-1].clip_norm if self.clippings else self._clip_norm
+
+
+class Audited(_Watched):
+    """A mechanism that protects examples, watched."""
 
     def estimate(self, step: Step) -> Tensor:
         """Return the mechanism's estimate, flat [D]; note what it shows at the canaries' columns.
@@ -74,7 +77,7 @@ class Audited:
         """
         promised = of_step(self._mechanism, step.noise_multiplier, step.expected_batch)
         gaussian = is_gaussian(promised)
-        clip_norm = _bound(self.clippings, self._clip_norm)
+        clip_norm = self._bound()
         shift = [clip_norm]
         hits = torch.from_numpy(self._canaries.hits()).to(step.targets.device)
 
@@ -118,19 +121,8 @@ def _combined(x: np.ndarray, promised: Release | Unproven) -> np.ndarray:
     return weights @ x / weights.sum()
 
 
-class AuditedClients:
+class AuditedClients(_Watched):
     """A mechanism that protects clients, watched: a canary's update is one appended coordinate."""
-
-    def __init__(
-        self, mechanism: ClientMechanism, canaries: Canaries, crowd: Crowd, clip_norm: float
-    ):
-        self._mechanism, self._canaries, self._crowd = mechanism, canaries, crowd
-        self._clip_norm = clip_norm
-        self.clippings = mechanism.clippings
-
-    def release(self, noise_multiplier: float, expected_clients: float) -> Release | Unproven:
-        """Return what the mechanism releases."""
-        return self._mechanism.release(noise_multiplier, expected_clients)
 
     def aggregate(
         self,
@@ -142,7 +134,7 @@ class AuditedClients:
         normal: Normal,
     ) -> Tensor:
         """Return the mechanism's mean update, flat [D]; note what its canaries show."""
-        clip_norm, columns = _bound(self.clippings, self._clip_norm), self._canaries.columns
+        clip_norm, columns = self._bound(), self._canaries.columns
         released = self._mechanism.aggregate(
             self._with_canaries(updates, like, SATURATED * clip_norm),
             like=torch.cat([like, like.new_zeros(columns)]),

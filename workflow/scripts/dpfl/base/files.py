@@ -66,6 +66,12 @@ def write_sum(path: Path | str) -> None:
     write_text(f"{path}{SUM}", f"{digest(path)}  {path.name}\n")
 
 
+def write_table(path: Path | str, table: "pd.DataFrame") -> None:
+    """Write a table as CSV with its digest beside it: whoever reads it knows if it was changed."""
+    write_text(path, table.to_csv(index=False, lineterminator="\n"))
+    write_sum(path)
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:

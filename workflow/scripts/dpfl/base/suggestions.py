@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 LONGEST = 80
@@ -14,6 +14,16 @@ def nearest(name: Any, known: Iterable[str]) -> str:
     known = list(known)
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known) or 'none'}"
+
+
+def unknown(
+    names: Iterable[str], known: Iterable[str], before: str, after: str = ""
+) -> Iterator[str]:
+    """Yield `before 'name' after; the nearest known one` for every name that is not known."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            yield f"{before} {name!r}{after}; {nearest(name, known)}"
 
 
 def shortened(value: Any) -> str:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RANK, RATE
 from dpfl.draws import noise, streams
@@ -28,14 +29,7 @@ Contender = Callable[[nn.Module, Tensor, Tensor], Step]
 
 def plain(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
     """Not private, in the layout that the data come in."""
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-
-    def step() -> None:
-        optimizer.zero_grad()
-        cross_entropy(model(inputs), targets).backward()
-        optimizer.step()
-
-    return step
+    return _by_backward(model, _sgd(model), cross_entropy, inputs, targets)
 
 
 def plain_channels_last(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
@@ -88,46 +82,35 @@ class NaiveCentral:
         return ((v.sum(0) + v_noise) @ h + phi.sum(0) + phi_noise) / step.expected_batch
 
 
-def opacus(mode: str, model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
-    """Opacus through make_private; its loss is a mean, its layout channels first."""
+def made_private(model: nn.Module, loader: DataLoader, **how: Any) -> tuple:
+    """Return what Opacus makes of a network: it, its optimizer and more, as `how` says."""
     from opacus import PrivacyEngine
 
-    loader = torch.utils.data.DataLoader(
-        torch.utils.data.TensorDataset(inputs, targets), batch_size=len(targets)
-    )
-    criterion = nn.CrossEntropyLoss()
-    parts = PrivacyEngine().make_private(
+    return PrivacyEngine().make_private(
         module=model,
-        optimizer=torch.optim.SGD(model.parameters(), lr=RATE),
-        criterion=criterion,
+        optimizer=_sgd(model),
         data_loader=loader,
         noise_multiplier=NOISE_MULTIPLIER,
         max_grad_norm=CLIP_NORM,
-        poisson_sampling=False,
-        grad_sample_mode=mode,
+        **how,
     )
-    model, optimizer = parts[:2]
-    if mode == "ghost":
-        criterion = parts[2]
-
-    def step() -> None:
-        optimizer.zero_grad()
-        criterion(model(inputs), targets).backward()
-        optimizer.step()
-
-    return step
 
 
-def functional(
-    model: nn.Module, inputs: Tensor, targets: Tensor, transform: Callable = lambda f: f
-) -> Step:
+def opacus(mode: str, model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
+    """Opacus through make_private; its loss is a mean, its layout channels first."""
+    loader, loss = DataLoader(TensorDataset(inputs, targets), len(targets)), nn.CrossEntropyLoss()
+    how = {"criterion": loss, "poisson_sampling": False, "grad_sample_mode": mode}
+    model, optimizer, *others = made_private(model, loader, **how)
+    return _by_backward(model, optimizer, others[0] if mode == "ghost" else loss, inputs, targets)
+
+
+def functional(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
     """torch.func: vmap over the gradient of one example's loss."""
     parameters = {name: p.detach() for name, p in model.named_parameters()}
 
     def loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         return cross_entropy(functional_call(model, parameters, (x[None],)), y[None])
 
-    @transform
     def clipped_sum(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> dict[str, Tensor]:
         grads = vmap(grad(loss), (None, 0, 0))(parameters, x, y)
         norms = torch.stack([g.flatten(1).norm(dim=1) for g in grads.values()]).norm(dim=0)
@@ -138,6 +121,21 @@ def functional(
         for name, total in clipped_sum(parameters, inputs, targets).items():
             total += NOISE_MULTIPLIER * CLIP_NORM * torch.randn_like(total)
             parameters[name].sub_(total, alpha=RATE / len(targets))
+
+    return step
+
+
+def _sgd(model: nn.Module) -> torch.optim.SGD:
+    return torch.optim.SGD(model.parameters(), lr=RATE)
+
+
+def _by_backward(
+    model: nn.Module, optimizer: Any, loss: Callable, inputs: Tensor, targets: Tensor
+) -> Step:
+    def step() -> None:
+        optimizer.zero_grad()
+        loss(model(inputs), targets).backward()
+        optimizer.step()
 
     return step
 
@@ -159,7 +157,5 @@ CONTENDERS: dict[str, Contender] = {
     **{name: partial(estimated, build) for name, build in SPLIT.items()},
     "Opacus hooks": partial(opacus, "hooks"),
     "Opacus ghost": partial(opacus, "ghost"),
-    "Opacus functorch": partial(opacus, "functorch"),
     "vmap(grad)": functional,
-    "vmap(grad) compiled": partial(functional, transform=torch.compile),
 }

@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl import models
 from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
+from dpfl.bench.contenders import made_private
 from dpfl.bench.steps import cpu_seconds
 from dpfl.draws import noise, streams
 from dpfl.gradients.flat import FlatModel
@@ -79,29 +80,12 @@ def ours() -> Round:
     return trainer.run_round
 
 
-def opacus() -> Round:
-    """A loop that calls make_private for every client, with Poisson batches."""
-    from opacus import PrivacyEngine
-
-    def private(model: torch.nn.Module, loader: DataLoader) -> tuple:
-        return PrivacyEngine().make_private(
-            module=model,
-            optimizer=torch.optim.SGD(model.parameters(), lr=RATE),
-            data_loader=loader,
-            noise_multiplier=NOISE_MULTIPLIER,
-            max_grad_norm=CLIP_NORM,
-        )
-
-    return _loop(private)
+def _not_private(model: torch.nn.Module, loader: DataLoader) -> tuple:
+    return model, torch.optim.SGD(model.parameters(), lr=RATE), loader
 
 
-def plain() -> Round:
-    """The same loop without privacy."""
-    return _loop(lambda m, loader: (m, torch.optim.SGD(m.parameters(), lr=RATE), loader))
-
-
-def _loop(prepare: Callable) -> Round:
-    """Average the models that the participants have trained for one epoch."""
+def loop(prepare: Callable) -> Round:
+    """A loop that prepares every client anew, and averages what each has trained for one epoch."""
     server = _model()
 
     def run(participants: list[int]) -> None:
@@ -123,7 +107,7 @@ def _loop(prepare: Callable) -> Round:
 
 
 LOOPS: dict[str, Callable[[], Round]] = {
-    "non-private loop": plain,
+    "non-private loop": partial(loop, _not_private),
     "ours": ours,
-    "Opacus make_private per client": opacus,
+    "Opacus make_private per client": partial(loop, made_private),
 }

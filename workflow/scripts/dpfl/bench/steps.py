@@ -22,7 +22,6 @@ def measure(
     dataset: str,
     model: str,
     batches: list[int],
-    kept: bool,
     reference: str = REFERENCE,
     each: int = 1,
 ) -> Iterator[dict]:
@@ -30,25 +29,23 @@ def measure(
 
     cpu_ms is the median process CPU time; ratio that median over the median of the reference's
     steps, taken in turns; peak_mb what a step needs above the process after a step on a tiny batch.
-    `kept`: freed memory stays in the process, as in training. Steps are timed `each` at a time, so
-    that what is done in every tenth alone is counted.
+    Freed memory stays in the process, as in training. Steps are timed `each` at a time, so that
+    what is done in every tenth alone is counted.
     """
     torch.set_num_threads(1)
-    if kept:
-        keep_freed_memory()
+    keep_freed_memory()
     build = CONTENDERS[contender]
-    compiled = "compiled" in contender  # whose compilation would be counted as memory
-    if not compiled:
-        build(*_problem(dataset, model, WARM_BATCH))()
+    build(*_problem(dataset, model, WARM_BATCH))()
     warm = _memory_mb("VmRSS")
     for batch in sorted(batches):
         step = build(*_problem(dataset, model, batch))
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets VmHWM
         step()
-        peak = None if compiled else _memory_mb("VmHWM") - warm
+        peak = _memory_mb("VmHWM") - warm
         other = CONTENDERS[reference](*_problem(dataset, model, batch))
         other()
-        yield {"batch": batch, **_pairs(step, other, each), "peak_mb": peak}
+        told = {"model": model, "contender": contender, "batch": batch}
+        yield told | _pairs(step, other, each) | {"peak_mb": peak}
 
 
 def _problem(dataset: str, model: str, batch: int) -> tuple:

@@ -1,22 +1,125 @@
-"""How the privacy calculator shows its rows: a table for readers, strict JSON for machines."""
+"""The commands of the privacy calculator: a table for readers, or strict JSON for machines."""
 
+import argparse
 import json
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dpfl.base.errors import UserError
+from dpfl.calculator import plans as calculator
+from dpfl.calculator.arguments import one_work, works
+from dpfl.contracts.schedule import Budget, Work
+from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
 from dpfl.tables.rendering import markdown
 from dpfl.words.numerals import rounded_up
 
 Row = dict[str, Any]
-Column = Callable[[Row], str]
+Columns = Mapping[str, Callable[[Row], str]]
 
 MEANING = {"unit": "example", "adjacency": ADD_OR_REMOVE_ONE, "sampling": "poisson"}
 IN_WORDS = "Unit: one example, added or removed; every step draws a fresh Poisson batch at rate q."
 
 
-def as_table(delta: float, facts: Row, rows: list[Row], columns: Mapping[str, Column]) -> str:
+def epsilon(args: argparse.Namespace) -> None:
+    """Print what the steps cost under every accountant."""
+    rate, steps = one_work(args)
+    rows = calculator.epsilons(rate, args.noise_multiplier, steps, args.delta, args.accountant)
+    facts = {"sample_rate": rate, "noise_multiplier": args.noise_multiplier, "steps": steps}
+    columns = {
+        "accountant": column("accountant", str),
+        "ε": column("epsilon", rounded_up),
+        "CPU seconds": column("seconds", "{:.2f}".format),
+        "remark": _remark,
+    }
+    _answer(args, facts, rows, columns)
+
+
+def noise(args: argparse.Namespace) -> None:
+    """Print the noise that every combination of rate, steps and target needs."""
+    rates, counts = works(args)
+    rows = calculator.noise_table(
+        rates, counts, args.epsilon, args.delta, args.accountant, _cache_of(args), args.jobs
+    )
+    columns = {
+        "q": column("sample_rate", "{:.6g}".format),
+        "steps": column("steps", str),
+        "target ε": column("target", "{:g}".format),
+        "noise multiplier": column("noise_multiplier", rounded_up),
+        f"ε ({args.accountant})": lambda row: at_most(row["epsilon"], row["target"]),
+    }
+    if args.accountant != calculator.CERTIFICATE:
+        columns["ε certified (pld)"] = column("certified", rounded_up)
+    _answer(args, {"accountant": args.accountant}, rows, columns)
+
+
+def rounds(args: argparse.Namespace) -> None:
+    """Print how many steps or rounds a budget buys, and what one more would cost."""
+    per_round = 1 if args.steps_per_round is None else args.steps_per_round
+    plan = args.sample_rate, args.noise_multiplier, args.epsilon, args.delta, per_round
+    rows = calculator.rounds(*plan)
+    columns = {
+        "rounds": column("rounds", str),
+        "steps": column("steps", str),
+        "ε": lambda row: at_most(row["epsilon"], args.epsilon),
+        f"within ε = {args.epsilon:g}": lambda row: "yes" if row["within_budget"] else "no",
+    }
+    if args.steps_per_round is None:
+        del columns["rounds"]
+    facts = {"sample_rate": args.sample_rate, "noise_multiplier": args.noise_multiplier}
+    facts |= {"budget": args.epsilon, "steps_per_round": per_round}
+    _answer(args, facts, rows, columns)
+
+
+def schedule(args: argparse.Namespace) -> None:
+    """Print the noise and the epsilon spent after every round of a budget strategy."""
+    work = Work(args.sample_rate, args.steps_per_round, args.rounds)
+    budget = Budget(args.epsilon, args.delta, args.accountant)
+    settings = dict(args.setting)
+    rows, rule = calculator.schedule(work, budget, args.strategy, settings, _cache_of(args))
+    columns = {
+        "round": column("round", str),
+        "steps": column("steps", str),
+        "noise multiplier": column("noise_multiplier", rounded_up),
+        "ε spent": lambda row: at_most(row["epsilon"], args.epsilon),
+    }
+    facts = {**vars(work), "budget": args.epsilon, "strategy": args.strategy, "settings": settings}
+    if rule:
+        del columns["ε spent"]
+        facts["filter"] = rule
+    _answer(args, facts, rows, columns)
+    if rule and not args.json:
+        print(
+            f"\nFixed in advance: Renyi order {rule['order']:g}; the sum of the steps' divergences "
+            f"stays at or below {rule['budget']:.6g}, which is ε = {args.epsilon:g} at δ = "
+            f"{args.delta:g}.\nThe noise of the other rounds is decided while training, from what "
+            "was released before."
+        )
+
+
+def _remark(row: Row) -> str:
+    """Say which accountant certifies, and why another has no answer."""
+    certificate = "the certificate" if row["accountant"] == calculator.CERTIFICATE else ""
+    return row["reason"] or certificate
+
+
+def _answer(args: argparse.Namespace, facts: Row, rows: list[Row], columns: Columns) -> None:
+    """Print one JSON object, or one table."""
+    if args.json:
+        print(as_json(args.command, args.delta, facts, rows))
+    else:
+        print(as_table(args.delta, facts, rows, columns))
+
+
+def _cache_of(args: argparse.Namespace) -> NoiseCache:
+    """Return the cache that was asked for; UserError if its folder is something else."""
+    if args.cache.exists() and not args.cache.is_dir():
+        raise UserError(f"--cache is {args.cache}, expected a folder")
+    return NoiseCache(None if args.no_cache else args.cache)
+
+
+def as_table(delta: float, facts: Row, rows: list[Row], columns: Columns) -> str:
     """Return a line on what the numbers mean, one on what was asked, and a Markdown table."""
     meaning = f"ε of all steps together at δ = {delta:g}, rounded up. {IN_WORDS}"
     told = {name: value for name, value in facts.items() if isinstance(value, str | int | float)}
@@ -31,7 +134,7 @@ def as_json(command: str, delta: float, facts: Row, rows: list[Row]) -> str:
     return json.dumps(_finite(answer), indent=2, allow_nan=False)
 
 
-def column(name: str, form: Callable[[Any], str]) -> Column:
+def column(name: str, form: Callable[[Any], str]) -> Callable[[Row], str]:
     """Make a column of formatted values, empty where there is none."""
     return lambda row: "" if row[name] is None else form(row[name])
 

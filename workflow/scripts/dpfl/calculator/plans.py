@@ -4,7 +4,6 @@ Rows of plain numbers; workflow/scripts/privacy.py prints them. The unit is one 
 removed; every step draws a fresh Poisson batch.
 """
 
-import inspect
 import math
 import time
 from collections.abc import Callable, Iterable
@@ -17,9 +16,9 @@ import dp_accounting
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
 from dpfl.clients.participation import local_steps
 from dpfl.contracts.schedule import Budget, Work
+from dpfl.plugins import declarations
 from dpfl.privacy import accounting, events
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import CERTIFICATE
@@ -214,17 +213,12 @@ def _most(price: Callable[[int], float], budget: float, count: int, limit: int) 
 
 def _own_settings(strategy: str, settings: dict[str, str]) -> dict[str, Any]:
     """Return a strategy's settings as its signature wants them."""
-    function = plugins.load(BUDGETS, strategy).schedule
-    parameters = dict(list(inspect.signature(function).parameters.items())[2:])
-    for name in settings:
-        if name not in parameters:
-            raise UserError(f"no setting {name!r} of {strategy}; {nearest(name, parameters)}")
-    for name, parameter in parameters.items():
-        if name not in settings and parameter.default is parameter.empty:
-            raise UserError(f"setting {name!r} of {strategy} is missing; give --setting {name}=...")
-    return {
-        name: _typed(name, text, parameters[name].annotation) for name, text in settings.items()
-    }
+    for name, near in declarations.wrong_settings(BUDGETS, strategy, settings):
+        if near:
+            raise UserError(f"no setting {name!r} of {strategy}; {near}")
+        raise UserError(f"setting {name!r} of {strategy} is missing; give --setting {name}=...")
+    kinds = plugins.load(BUDGETS, strategy).schedule.__annotations__
+    return {name: _typed(name, text, kinds[name]) for name, text in settings.items()}
 
 
 def _typed(name: str, text: str, kind: Any) -> Any:

@@ -1,13 +1,12 @@
 """Finds claims of a paper that could not be judged, whatever the runs: before any of them."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.judging import claims
 from dpfl.papers import folder, measures, published
-from dpfl.planning.methods import COMPONENTS
+from dpfl.planning.methods import SECTIONS
 from dpfl.plugins import declarations
 
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
@@ -37,12 +36,10 @@ def claim_errors(config: dict) -> Iterator[str]:
             yield f"{place}: another claim has this id"
         seen.add(claim["id"])
         for key, kind in (("study", "studies"), ("analysis", "analyses")):
-            if key in claim and claim[key] not in config[kind]:
-                near = nearest(claim[key], config[kind])
-                yield f"{place}: no {claim[key]!r} in {kind}; {near}"
-        for name in [] if "of" in claim else claims.methods(claim):
-            if name not in config["methods"]:
-                yield f"{place}: no {name!r} in methods; {nearest(name, config['methods'])}"
+            named = [claim[key]] if key in claim else []
+            yield from unknown(named, config[kind], f"{place}: no", f" in {kind}")
+        named = [] if "of" in claim else claims.methods(claim)
+        yield from unknown(named, config["methods"], f"{place}: no", " in methods")
         for line in (*_unknown_rows(config["paper"], claim), *_unknown_settings(config, claim)):
             yield f"{place}: {line}"
 
@@ -56,9 +53,8 @@ def _unknown_rows(paper: str, claim: dict) -> Iterator[str]:
     except UserError as error:
         yield str(error)
         return
-    for row in [claim["row"]] if "row" in claim else claim.get("rows", []):
-        if row not in rows:
-            yield f"no row {row!r} in {claim['table']}; {nearest(row, sorted(rows))}"
+    named = [claim["row"]] if "row" in claim else claim.get("rows", [])
+    yield from unknown(named, sorted(rows), "no row", f" in {claim['table']}")
 
 
 def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
@@ -73,7 +69,9 @@ def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
     yield from _unknown("cells", claim.get("cells", {}), known)
     if "of" in claim:
         yield from _unknown("of", [claim["of"]], [METHOD, *varied])
-        yield from _undefined(config, claim["of"], claims.methods(claim))
+        kind = {**SECTIONS, METHOD: "methods"}.get(claim["of"])
+        named = claims.methods(claim) if kind else []
+        yield from unknown(named, config[kind or "methods"], "no", f" in {kind}")
     if "over" in claim:
         yield from _trend_errors(claim, varied)
 
@@ -89,18 +87,7 @@ def _trend_errors(claim: dict, varied: dict[str, list]) -> Iterator[str]:
 
 
 def _unknown(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    known = list(dict.fromkeys(known))
-    for name in named:
-        if name not in known:
-            yield f"{key} names {name!r}, which is no setting there; {nearest(name, known)}"
-
-
-def _undefined(config: dict, setting: str, values: Iterable[Any]) -> Iterator[str]:
-    """Find names that nothing defines, among the values of a setting that are names."""
-    kind = {**COMPONENTS, "partition": "partitions", METHOD: "methods"}.get(setting)
-    for value in values if kind else ():
-        if value not in config[kind]:
-            yield f"no {value!r} in {kind}; {nearest(value, config[kind])}"
+    return unknown(named, dict.fromkeys(known), f"{key} names", ", which is no setting there")
 
 
 def _coordinates(paper: str) -> list[str]:

@@ -9,13 +9,15 @@ plugin_settings), components that do not fit together and settings that no data 
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest, shortened
+from dpfl.base.suggestions import shortened, unknown
 from dpfl.checks.claim_errors import claim_errors
-from dpfl.checks.feasibility import impossible, mismatches
+from dpfl.checks.feasibility import impossible
+from dpfl.checks.fitting import mismatches
 from dpfl.checks.lacking import too_many
 from dpfl.checks.plugin_settings import plugin_errors
 from dpfl.checks.schema_errors import broken_schema, not_numbers
@@ -32,21 +34,13 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _raise(not_numbers(config))
     _raise(broken_schema("config", config))
     _raise(_wrong_data_dir(Path(config["data_dir"])))
-    if config["papers"] is not None:
-        _raise(_unknown_papers(config["papers"]))
+    known = folder.names()
+    _raise(unknown(config["papers"] or [], known, "config: papers: no", " in workflow/papers"))
     for key in compose.chosen(config):
         _raise(_wrong_folder(key))
         _raise(_file_errors(folder.load(key)))
     papers = compose.compose(config)
-    for stage in (
-        _shapes,
-        _sizes,
-        unknown_names,
-        claim_errors,
-        plugin_errors,
-        mismatches,
-        _printed,
-    ):
+    for stage in STAGES:
         _raise(_told(stage, papers))
     _raise(impossible(papers.values()))
     for key in papers:
@@ -62,15 +56,13 @@ def _raise(lines: Iterable[str]) -> None:
 
 def _told(stage: Any, papers: dict[str, dict]) -> Iterator[str]:
     """Find the mistakes of every paper; one that several papers share is told once, of none."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for key, config in papers.items():
         for line in stage(config):
-            found.setdefault(line, []).append(key)
+            found.setdefault(line, {})[key] = None
     for line, keys in found.items():
-        whose = (
-            f"config: {keys[0]}: " if len(keys) < len(papers) or len(papers) == 1 else "config: "
-        )
-        yield line.replace("config: ", whose, 1)
+        shared = 1 < len(papers) == len(keys)
+        yield line if shared else line.replace("config: ", f"config: {next(iter(keys))}: ", 1)
 
 
 def _wrong_data_dir(path: Path) -> Iterator[str]:
@@ -79,12 +71,6 @@ def _wrong_data_dir(path: Path) -> Iterator[str]:
         yield f"config: data_dir = {path}, which is no folder"
     elif not path.exists() and not path.absolute().parent.is_dir():
         yield f"config: data_dir = {path}: there is no {path.absolute().parent} to make it in"
-
-
-def _unknown_papers(keys: list[str]) -> Iterator[str]:
-    for key in keys:
-        if key not in folder.names():
-            yield f"config: papers: no {key!r} in workflow/papers; {nearest(key, folder.names())}"
 
 
 def _wrong_folder(key: str) -> Iterator[str]:
@@ -105,10 +91,6 @@ def _file_errors(paper: folder.Paper) -> Iterator[str]:
             yield line.replace("config: ", f"{where}: ", 1)
 
 
-def _shapes(config: dict) -> Iterator[str]:
-    yield from broken_schema("composed", config)
-
-
 def _sizes(config: dict) -> Iterator[str]:
     for name, study in config["studies"].items():
         yield from too_many(f"config: studies.{name}", study)
@@ -119,6 +101,11 @@ def _printed(config: dict) -> Iterator[str]:
     for name in config["select"]:
         if name in config["studies"]:
             yield from Beside(config["paper"], name, config).mistakes()
+
+
+_shapes = partial(broken_schema, "composed")
+STAGES = (_shapes, _sizes, unknown_names, claim_errors, plugin_errors, mismatches, _printed)
+"""What finds mistakes in the configuration of a paper; a stage rests on those before it."""
 
 
 def _unmatched(key: str) -> Iterator[str]:

@@ -11,6 +11,20 @@ from pathlib import Path
 from dpfl.base import yaml_file
 from dpfl.base.errors import UserError
 
+RESOLVED = Path(".snakemake/config.json")
+"""The configuration of the Snakemake that runs here, for its jobs: too long for an argument."""
+
+
+def check_folder(home: Path) -> None:
+    """Raise a UserError where a call is made from another folder than the workflow's own.
+
+    A working folder with a link to the workflow, as `make verify` has one, is as good.
+    """
+    if Path("workflow").resolve() != (home / "workflow").resolve():
+        raise UserError(f"this runs in the folder {home} only: first cd there")
+    if set("{}") & set(str(home)):
+        raise UserError(f"{home}: to Snakemake, braces in a path are wildcards; rename the folder")
+
 
 def check_files(paths: Iterable[str | Path]) -> None:
     """Raise a UserError with a line for every file that is no YAML mapping, or repeats a key."""

@@ -1,85 +1,21 @@
-"""Finds what a configuration asks for and no run could do: parts or sizes that do not fit.
+"""Finds what no run could do: sizes that do not fit, budgets that nothing prices.
 
-Every name and every setting of it is known to be valid when these checks are made.
+Every name and every setting is known to be valid when these checks are made.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import itemgetter
 
-from dpfl import plugins, tuning
+from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.checks.fitting import misfits, needs_public
-from dpfl.checks.lacking import lacking
-from dpfl.checks.pricing import Spending, unpriceable
 from dpfl.clients import assignment
 from dpfl.clients.participation import local_steps
-from dpfl.planning import stages
-from dpfl.planning.methods import PLUG_INS, components, epsilon_of, unit_of, variants
-from dpfl.plugins import bounds
+from dpfl.planning.methods import components, epsilon_of, unit_of, variants
+from dpfl.privacy.priceable import MOST_NOISE, MOST_STEPS
 
-
-def mismatches(config: dict) -> Iterator[str]:
-    """Find components that do not fit together: clipping rules, units, numbers that none takes."""
-    for name, study in config["studies"].items():
-        where, units = f"config: studies.{name}", {}
-        yield from lacking(where, study)
-        for method in study["methods"]:
-            for variant in variants(study, method):
-                try:
-                    parts = components(config, method, variant)
-                except UserError as error:
-                    yield f"{where}.vary: {error}, for {method}"
-                    break
-                units.setdefault(unit_of(config, method, variant), method)
-                yield from _out_of_bounds(f"{where}: {method}", parts)
-                yield from _misfits(where, method, parts, unit_of(config, method, variant))
-                yield from _beyond_the_grid(where, config, study, method, variant)
-                if needs_public(parts["mechanism"]) and not study.get("public_examples"):
-                    yield f"{where}.public_examples, expected more than 0: {method} uses some"
-        if len(units) > 1:
-            found = ", ".join(f"{unit} ({method})" for unit, method in sorted(units.items()))
-            yield f"{where}.methods protect {found}, expected one unit: they share no column"
-
-
-def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
-    """Check what a study varies against the bounds that its plug-ins declare."""
-    for component, part in parts.items():
-        if component in PLUG_INS:
-            package, key = PLUG_INS[component]
-            declared = plugins.constant(package, part[key], "SETTINGS")
-            try:
-                bounds.check(where, declared, part.get("settings", part))
-            except UserError as error:
-                yield str(error)
-
-
-def _beyond_the_grid(
-    where: str, config: dict, study: dict, method: str, variant: dict
-) -> Iterator[str]:
-    """Check how far a rule with stages may go outwards from a grid, by its factor at a time."""
-    rule = stages.rule_of(study)
-    steps = Counter(stage.along for stage in tuning.stages(rule["uses"], rule["over"]))
-    for key in (key for key in rule["over"] if steps[key] and key in study.get("vary", {})):
-        ladder = sorted(study["vary"][key])
-        factor = max((high / low for low, high in pairwise(ladder)), default=1) ** steps[key]
-        for end in (ladder[0] / factor, ladder[-1] * factor):
-            beyond = components(config, method, variant | {key: end})
-            told = f"{where}: {rule['uses']} may go on from {key} = {ladder[0]:g} to {ladder[-1]:g}"
-            yield from _out_of_bounds(told, beyond)
-
-
-def _misfits(where: str, method: str, parts: dict, unit: str) -> Iterator[str]:
-    """Compare a method's mechanism with its clipping rule and its federation."""
-    yield from (f"{where}: {method} {found}" for found in misfits(parts))
-    if unit == "client" and "statistics" in parts:
-        yield f"{where}: {method} has statistics, which protect one example, with unit client"
-    if unit == "client":
-        for key, needed in (("weighting", "uniform"), ("state", "reset")):
-            if parts["federation"][key] != needed:
-                found = parts["federation"][key]
-                yield f"{where}: {method} has {key} {found!r}, expected {needed!r} with unit client"
+CERTIFICATE, PLAIN = "pld", 1e-2
+"""From this epsilon on, noise meets every target by the accountant that certifies."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +32,13 @@ class Use:
     unit: str
     epsilons: tuple[float, ...]
     """The finite ones."""
-    delta: float
-    accountant: str
 
 
-def impossible(papers: Iterable[dict]) -> Iterator[str]:
-    """Find federations that the data set of a selected study, or of its grid, cannot fill."""
+def impossible(papers: Collection[dict]) -> Iterator[str]:
+    """Find federations that the data set of a selected study, or of its grid, cannot fill.
+
+    Then plans that cannot be priced, by the delta and the accountant that all papers share.
+    """
     uses = sorted((use for config in papers for use in _uses(config)), key=lambda u: u.examples)
     # The same mistake with another number of examples is told once.
     told: dict[str, str] = {}
@@ -111,9 +48,9 @@ def impossible(papers: Iterable[dict]) -> Iterator[str]:
     yield from (f"{mistake}, {bound}" for mistake, bound in told.items())
     if told:
         return
-    for delta in {use.delta: None for use in uses}:
-        yield from _delta_error(delta, [use for use in uses if use.epsilons and use.delta == delta])
-    yield from unpriceable(map(_spending, uses))
+    for config in list(papers)[:1]:
+        yield from _delta_error(config["delta"], [use for use in uses if use.epsilons])
+        yield from _unpriceable(config["delta"], config["accountant"], uses)
 
 
 def _uses(config: dict) -> Iterator[Use]:
@@ -142,8 +79,6 @@ def _uses(config: dict) -> Iterator[Use]:
                     examples,
                     unit,
                     finite,
-                    config["delta"],
-                    config["accountant"],
                 )
 
 
@@ -224,20 +159,6 @@ def _shape(sizes: tuple[int | None, ...]) -> str:
     return " x ".join("any" if size is None else str(size) for size in sizes)
 
 
-def _spending(use: Use) -> Spending:
-    """Return the sampled steps of the one who spends most, as far as sizes are known by now."""
-    federation, clients = use.federation, use.federation["clients"]
-    if use.unit == "client":
-        rate, steps = (federation["clients_per_round"] or clients) / clients, 1
-    else:
-        size, batch = use.examples // clients, federation["batch_size"]
-        rate = batch / size
-        steps = local_steps(size, batch, federation["local_epochs"], federation["local_steps"])
-    return Spending(
-        use.name, rate, federation["rounds"] * steps, use.epsilons, use.delta, use.accountant
-    )
-
-
 def _owner_errors(use: Use) -> Iterator[tuple[str, str]]:
     """Compare a federation by natural clients with those that the data set has."""
     split, clients = use.federation["partition"], use.federation["clients"]
@@ -255,3 +176,55 @@ def _owner_errors(use: Use) -> Iterator[tuple[str, str]]:
             f"{where}.clients = {clients} with partitions.{split}",
             f"expected at most {owners}, the natural clients of {use.dataset}",
         )
+
+
+def _unpriceable(delta: float, accountant: str, uses: list[Use]) -> Iterator[str]:
+    """Find federations, each once, whose steps or budgets the accountant cannot price."""
+    spent = dict.fromkeys((use.name, *_spent(use), use.epsilons) for use in uses)
+    told = set()
+    for name, rate, steps, epsilons in sorted(spent, key=itemgetter(2), reverse=True):
+        if name in told:
+            continue
+        where = f"federations.{name}"
+        found = []
+        if steps > MOST_STEPS:
+            found = [f"config: {where} takes {steps} steps, expected at most {MOST_STEPS}"]
+        elif epsilons:
+            found = list(_accountant_errors(where, rate, steps, min(epsilons), delta, accountant))
+        told |= {name for _ in found}
+        yield from found
+
+
+def _spent(use: Use) -> tuple[float, int]:
+    """Return sampling rate and steps of the one who spends most, as far as sizes are known."""
+    federation, clients = use.federation, use.federation["clients"]
+    if use.unit == "client":
+        return (federation["clients_per_round"] or clients) / clients, federation["rounds"]
+    size, batch = use.examples // clients, federation["batch_size"]
+    steps = local_steps(size, batch, federation["local_epochs"], federation["local_steps"])
+    return batch / size, federation["rounds"] * steps
+
+
+def _accountant_errors(
+    where: str, rate: float, steps: int, least: float, delta: float, accountant: str
+) -> Iterator[str]:
+    """Price the steps with so much noise that nothing could be learned; imports the accountant."""
+    chosen, package = f"config: accountant = {accountant}", "privacy/accountants"
+    if rate < 1 and not plugins.constant(package, accountant, "SAMPLED", True):
+        known = plugins.names(package)
+        able = [name for name in known if plugins.constant(package, name, "SAMPLED", True)]
+        told = f"which prices no sampled batches, as {where} draws them"
+        yield f"{chosen}, {told}; expected one of {', '.join(able)}"
+        return
+    if accountant == CERTIFICATE and least >= PLAIN:
+        return
+    from dpfl.privacy import accounting
+
+    try:
+        cheapest = accounting.epsilon(rate, MOST_NOISE, steps, delta, accountant)
+    except UserError as error:
+        yield f"{chosen}: {error}"
+        return
+    if cheapest > least:
+        told = f"prices the {steps} steps of {where} at {cheapest:.3g} or more"
+        yield f"{chosen} {told}, epsilon is {least:g}"

@@ -1,9 +1,19 @@
-"""Whether a mechanism and a clipping rule go together, by what the mechanism's file declares."""
+"""Whether the components of a method go together, by what their files declare.
 
+Every name and every setting is known to be valid when these checks are made.
+"""
+
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
-from dpfl import plugins
+from dpfl import plugins, tuning
+from dpfl.base.errors import UserError
+from dpfl.checks.lacking import lacking
+from dpfl.checks.plugin_settings import out_of_bounds
+from dpfl.planning import stages
+from dpfl.planning.methods import PLUG_INS, components, unit_of, variants
 
 Parts = dict[str, dict[str, Any]]
 """Settings of the `mechanism`, the `clipping` and any `optimizer`, as a run names them."""
@@ -44,3 +54,61 @@ def needs_public(mechanism: dict[str, Any]) -> bool:
     if isinstance(needs, bool):
         return needs
     return any(mechanism.get(key) == value for key, value in needs.items())
+
+
+def mismatches(config: dict) -> Iterator[str]:
+    """Find components of studies that do not fit together: rules, units, numbers out of bounds."""
+    for name, study in config["studies"].items():
+        where, units = f"config: studies.{name}", {}
+        yield from lacking(where, study)
+        for method in study["methods"]:
+            for variant in variants(study, method):
+                try:
+                    parts = components(config, method, variant)
+                except UserError as error:
+                    yield f"{where}.vary: {error}, for {method}"
+                    break
+                unit = unit_of(config, method, variant)
+                units.setdefault(unit, method)
+                yield from _out_of_bounds(f"{where}: {method}", parts)
+                yield from (f"{where}: {method} {found}" for found in misfits(parts))
+                if unit == "client":
+                    yield from _example_level(f"{where}: {method}", parts)
+                yield from _beyond_the_grid(where, config, study, method, variant)
+                if needs_public(parts["mechanism"]) and not study.get("public_examples"):
+                    yield f"{where}.public_examples, expected more than 0: {method} uses some"
+        if len(units) > 1:
+            found = ", ".join(f"{unit} ({method})" for unit, method in sorted(units.items()))
+            yield f"{where}.methods protect {found}, expected one unit: they share no column"
+
+
+def _out_of_bounds(where: str, parts: dict) -> Iterator[str]:
+    """Check what a study varies against the bounds that its plug-ins declare."""
+    for component in (name for name in PLUG_INS if name in parts):
+        (package, key), part = PLUG_INS[component], parts[component]
+        yield from out_of_bounds(where, package, part[key], part.get("settings", part))
+
+
+def _beyond_the_grid(
+    where: str, config: dict, study: dict, method: str, variant: dict
+) -> Iterator[str]:
+    """Check how far a rule with stages may go outwards from a grid, by its factor at a time."""
+    rule = stages.rule_of(study)
+    steps = Counter(stage.along for stage in tuning.stages(rule["uses"], rule["over"]))
+    for key in (key for key in rule["over"] if steps[key] and key in study.get("vary", {})):
+        ladder = sorted(study["vary"][key])
+        factor = max((high / low for low, high in pairwise(ladder)), default=1) ** steps[key]
+        for end in (ladder[0] / factor, ladder[-1] * factor):
+            beyond = components(config, method, variant | {key: end})
+            told = f"{where}: {rule['uses']} may go on from {key} = {ladder[0]:g} to {ladder[-1]:g}"
+            yield from _out_of_bounds(told, beyond)
+
+
+def _example_level(where: str, parts: dict) -> Iterator[str]:
+    """Find what protects single examples in a method that protects clients."""
+    if "statistics" in parts:
+        yield f"{where} has statistics, which protect one example, with unit client"
+    for key, needed in (("weighting", "uniform"), ("state", "reset")):
+        found = parts["federation"][key]
+        if found != needed:
+            yield f"{where} has {key} {found!r}, expected {needed!r} with unit client"

@@ -1,27 +1,19 @@
-"""Checks that every plug-in named in a configuration exists and takes the settings it is given.
+"""Checks that every plug-in named in a configuration exists and takes the settings it is given."""
 
-Signatures are read from the source: importing a plug-in would cost two CPU seconds.
-"""
-
-import ast
 from collections.abc import Iterator
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
 from dpfl.contracts import plugin_files
 from dpfl.planning import stages
+from dpfl.planning.methods import PLUG_INS, SECTIONS
 from dpfl.plugins import analyses, bounds, declarations
 
-# section: package, the function of its files, how many arguments the workflow gives
-TAKERS = {
-    "partitions": ("clients/partitions", "assign", 3),
-    "mechanisms": ("mechanisms", "build", 1),
-    "clippings": ("clippings", "build", 0),
-    "budgets": ("privacy/budgets", "schedule", 2),
-    "optimizers": ("optimizers", "build", 1),
-    "statistics": ("statistics", "build", 0),
-}
+PACKAGES = {section: PLUG_INS[part][0] for part, section in SECTIONS.items() if part in PLUG_INS}
+"""The package of the plug-ins that the entries of a section use."""
+
+Named = tuple[tuple[str, str], str]
+"""A plug-in, (package, name), and where a configuration names it."""
 
 
 def plugin_errors(config: dict) -> Iterator[str]:
@@ -29,22 +21,15 @@ def plugin_errors(config: dict) -> Iterator[str]:
 
     Settings are read only where all files are as they must be.
     """
-    broken = False
-    for error in _file_errors(config):
-        broken = True
-        yield error
+    broken = list(_file_errors(config))
+    yield from broken
     if broken:
         return
-    for section in TAKERS:
-        for name, entry in config[section].items():
-            yield from _setting_errors(section, name, entry)
     for name, analysis in config["analyses"].items():
         yield from _analysis_errors(config["paper"], name, analysis)
-    for name, optimizer in config["optimizers"].items():
-        yield from _optimizer_errors(config, name, optimizer)
-    for section in ("partitions", "mechanisms", "clippings", "budgets", "statistics"):
+    for section in PACKAGES:
         for name, entry in config[section].items():
-            yield from _bound_errors(section, name, entry, entry)
+            yield from _setting_errors(config, section, name, entry)
 
 
 def _analysis_errors(paper: str, name: str, entry: dict) -> Iterator[str]:
@@ -63,79 +48,73 @@ def _analysis_errors(paper: str, name: str, entry: dict) -> Iterator[str]:
 
 def _file_errors(config: dict) -> Iterator[str]:
     """Find plug-ins without a file, and files without their function or with unknown constants."""
-    functions = {package: (function, given) for package, function, given in TAKERS.values()}
-    named = _named(config)
-    for (package, name), where in named.items():
+    named = dict(reversed(list(_named(config))))
+    for plug_in, where in named.items():
         try:
-            plugins.path_of(package, name)
+            plugins.path_of(*plug_in)
         except UserError as error:
             yield f"config: {where}: {error}"
             return
     for package, name in named:
         if package not in plugin_files.FILES:
             continue
+        has_function = package in declarations.FUNCTIONS
         try:
-            taken = (
-                _arguments(package, name, *functions[package])[0] if package in functions else []
-            )
+            taken = declarations.arguments(package, name)[0] if has_function else []
             yield from declarations.errors(package, name, taken)
         except UserError as error:
             yield str(error)
 
 
-def _named(config: dict) -> dict[tuple[str, str], str]:
-    """Return every plug-in that a configuration names, package and name, with where it stands."""
-    named = [
-        ("privacy/accountants", config["accountant"], "accountant"),
-        *(("data", d, f"models.{d}") for d in config["models"]),
-        *(("models", m, f"models.{d}") for d, m in config["models"].items()),
-        *(
-            ("models", m, f"studies.{n}.vary.model")
-            for n, s in config["studies"].items()
-            for m in s.get("vary", {}).get("model", [])
-        ),
-        *(
-            ("tuning", stages.rule_of(s)["uses"], f"studies.{n}.tuning.uses")
-            for n, s in config["studies"].items()
-        ),
-        *(
-            (package, entry["uses"], f"{section}.{name}")
-            for section, (package, *_) in TAKERS.items()
-            for name, entry in config[section].items()
-        ),
-        *(
-            (analyses.package_of(config["paper"], a["uses"]), a["uses"], f"analyses.{n}")
-            for n, a in config["analyses"].items()
-        ),
-        *(
-            ("models", m, f"analyses.{n}.settings.models")
-            for n, a in config["analyses"].items()
-            for m in analyses.models_of(a)
-        ),
-        *(
-            ("figures/kinds", f, f"studies.{n}")
-            for n, s in config["studies"].items()
-            for f in s.get("figures", [])
-        ),
-    ]
-    return {(package, name): where for package, name, where in reversed(named)}
+def _named(config: dict) -> Iterator[Named]:
+    """Yield every plug-in that a configuration names."""
+    yield ("privacy/accountants", config["accountant"]), "accountant"
+    for dataset, model in config["models"].items():
+        yield from ((pair, f"models.{dataset}") for pair in (("data", dataset), ("models", model)))
+    for section, package in PACKAGES.items():
+        for name, entry in config[section].items():
+            yield (package, entry["uses"]), f"{section}.{name}"
+    for name, entry in config["analyses"].items():
+        yield (_package(config["paper"], entry["uses"], name), entry["uses"]), f"analyses.{name}"
+        for model in analyses.models_of(entry):
+            yield ("models", model), f"analyses.{name}.settings.models"
+    for name, study in config["studies"].items():
+        where = f"studies.{name}"
+        yield ("tuning", stages.rule_of(study)["uses"]), f"{where}.tuning.uses"
+        yield from ((("figures/kinds", figure), where) for figure in study.get("figures", []))
+        for model in study.get("vary", {}).get("model", []):
+            yield ("models", model), f"{where}.vary.model"
 
 
-def _optimizer_errors(config: dict, name: str, optimizer: dict) -> Iterator[str]:
-    """Check an optimizer's settings, and the rates of the grids it runs, against their bounds."""
-    key = optimizer["rate_key"]
-    if key in optimizer["settings"]:
-        yield f"config: optimizers.{name}.settings has {key!r}, which rate_key already gives"
-    for rate in [optimizer["rate"], *_grid_rates(config, name)]:
-        settings = {**optimizer["settings"], key: rate}
-        yield from _bound_errors("optimizers", name, optimizer, settings)
-
-
-def _bound_errors(section: str, name: str, entry: dict, settings: dict) -> Iterator[str]:
-    """Check settings of an entry against the bounds that its plug-in declares."""
-    declared = plugins.constant(TAKERS[section][0], entry["uses"], "SETTINGS")
+def _package(paper: str, uses: str, name: str) -> str:
+    """Return the package of an analysis; UserError with its place in the configuration."""
     try:
-        bounds.check(f"config: {section}.{name}", declared, settings)
+        return analyses.package_of(paper, uses)
+    except UserError as error:
+        raise UserError(f"config: {paper}: analyses.{name}: {error}") from error
+
+
+def _setting_errors(config: dict, section: str, name: str, entry: dict) -> Iterator[str]:
+    """Compare the settings of an entry with what its plug-in takes, and with its bounds."""
+    uses, where, given = entry["uses"], f"{section}.{name}", [entry]
+    found = entry.keys() - {"uses"}
+    if "rate_key" in entry:
+        own, key = entry["settings"], entry["rate_key"]
+        if key in own:
+            yield f"config: {where}.settings has {key!r}, which rate_key already gives"
+        found = own.keys() | {key}
+        given = [{**own, key: rate} for rate in (entry["rate"], *_grid_rates(config, name))]
+    for setting, near in declarations.wrong_settings(PACKAGES[section], uses, found):
+        wrong = f"unknown setting {setting!r} at {where}; {near}"
+        yield f"config: {wrong if near else f'{where} lacks {setting!r}, which {uses} needs'}"
+    for settings in given:
+        yield from out_of_bounds(f"config: {where}", PACKAGES[section], uses, settings)
+
+
+def out_of_bounds(where: str, package: str, name: str, settings: dict) -> Iterator[str]:
+    """Find a setting outside the bounds that its plug-in declares."""
+    try:
+        bounds.check(where, plugins.constant(package, name, "SETTINGS"), settings)
     except UserError as error:
         yield str(error)
 
@@ -145,33 +124,3 @@ def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
     for study in config["studies"].values():
         if users.intersection(study["methods"]):
             yield from study.get("vary", {}).get("rate", [])
-
-
-def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
-    """Compare the settings of an entry with the arguments of its plug-in's function."""
-    package, function, given = TAKERS[section]
-    known, required = _arguments(package, entry["uses"], function, given)
-    nested = {*entry["settings"], entry["rate_key"]} if "settings" in entry else None
-    found = set(entry) - {"uses"} if nested is None else nested
-    for setting in sorted(found - set(known)):
-        near = nearest(setting, known)
-        yield f"config: unknown setting {setting!r} at {section}.{name}; {near}"
-    for setting in sorted(set(required) - found):
-        yield f"config: {section}.{name} lacks {setting!r}, which {entry['uses']} needs"
-
-
-def _arguments(package: str, name: str, function: str, given: int) -> tuple[list[str], list[str]]:
-    """Read a function's argument names, all and required, but for the first `given`.
-
-    They are read from the source: importing it would cost two CPU seconds. UserError if a plug-in
-    has no such function.
-    """
-    functions = [n for n in plugins.tree(package, name).body if isinstance(n, ast.FunctionDef)]
-    found = next((n for n in functions if n.name == function), None)
-    if found is None:
-        file = plugins.path_of(package, name).name
-        raise UserError(f"{package}/{file}: no function {function} at top level")
-    plain, keyword = found.args.args, found.args.kwonlyargs
-    required = plain[: len(plain) - len(found.args.defaults)][given:]
-    required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]
-    return [a.arg for a in [*plain[given:], *keyword]], [a.arg for a in required]

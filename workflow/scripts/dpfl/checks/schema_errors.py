@@ -21,15 +21,13 @@ def not_numbers(value: object, where: str = "") -> Iterator[str]:
     """
     if isinstance(value, dict):
         for key, item in value.items():
+            told = f"config: the key {shortened(key)} at {where or 'top level'}"
             if not isinstance(key, str):
-                told = f"{key!r} at {where or 'top level'} is {type(key).__name__}"
-                yield f"config: the key {told}, expected text: write it in quotes"
-                continue
-            if len(key) > LONGEST:
-                told = f"{shortened(key)} at {where or 'top level'} has {len(key)} characters"
-                yield f"config: the key {told}, expected at most {LONGEST}"
-                continue
-            yield from not_numbers(item, f"{where}.{key}".lstrip("."))
+                yield f"{told} is {type(key).__name__}, expected text: write it in quotes"
+            elif len(key) > LONGEST:
+                yield f"{told} has {len(key)} characters, expected at most {LONGEST}"
+            else:
+                yield from not_numbers(item, f"{where}.{key}".lstrip("."))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from not_numbers(item, f"{where}.{index}")

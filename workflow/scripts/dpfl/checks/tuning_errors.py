@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpfl import plugins, tuning
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import nearest, unknown
 from dpfl.planning import stages
 from dpfl.planning.methods import SHORT, variants
 
@@ -20,25 +20,18 @@ def tuning_errors(config: dict, name: str, study: dict) -> Iterator[str]:
     for key in ("tuned_at", "method_tuned_at", "tuned_once"):
         if key in study and "tuned_by" not in study:
             yield f"{where} has {key} and no tuned_by, which names the study that tunes it"
-    for key in study.get("tuned_once", []):
-        if key not in study.get("vary", {}):
-            near = nearest(key, study.get("vary", {}))
-            yield f"{where}.tuned_once has {key!r}, which the study does not vary; {near}"
-    for method in study.get("method_tuned_at", {}):
-        if method not in config["methods"]:
-            told = f"no {method!r} in methods, named at studies.{name}.method_tuned_at"
-            yield f"config: {told}; {nearest(method, config['methods'])}"
+    once, vary = study.get("tuned_once", []), study.get("vary", {})
+    yield from unknown(once, vary, f"{where}.tuned_once has", ", which the study does not vary")
     if "tuned_by" in study:
         yield from _grid_errors(config, name, study)
 
 
 def _rule_errors(where: str, grid: dict) -> Iterator[str]:
     """Check that a rule can tune what it is asked to."""
-    vary = grid.get("vary", {})
-    for key in _over(grid):
-        if key not in vary:
-            yield f"{where}.tuning.over has {key!r}, which it does not vary; {nearest(key, vary)}"
-        elif not SHORT.get(key, key).startswith(TUNABLE):
+    vary, over = grid.get("vary", {}), _over(grid)
+    yield from unknown(over, vary, f"{where}.tuning.over has", ", which it does not vary")
+    for key in (key for key in over if key in vary):
+        if not SHORT.get(key, key).startswith(TUNABLE):
             expected = "expected a setting of the optimizer or the clipping rule"
             yield f"{where}.tuning.over has {key!r}, {expected}: others change noise or clients"
         elif not all(map(_is_positive, vary[key])):

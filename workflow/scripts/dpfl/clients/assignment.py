@@ -4,15 +4,14 @@ An assignment is an int32 array [N]: the client of each training example, -1 for
 public. The schemes are files in partitions/ here, found by name.
 """
 
-import inspect
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
+from dpfl.plugins import declarations
 
 VALIDATION = -1
 PUBLIC = -2
@@ -38,15 +37,12 @@ def assign(
     given. Raises UserError for a setting out of bounds, for a client with fewer than `min_examples`
     and for a scheme by owners without any.
     """
-    if not 0 <= validation_fraction < 1:
-        raise UserError(f"validation_fraction = {validation_fraction}: must lie in [0, 1)")
-    if public_examples < 0:
-        raise UserError(f"public_examples = {public_examples}: must be at least 0")
-    if min_examples < 1:
-        raise UserError(f"min_examples = {min_examples}: must be at least 1")
+    _check_counts(validation_fraction, public_examples, min_examples)
     settings = {name: value for name, value in settings.items() if value is not None}
     split = plugins.load("clients/partitions", scheme).assign
-    _check_settings(scheme, split, settings)
+    for name, unknown in declarations.wrong_settings("clients/partitions", scheme, settings):
+        told = f"takes no {name} (= {settings[name]})" if unknown else f"needs {name}"
+        raise UserError(f"partition {scheme!r} {told}")
     divided = {"targets": targets, "owners": owners}[divides(scheme)]
     if divided is None:
         raise UserError(f"partition {scheme!r} needs natural clients, and the data set has none")
@@ -74,15 +70,13 @@ def held_out(examples: int, validation_fraction: float) -> int:
     return math.floor(examples * validation_fraction + 1e-9)
 
 
-def _check_settings(scheme: str, split: Callable, settings: dict[str, Any]) -> None:
-    """Compare settings with the keyword-only arguments of a scheme, so that none is ignored."""
-    parameters = inspect.signature(split).parameters.values()
-    takes = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    for name in settings.keys() - takes:
-        raise UserError(f"partition {scheme!r} takes no {name} (= {settings[name]})")
-    for name in takes:
-        if name not in settings:
-            raise UserError(f"partition {scheme!r} needs {name}")
+def _check_counts(validation_fraction: float, public_examples: int, min_examples: int) -> None:
+    if not 0 <= validation_fraction < 1:
+        raise UserError(f"validation_fraction = {validation_fraction}: must lie in [0, 1)")
+    if public_examples < 0:
+        raise UserError(f"public_examples = {public_examples}: must be at least 0")
+    if min_examples < 1:
+        raise UserError(f"min_examples = {min_examples}: must be at least 1")
 
 
 def _check_sizes(scheme: str, sizes: np.ndarray, min_examples: int) -> None:

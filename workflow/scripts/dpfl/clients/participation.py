@@ -18,11 +18,17 @@ def draw(
         raise UserError(f"clients is {clients}, must be >= 1")
     if rounds < 1:
         raise UserError(f"rounds is {rounds}, must be >= 1")
+    chosen = cohort(clients, per_round)
     if per_round is None:
         return [np.arange(clients)] * rounds
-    if not 1 <= per_round <= clients:
+    return [np.sort(rng.choice(clients, chosen, replace=False)) for _ in range(rounds)]
+
+
+def cohort(clients: int, per_round: int | None) -> int:
+    """Return how many clients take part in a round, None for all; UserError outside 1..clients."""
+    if not 1 <= (found := clients if per_round is None else per_round) <= clients:
         raise UserError(f"clients_per_round is {per_round}, must be in [1, {clients}] (clients)")
-    return [np.sort(rng.choice(clients, per_round, replace=False)) for _ in range(rounds)]
+    return found
 
 
 def rounds_of(participation: Sequence[np.ndarray], clients: int) -> list[list[int]]:

@@ -144,8 +144,6 @@ class ClaimFile(Protocol):
 
     judge: Callable[..., Any]
     """judge(claim: dict, evidence: dpfl.judging.evidence.Evidence) -> rows, the whole one first"""
-    words: Callable[..., str]
-    """words(row) -> one sentence"""
 
 
 class TuningFile(Protocol):

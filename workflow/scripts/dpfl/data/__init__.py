@@ -1,5 +1,7 @@
 """Data sets: each data/<name>.py reads one from its source; training reads the prepared file.
 
+Features of pictures are entries of the table derived.yaml.
+
 Importing this package costs nothing beyond the standard library, so that the DAG can read a data
 set's constants; training imports neither torchvision nor opacus nor scikit-learn.
 
@@ -7,7 +9,6 @@ A data set's file has `read(data_dir) -> Arrays` and literals: TRAIN_EXAMPLES, T
 CLASSES, and SHAPE of one input (one dimension for the rows of a table). It may have
 SCALE, MEAN, STD   for (x / scale - mean) / std, one mean for each entry of the first dimension
 DTYPE              of the inputs, uint8 where it is not given
-BASE               the data set whose features these are
 CLIENTS            how many natural clients own the training examples
 DEMONSTRATES       True if rows on it only show the machinery, so that no claim is judged on it
 """

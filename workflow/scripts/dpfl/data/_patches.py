@@ -7,12 +7,12 @@ that picture alone and cost no privacy budget.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from dpfl.data import _whitening
-from dpfl.data._progress import Progress, one_thread
+from dpfl.data._progress import of_all, one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,22 +38,7 @@ def features(arrays: "Arrays") -> "Arrays":
     """
     with one_thread():
         transform = _transform(arrays.train_inputs.shape[1:])
-        inputs = {
-            f"{part}_inputs": _transformed(part, getattr(arrays, f"{part}_inputs"), transform)
-            for part in ("train", "test")
-        }
-    return replace(arrays, **inputs)
-
-
-def _transformed(part: str, pictures: "np.ndarray", transform: Callable) -> "np.ndarray":
-    import numpy as np
-
-    found = np.empty((len(pictures), 2 * FILTERS, CELLS, CELLS), np.float16)
-    progress = Progress("patches", len(pictures), part)
-    for number, picture in enumerate(pictures):
-        found[number] = transform(picture).numpy()
-        progress.add(1)
-    return found
+        return of_all("patches", arrays, lambda pictures: transform(pictures[0])[None], chunk=1)
 
 
 def _transform(shape: tuple[int, ...]) -> Callable[["np.ndarray"], "Tensor"]:

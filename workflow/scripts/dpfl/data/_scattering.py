@@ -8,12 +8,11 @@ either.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dpfl.data import _whitening
-from dpfl.data._progress import Progress, one_thread
+from dpfl.data._progress import Transform, of_all, one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 OCTAVES = 2
 ANGLES = 8
 PLANES_PER_CHUNK = 300
-
-Transform = Callable[["np.ndarray"], "Tensor"]
 
 
 def features(
@@ -48,7 +45,7 @@ def features(
         if shrinkage is not None:
             whiten = _whitening.of(_synthetic(transform, shape), shrinkage)
             transform = _each(whiten, transform)
-        return _of_all(arrays, transform)
+        return of_all("scattering", arrays, transform, PLANES_PER_CHUNK // shape[0])
 
 
 def roots(arrays: "Arrays", base: ModuleType, shrinkage: float) -> "Arrays":
@@ -62,7 +59,8 @@ def roots(arrays: "Arrays", base: ModuleType, shrinkage: float) -> "Arrays":
     with one_thread():
         transform = _rooted(_mirrored(_transform(shape, base)))
         whiten = _whitening.standardised(_synthetic(transform, shape), shrinkage)
-        return _of_all(arrays, _each(whiten, transform))
+        each = _each(whiten, transform)
+        return of_all("scattering", arrays, each, PLANES_PER_CHUNK // shape[0])
 
 
 def _transform(shape: tuple[int, ...], base: ModuleType) -> Transform:
@@ -116,26 +114,3 @@ def _each(whiten: Callable[["Tensor"], "Tensor"], transform: Transform) -> Trans
 
     # Picture by picture: a product of many rows may round by how many there are.
     return lambda pictures: torch.stack([whiten(one) for one in transform(pictures)])
-
-
-def _of_all(arrays: "Arrays", transform: Transform) -> "Arrays":
-    inputs = {
-        f"{part}_inputs": _transformed(part, getattr(arrays, f"{part}_inputs"), transform)
-        for part in ("train", "test")
-    }
-    return replace(arrays, **inputs)
-
-
-def _transformed(part: str, pictures: "np.ndarray", transform: Transform) -> "np.ndarray":
-    import numpy as np
-    import torch
-
-    total, colours = pictures.shape[:2]
-    chunk, progress = PLANES_PER_CHUNK // colours, Progress("scattering", total, part)
-    with torch.inference_mode():
-        found = np.empty((total, *transform(pictures[:1]).shape[1:]), np.float16)
-        for first in range(0, total, chunk):
-            some = pictures[first : first + chunk]
-            found[first : first + chunk] = transform(some).numpy()
-            progress.add(len(some))
-    return found

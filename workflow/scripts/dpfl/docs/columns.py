@@ -5,9 +5,8 @@ from dpfl.docs import markdown
 TITLE = """# Columns of the tables
 
 Every CSV table of the workflow, by kind. A setting that a study varies has a column of its own
-in cells, comparisons and ranges. An empty field means: not known, or not so. Kept folders say
-the same in `datapackage.json` ([kept results](../provenance.md)). Version of this schema:
-{version}."""
+in cells, comparisons and ranges. An empty field means: not known, or not so. Version of this
+schema: {version}."""
 FILES = {
     "cells": "`results/tables/{paper}/{study}.csv`, a row per cell",
     "comparisons": "`{study}_comparisons.csv`, changes against a baseline",
@@ -16,7 +15,6 @@ FILES = {
     "trials": "`{study}_trials.csv`, values that it tried",
     "claims": "`claims.csv`, a row per claim and part",
     "published": "`published.csv`, a row per printed number",
-    "runs": "`runs.csv.gz` of kept results, a row per run",
 }
 
 

@@ -1,4 +1,4 @@
-"""The figure that README.md shows first: one kept figure, named here alone."""
+"""The figure that README.md shows first: one figure of kept runs, named here alone."""
 
 from pathlib import Path
 
@@ -10,12 +10,21 @@ FIGURES = ("cadabelief/differences", "cadabelief/accuracy")
 ALT = "Test accuracy on MNIST by method and privacy budget, from kept results of CAdabelief"
 
 
-def picture(reference: Path, root: Path) -> str:
-    """Return the figure as a Markdown picture, its path relative to `root`; UserError for none."""
+PICTURE = "docs/hero.png"
+"""Where `make docs` copies it to, for readers of the repository."""
+
+
+def source(derived: Path) -> Path:
+    """Return the file of the figure; UserError if none of FIGURES is derived."""
     for figure in FIGURES:
-        path = reference / PLACE / "figures" / f"{figure}.png"
+        path = derived / PLACE / "figures" / f"{figure}.png"
         if path.exists():
-            words = path.with_suffix(".txt")
-            alt = words.read_text(encoding="utf-8") if words.exists() else ALT
-            return f"![{' '.join(alt.split())}]({path.relative_to(root).as_posix()})"
-    raise UserError(f"{reference / PLACE}: none of the figures {', '.join(FIGURES)}")
+            return path
+    raise UserError(f"{derived / PLACE}: none of the figures {', '.join(FIGURES)}")
+
+
+def picture(derived: Path) -> str:
+    """Return it as a Markdown picture, with what it shows in words."""
+    words = source(derived).with_suffix(".txt")
+    alt = words.read_text(encoding="utf-8") if words.exists() else ALT
+    return f"![{' '.join(alt.split())}]({PICTURE})"

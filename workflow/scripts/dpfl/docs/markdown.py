@@ -4,11 +4,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from dpfl.tables import rendering
+
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table, a line per row; a bar or a line break in a cell does not end it."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+    """Return a table, a line per row."""
+    return rendering.markdown(list(heads), [[*map(str, row)] for row in rows]).rstrip("\n")
 
 
 def of_csv(path: Path) -> str:
@@ -21,7 +22,3 @@ def of_csv(path: Path) -> str:
 def code(text: object) -> str:
     """Return a text as code, nothing of an empty one."""
     return f"`{text}`" if str(text) else ""
-
-
-def _cell(text: str) -> str:
-    return " ".join(str(text).replace("|", "\\|").split())

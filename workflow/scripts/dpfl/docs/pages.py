@@ -1,4 +1,4 @@
-"""All that is generated of README.md and docs/: texts by path, for the driver and for its test."""
+"""All that is generated of README.md, docs/ and CITATION.cff: texts by path."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,30 +8,31 @@ import yaml
 
 from dpfl.docs import (
     blocks,
-    board,
     columns,
     configuration,
     hero,
     markdown,
-    result_page,
+    results,
     scales,
     speed,
     verdicts,
 )
-from dpfl.papers import folder
+from dpfl.papers import citation, folder
+from dpfl.provenance import kept
 
 SCHEMAS = Path("workflow/schemas")
 
 
 def texts(root: Path) -> dict[Path, str]:
     """Return the text of every generated file and of every page with generated parts."""
-    reference, results = root / "results/reference", root / "docs/results"
-    papers = {
-        results / f"{key}.md": result_page.of_paper(folder.HOME / key, reference, results)
-        for key in folder.names()
-    }
-    whole = {results / "index.md": result_page.index(folder.HOME, reference)} | _references(root)
-    return papers | whole | _with_blocks(root, reference)
+    found = {root / "docs/results.md": results.page(folder.HOME, root / kept.HOME, root / "docs")}
+    return found | _references(root) | _with_blocks(root) | _cited(root)
+
+
+def _cited(root: Path) -> dict[Path, str]:
+    papers = {key: folder.load(key).about for key in folder.names()}
+    path = root / "CITATION.cff"
+    return {path: citation.renewed(_read(path), papers)}
 
 
 def _references(root: Path) -> dict[Path, str]:
@@ -50,17 +51,18 @@ def _references(root: Path) -> dict[Path, str]:
     }
 
 
-def _with_blocks(root: Path, reference: Path) -> dict[Path, str]:
+def _with_blocks(root: Path) -> dict[Path, str]:
     """Return the pages that have generated parts, each with its parts made anew."""
+    reference, derived = root / "results/reference", root / kept.HOME
     bench = reference / "bench"
     measured = sorted((reference / "measured").glob("*.csv"))
     made: dict[str, Callable[[], str]] = {
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
         "papers": scales.papers,
         "scales": partial(scales.costs, yaml.safe_load(_read(root / "config.yaml"))),
-        "taken": partial(scales.taken, reference),
-        "hero": partial(hero.picture, reference, root),
-        "claims": partial(board.table, folder.HOME, reference, "docs/results/"),
+        "taken": partial(scales.taken, derived),
+        "hero": partial(hero.picture, derived),
+        "claims": partial(results.short, folder.HOME, derived, "docs/results.md"),
         "bench-steps": partial(speed.steps, bench),
         "bench-splits": partial(speed.splits, bench),
         "bench-rounds": partial(speed.rounds, bench),

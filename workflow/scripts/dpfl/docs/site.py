@@ -10,8 +10,14 @@ FENCED = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 NAMED = re.compile(r"^```(\w+) ([\w.]+)$", re.MULTILINE)
 """The first line of a block that bears the name of a file."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+PAGES = "pages"
+"""The folder of the site that holds the pages of papers, from kept results."""
 BESIDE = "files"
 """The folder of the site that holds what lies outside docs/, at its path from the root."""
+REFERENCE = re.compile(r"\[([^]]*)\]\([./]*/results/reference/([\w-]+)/([\w-]+)\)")
+"""A link to what is kept of a paper at a scale."""
+TEXT = re.compile(r"\[([^]]*)\]\([./]*/workflow/papers/[\w-]+/page\.md\)")
+"""A link to the text of a paper, which only its built pages fill with numbers."""
 HOME, README = "index.md", Path("README.md")
 """The page of the site that stands for README.md."""
 
@@ -29,10 +35,16 @@ def lay_out(root: Path, source: Path) -> None:
 
 
 def _moved(page: Path, origin: Path, root: Path, source: Path) -> tuple[str, list[Path]]:
-    """Return a page with links as they lead in `source`, and what they need there."""
+    """Return a page with links as they lead in `source`, and what they need there.
+
+    Those to pages of papers are HTML: Zensical does not know of pages that it has not built.
+    """
+    pages = Path(os.path.relpath(source / PAGES, page.parent)).as_posix()
     parts, outside = FENCED.split(page.read_text(encoding="utf-8")), []
     for number, part in enumerate(parts):
         if number % 2 == 0:
+            part = REFERENCE.sub(rf'<a href="{pages}/\3/reports/\2.html">\1</a>', part)
+            part = TEXT.sub(rf'<a href="{pages}/index.html">\1</a>', part)
             for link, target in _outside(part, origin, root):
                 outside += [target] * (target != README)
                 part = part.replace(f"]({link})", f"]({_address(target, page, source)})")

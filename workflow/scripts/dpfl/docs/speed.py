@@ -15,22 +15,15 @@ COMPARED, LARGE = 256, 1024
 def steps(bench: Path) -> str:
     """Return CPU time of a private step by contender, as a multiple of non-private training."""
     table = files.read_table(bench / "steps.csv")
-    heads = ["step", *(f"{name}, batch {COMPARED}" for name in NETWORKS.values())]
-    memory = table[(table["model"] == "cifar10-cnn") & (table["batch"] == LARGE)]
-    peaks = dict(zip(memory["contender"], memory["peak_mb"], strict=True))
-    rows = [
-        [*row, _gigabytes(peaks.get(row[0]))] for row in _ratios(table[table["batch"] == COMPARED])
-    ]
-    return markdown.table([*heads, f"memory, CIFAR CNN, batch {LARGE}"], rows)
+    heads = [f"{name}, batch {COMPARED}" for name in NETWORKS.values()]
+    compared, large = (table[table["batch"] == batch] for batch in (COMPARED, LARGE))
+    return _table(compared, heads, large, f"memory, CIFAR CNN, batch {LARGE}")
 
 
 def splits(bench: Path) -> str:
     """Return CPU time and memory of steps that take gradients apart, as a multiple of DP-SGD."""
     table = files.read_table(bench / "splits.csv")
-    memory = table[table["model"] == "cifar10-cnn"]
-    peaks = dict(zip(memory["contender"], memory["peak_mb"], strict=True))
-    rows = [[*row, _gigabytes(peaks.get(row[0]))] for row in _ratios(table)]
-    return markdown.table(["step", *NETWORKS.values(), "memory, CIFAR CNN"], rows)
+    return _table(table, list(NETWORKS.values()), table, "memory, CIFAR CNN")
 
 
 def rounds(bench: Path) -> str:
@@ -38,6 +31,14 @@ def rounds(bench: Path) -> str:
     table = files.read_table(bench / "rounds.csv")
     rows = [[row.loop, f"{row.per_second:.2f}"] for row in table.itertuples()]
     return markdown.table(["loop", "federated rounds per CPU second"], rows)
+
+
+def _table(compared: pd.DataFrame, heads: list[str], large: pd.DataFrame, memory: str) -> str:
+    """Return times of both networks, and the memory of the larger one."""
+    own = large[large["model"] == "cifar10-cnn"]
+    peaks = dict(zip(own["contender"], own["peak_mb"], strict=True))
+    rows = [[*row, _gigabytes(peaks.get(row[0]))] for row in _ratios(compared)]
+    return markdown.table(["step", *heads, memory], rows)
 
 
 def _ratios(table: pd.DataFrame) -> list[list[str]]:

@@ -1,11 +1,8 @@
 """docs/reference/verdicts.md: the rule of every kind of claim, from the first lines of its file."""
 
-import ast
-from pathlib import Path
-
-from dpfl import plugins
 from dpfl.docs import markdown
 from dpfl.judging import claims
+from dpfl.report import rules
 from dpfl.report.claims_table import TONES
 
 TITLE = """# Verdict rules
@@ -27,19 +24,8 @@ LAST = """Every other verdict decides nothing: `inconclusive`, `too few seeds`, 
 def page() -> str:
     """Return the page of all kinds of claims that there are."""
     parts = [TITLE, markdown.table(("verdict", "the claim"), _sides()), LAST]
-    for kind in sorted(claims.kinds()):
-        parts += [
-            f"## {kind}",
-            _rule(plugins.folder_of("judging/kinds") / f"{kind.replace('-', '_')}.py"),
-        ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, rules.of_kinds(sorted(claims.kinds()), "##")]) + "\n"
 
 
 def _sides() -> list[list[str]]:
     return [[f"`{verdict}`", SIDES[tone]] for verdict, tone in TONES.items()]
-
-
-def _rule(path: Path) -> str:
-    """Return a file's docstring; where an indented part begins, Markdown wants an empty line."""
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    return text.replace("+-", "±")

@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 
 from matplotlib.colors import to_hex, to_rgb
 
-from dpfl.figures.families import FAMILIES, of
+from dpfl.figures import families
 
-COLOURS = tuple(family.colour for family in FAMILIES.values())
-MARKERS = tuple(family.marker for family in FAMILIES.values())
 PRINTED = {"color": "black", "marker": "D", "linestyle": "none", "markersize": 5.5, "zorder": 6}
 """A number that the paper prints."""
 RERUN = PRINTED | {"color": "#767676", "markersize": 5}
@@ -62,10 +60,10 @@ class Look:
 
 def of_method(method: str) -> Look | None:
     """Return the look of a method, None where it has no family."""
-    if (name := of(method)) is None:
+    if (name := families.of(method)) is None:
         return None
-    family = FAMILIES[name]
-    return member(Look(family.colour, family.marker), list(family.members).index(method))
+    family = families.declared()[name]
+    return member(Look(family.colour, family.marker), list(family.methods).index(method))
 
 
 def member(look: Look, number: int) -> Look:
@@ -85,8 +83,10 @@ def shaded(colour: str, share: float) -> str:
 
 def look(number: int) -> Look:
     """Return the look of what is no method, by its number; the first twelve share no colour."""
-    shifted = number + number // len(COLOURS)
-    return Look(COLOURS[number % len(COLOURS)], MARKERS[shifted % len(MARKERS)])
+    palette = list(families.declared().values())
+    shifted = number + number // len(palette)
+    colour, marker = palette[number % len(palette)], palette[shifted % len(palette)]
+    return Look(colour.colour, marker.marker)
 
 
 def numbered(names: Iterable[str]) -> dict[str, Look]:

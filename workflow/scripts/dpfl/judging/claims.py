@@ -2,10 +2,11 @@
 
 A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
 which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
-takes exactly one), `judge(claim, evidence)` and `words(row)`. It may offer `drawn()`, `unit()` and
+takes exactly one) and `judge(claim, evidence)`. It may offer `drawn()`, `unit()` and
 `band(printed, margin)`, which say how a page shows a difference.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from dpfl import plugins
@@ -30,7 +31,7 @@ COLUMNS = [
 in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
 `tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
 
-COMMON = ("id", "where", "quote", "translation", "short", "kind", "study", "withdrawn")
+COMMON = ("id", "where", "quote", "translation", "short", "kind", "study")
 LEFT_OPEN = ("id", "where", "quote", "translation", "short", "status", "reason")
 """The keys of a claim that is not judged."""
 METHODS = ("better", "worse", "method", "controls")
@@ -43,6 +44,21 @@ OPPONENTS = ("worse", "controls")
 def kinds() -> list[str]:
     """Return the kinds of claims there are."""
     return plugins.names("judging/kinds")
+
+
+def drawn(kind: str) -> str | None:
+    """Return the column that is drawn, its interval in `_low` and `_high`; None: nothing is."""
+    return _offered(kind, "drawn", lambda: "difference")()
+
+
+def unit(kind: str) -> str:
+    """Return the unit of differences, empty for bare numbers."""
+    return _offered(kind, "unit", lambda: "points")()
+
+
+def band(kind: str, printed: float, margin: float) -> tuple[float, float] | None:
+    """Return from where to where the verdict draws its line, by default half the margin."""
+    return _offered(kind, "band", lambda *_: (-margin / 2, margin / 2))(printed, margin)
 
 
 def methods(claim: dict[str, Any]) -> list[str]:
@@ -93,6 +109,10 @@ def _expect_apart(where: str, claim: dict[str, Any]) -> None:
         own, others = claim.get("better"), claim.get(key, [])
         apart = own is None or own not in (others if isinstance(others, list) else [others])
         _expect(apart, f"{where}: {key} has {own!r}, which is `better` itself")
+
+
+def _offered(kind: str, name: str, usual: Callable) -> Callable:
+    return getattr(plugins.load("judging/kinds", kind), name, usual)
 
 
 def _literal(kind: str, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Judges a claim by its kind, and tells what was found."""
+"""Judges a claim by its kind."""
 
 from typing import Any
 
@@ -7,20 +7,16 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.judging import cells, rows, unfinished
 from dpfl.judging.evidence import Evidence
+from dpfl.tables import results
 from dpfl.words.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
-
-_SILENT = {
-    NOT_JUDGED: "This claim is not judged.",
-    NOT_RUN: "This scale does not run it.",
-}
 
 
 def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     """Return one row per part of a claim, the claim as a whole (`overall`) first.
 
-    A claim that is not judged, whose study this scale does not run, or which needs runs that are
-    not finished has one row that says so; what a study that only demonstrates has run is judged by
-    nothing.
+    A claim that is not judged, whose study this scale does not run, or which needs what is not
+    finished, or not kept, has one row that says so; what a study that only demonstrates has run is
+    judged by nothing.
     """
     if "status" in claim:
         return rows.table([rows.blank(claim, evidence, verdict=NOT_JUDGED)])
@@ -30,7 +26,11 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
         return rows.table(
             [rows.blank(claim, evidence, verdict=NOT_RUN, **_printed(claim, evidence))]
         )
-    judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
+    try:
+        judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
+    except results.NotKeptError as error:
+        about = f"not kept: {error}"
+        return rows.table([rows.blank(claim, evidence, verdict=UNFINISHED, about=about)])
     if (evidence.study or {}).get("demonstrates", False):
         judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, DEMONSTRATION)
     return judged
@@ -43,12 +43,3 @@ def _printed(claim: dict[str, Any], evidence: Evidence) -> dict[str, float]:
     place = {key: claim[key] for key in ("table", "row")} | claim.get("cells", {})
     values = cells.chosen(claim, evidence.printed, place)["printed"].unique()
     return {"printed": float(values[0])} if len(values) == 1 else {}
-
-
-def words(row: pd.Series) -> str:
-    """Tell one row of a judged claim in a sentence."""
-    if row["verdict"] in _SILENT:
-        return _SILENT[row["verdict"]]
-    if row["verdict"] == UNFINISHED:
-        return f"This claim is open: {row['about']}."
-    return plugins.load("judging/kinds", row["kind"]).words(row)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
-from dpfl.judging import cells, rows, sentences
+from dpfl.judging import cells, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import conjunction, pairing, verdicts
 from dpfl.tables import comparisons, fairness, results
@@ -100,57 +100,60 @@ def _others(evidence: Evidence, runs: pd.DataFrame, of: str) -> pd.Series:
 def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
     """Return the rows of a conjunction over pairs and epsilons, its own row first.
 
-    The family of Holm's procedure is the pairs that ran at one of the epsilons at least, with the
-    largest p over them each; all intervals of a pair have its level.
+    The family of Holm's procedure is the pairs that ran at one of the epsilons at least.
     """
-    samples = {
-        n: [question.differences(pair, [e]) for e in question.epsilons]
-        for n, pair in enumerate(compared)
-    }
-    levels = _levels(question, compared, samples)
+    epsilons = question.epsilons
+    samples = [[question.differences(pair, [e]) for e in epsilons] for pair in compared]
+    used = [[e for e in epsilons if pair.at(e).ran] for pair in compared]
+    ran = [n for n, own in enumerate(used) if own]
+    found = pairing.family(
+        {n: samples[n] for n in ran},
+        {n: question.differences(compared[n], used[n]) for n in ran},
+        question.margin,
+        least=question.least,
+    )
     parts, told = [], []
     for n, pair in enumerate(compared):
-        own = [
-            _row(question, pair.at(e), e, sample, levels[n])
-            for e, sample in zip(question.epsilons, samples[n], strict=True)
-        ]
+        judged = found[n].parts if n in found else [verdicts.NOTHING] * len(epsilons)
+        own = [_at(question, pair, e, one) for e, one in zip(epsilons, judged, strict=True)]
         parts += own
-        several = len(own) > 1
-        told += [_every(question, [pair], own, samples[n], pair.name)] * several + own
-        told += [_pooled(question, compared, n)] * several
-    values = [sample for own in samples.values() for sample in own]
+        if len(own) > 1:
+            pooled = found[n].pooled if n in found else verdicts.NOTHING
+            every = _every(question, [pair], own, samples[n], pair.name)
+            told += [every, *own, _pooled(question, pair, used[n], pooled)]
+        else:
+            told += own
+    values = [sample for own in samples for sample in own]
     return [_every(question, compared, parts, values, "overall"), *told]
 
 
-def _levels(
-    question: Question, compared: Sequence[Pair], samples: dict[int, list[np.ndarray]]
-) -> dict[int, float]:
-    """Return the level of every pair; one that was not run takes none from others."""
-    ran = [n for n, pair in enumerate(compared) if any(pair.at(e).ran for e in question.epsilons)]
-    family = verdicts.holm({n: verdicts.p_together(samples[n], question.least) for n in ran})
-    return dict.fromkeys(samples, verdicts.LEVEL) | {n: level for n, (_, level) in family.items()}
+def _at(question: Question, pair: Pair, epsilon: float, found: verdicts.Comparison) -> rows.Row:
+    """Return the row of a pair at one epsilon."""
+    own, where = pair.at(epsilon), cells.shown(epsilon)
+    about = f"{pair.about}{question.remark(own)}, {where}"
+    row = _row(question, own, f"{pair.name}, {where}", found)
+    return row | {"about": about, "epsilon": epsilon}
 
 
-def _row(
-    question: Question, pair: Pair, epsilon: float, sample: np.ndarray, level: float
+def _pooled(
+    question: Question, pair: Pair, used: list[float], found: verdicts.Comparison
 ) -> rows.Row:
-    """Judge one pair at one epsilon, at the level that Holm's procedure gives its pair.
+    """Return the row of a pair on the mean over the epsilons that it has."""
+    row = _row(question, pair.among(used), f"{pair.name}, {comparisons.POOLED}", found)
+    over = ", ".join(f"{e:g}" for e in used)
+    return row | {"about": f"{pair.about}, pooled over epsilon {over}"}
 
-    Its p is adjusted by that level alone, so that it fits the interval beside it.
-    """
-    least = question.least
-    measured, p = verdicts.interval(sample, level, least), verdicts.p_value(sample, least)
+
+def _row(question: Question, pair: Pair, name: str, found: verdicts.Comparison) -> rows.Row:
     return rows.blank(
         question.claim,
         question.evidence,
-        f"{pair.name}, {cells.shown(epsilon)}",
-        about=f"{pair.about}{question.remark(pair)}, {cells.shown(epsilon)}",
-        epsilon=epsilon,
-        p=p,
-        p_holm=verdicts.p_at(p, level),
+        name,
+        p=found.p,
+        p_holm=found.p_holm,
         tuning=fairness.of(pair.better, pair.worse),
-        verdict=verdicts.of_ordering(measured, question.margin) if pair.ran else NOT_RUN,
-        **rows.difference(measured),
+        verdict=found.verdict if pair.ran else NOT_RUN,
+        **rows.difference(found.interval),
         **rows.of_runs(pair.better, pair.worse),
     )
 
@@ -164,7 +167,7 @@ def _every(
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons
-    about = sentences.AND.join(dict.fromkeys(pair.about for pair in compared))
+    about = "; ".join(dict.fromkeys(pair.about for pair in compared))
     if len(epsilons) == 1:
         about += f", {cells.shown(epsilons[0])}"
     sides = [side for pair in compared for side in (pair.better, pair.worse)]
@@ -195,28 +198,3 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray], least: float
         "p_holm": part["p_holm"] if len(parts) == 1 else np.nan,
         "verdict": verdict,
     }
-
-
-def _pooled(question: Question, compared: Sequence[Pair], number: int) -> rows.Row:
-    """Judge one pair on the mean over the epsilons that it has, in the family of all pairs."""
-    used = {
-        n: [e for e in question.epsilons if len(one.at(e).better) and len(one.at(e).worse)]
-        for n, one in enumerate(compared)
-    }
-    own = [n for n in used if used[n] or n == number]
-    gaps = {n: question.differences(compared[n], used[n]) for n in own}
-    found = verdicts.family(gaps, question.margin, least=question.least)[number]
-    pair, over = compared[number], ", ".join(f"{e:g}" for e in used[number])
-    sides = [s[s["epsilon"].isin(used[number])] for s in (pair.better, pair.worse)]
-    return rows.blank(
-        question.claim,
-        question.evidence,
-        f"{pair.name}, {comparisons.POOLED}",
-        about=f"{pair.about}, pooled over epsilon {over}",
-        p=found.p,
-        p_holm=found.p_holm,
-        tuning=fairness.of(*sides),
-        verdict=found.verdict if used[number] else NOT_RUN,
-        **rows.difference(found.interval),
-        **rows.of_runs(*sides),
-    )

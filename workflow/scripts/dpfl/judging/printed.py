@@ -4,17 +4,19 @@ The table of published numbers has matched them with the study's cells, by all t
 and names the runs: nothing is matched a second time here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.judging import cells, rows
+from dpfl.judging.claims import PRIVACY
 from dpfl.judging.evidence import Evidence
 from dpfl.judging.published import FIXED
 from dpfl.seeds import verdicts
 from dpfl.words.numerals import known
+from dpfl.words.vocabulary import NOT_RUN
 
 OURS = frozenset({*FIXED, "value"})
 """Columns of the table of published numbers that are no coordinates."""
@@ -24,7 +26,8 @@ OURS = frozenset({*FIXED, "value"})
 class Number:
     """One printed number: `coordinates` say where it stands, `runs` are ours beside it.
 
-    `compared` says what is compared with what.
+    `compared` says what is compared with what, `found` are the columns of a claim that the table
+    of published numbers has judged.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Number:
     coordinates: dict[str, object]
     runs: pd.DataFrame
     compared: str = ""
+    found: rows.Row = field(default_factory=dict)
 
     @property
     def epsilon(self) -> float:
@@ -96,7 +100,16 @@ def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[st
         place,
         runs,
         compared if known(compared) else "",
+        _judged(line) if len(runs) else {"verdict": NOT_RUN, "n": 0},
     )
+
+
+def _judged(line: pd.Series) -> rows.Row:
+    """Return what the table says of our value beside a printed one, under the names of a claim."""
+    value, low, high = (line[name] for name in ("ours", "ci_low", "ci_high"))
+    measured = verdicts.Interval(value, low, high, line["n"], np.nan)
+    kept = ("verdict", "failed", "runs", *PRIVACY)
+    return beside(measured, line["printed"]) | {name: line[name] for name in kept}
 
 
 def text(value: object) -> str:

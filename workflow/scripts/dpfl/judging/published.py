@@ -85,22 +85,29 @@ def _of_studies(
 
 
 def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:
-    measured = outcomes.measured(own)
-    verdict = verdicts.cell_verdict(measured, number["value"], study["margin"])
     return {
         "reading": number["reading"],
         "study": study["name"],
         "method": cell["method"],
         "compared": number.get("compared", ""),
+        **judged(study, own, number["value"]),
+        "runs": " ".join(cell["runs"]),
+    }
+
+
+def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, Any]:
+    """Return what some runs say beside a printed number: the one place that judges it."""
+    measured = outcomes.measured(own)
+    verdict = verdicts.cell_verdict(measured, value, study["margin"])
+    return {
         "ours": measured.mean,
         "ci_low": measured.low,
         "ci_high": measured.high,
         "n": measured.n,
         "failed": len(own) - measured.n,
-        "difference": measured.mean - number["value"],
+        "difference": measured.mean - value,
         "verdict": DEMONSTRATION if study["demonstrates"] else verdict,
         **audits.of_cell(own),
-        "runs": " ".join(cell["runs"]),
     }
 
 

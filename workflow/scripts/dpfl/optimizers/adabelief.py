@@ -39,17 +39,6 @@ class AdaBelief(Elementwise):
 
     declared = SETTINGS
 
-    def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        eps_in_second_moment: bool = False,
-    ):
-        settings = {"lr": lr, "betas": betas, "eps": eps}
-        super().__init__(params, settings | {"eps_in_second_moment": eps_in_second_moment})
-
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Lines 3 to 8 of algorithm 1."""
         mean = first_moment(state, grad, group["betas"][0])
@@ -78,4 +67,4 @@ def build(
     eps_in_second_moment: bool = False,
 ) -> AdaBelief:
     """Return AdaBelief."""
-    return AdaBelief(params, lr, betas, eps, eps_in_second_moment)
+    return AdaBelief(**locals())

@@ -36,19 +36,6 @@ class AdaBound(Elementwise):
 
     declared = SETTINGS
 
-    def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        final_lr: float = 0.1,
-        gamma: float | None = 1e-3,
-    ):
-        settings = {"lr": lr, "betas": betas, "eps": eps, "final_lr": final_lr, "gamma": gamma}
-        fixed = {"bounds": True, "order": "adabound", "eps_in_second_moment": False}
-        super().__init__(params, settings | fixed)
-
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """One step of the authors' code."""
         first_moment(state, grad, group["betas"][0])
@@ -74,4 +61,4 @@ def build(
     gamma: float | None = 1e-3,
 ) -> AdaBound:
     """Return AdaBound."""
-    return AdaBound(params, lr, betas, eps, final_lr, gamma)
+    return AdaBound(**locals(), bounds=True, order="adabound", eps_in_second_moment=False)

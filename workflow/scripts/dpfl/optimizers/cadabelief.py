@@ -40,30 +40,6 @@ class CAdaBelief(Elementwise):
 
     declared = SETTINGS
 
-    def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        final_lr: float = 0.1,
-        gamma: float | None = None,
-        bounds: bool = True,
-        order: str = "clip-first",
-        eps_in_second_moment: bool = False,
-    ):
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "final_lr": final_lr,
-            "gamma": gamma,
-            "bounds": bounds,
-            "order": order,
-            "eps_in_second_moment": eps_in_second_moment,
-        }
-        super().__init__(params, settings)
-
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """One step of algorithm 2."""
         mean = first_moment(state, grad, group["betas"][0])
@@ -92,4 +68,4 @@ def build(
     eps_in_second_moment: bool = False,
 ) -> CAdaBelief:
     """Return CAdaBelief."""
-    return CAdaBelief(params, lr, betas, eps, final_lr, gamma, bounds, order, eps_in_second_moment)
+    return CAdaBelief(**locals())

@@ -37,16 +37,6 @@ class CAdaBeliefScalar(Elementwise):
 
     declared = SETTINGS
 
-    def __init__(
-        self,
-        params: Params,
-        lr: float,
-        betas: tuple[float, float] = (0.9, 0.999),
-        final_lr: float = 0.1,
-        gamma: float | None = None,
-    ):
-        super().__init__(params, {"lr": lr, "betas": betas, "final_lr": final_lr, "gamma": gamma})
-
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """One step."""
         beta1, _ = group["betas"]
@@ -71,4 +61,4 @@ def build(
     gamma: float | None = None,
 ) -> CAdaBeliefScalar:
     """Return CAdaBeliefScalar."""
-    return CAdaBeliefScalar(params, lr, betas, final_lr, gamma)
+    return CAdaBeliefScalar(**locals())

@@ -46,16 +46,7 @@ class DPAdamBC(Elementwise):
     """
 
     declared = SETTINGS
-
-    def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        floor: float = 1e-8,
-    ):
-        super().__init__(params, {"lr": lr, "betas": betas, "floor": floor})
-        self._variance = 0.0
+    _variance = 0.0
 
     def tell_noise(self, noise: "PublicNoise") -> None:
         """Take note of the noise of the next step, which holds until told anew."""
@@ -95,4 +86,4 @@ def build(
     floor: float = 1e-8,
 ) -> DPAdamBC:
     """Return DPAdamBC."""
-    return DPAdamBC(params, lr, betas, floor)
+    return DPAdamBC(**locals())

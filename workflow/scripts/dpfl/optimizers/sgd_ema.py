@@ -18,9 +18,6 @@ class SGDEMA(Elementwise):
 
     declared = SETTINGS
 
-    def __init__(self, params: Params, lr: float, beta1: float = 0.9):
-        super().__init__(params, {"lr": lr, "beta1": beta1})
-
     def update(self, theta: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """One step."""
         mean = first_moment(state, grad, group["beta1"])
@@ -29,4 +26,4 @@ class SGDEMA(Elementwise):
 
 def build(params: Params, lr: float, beta1: float = 0.9) -> SGDEMA:
     """Return SGDEMA."""
-    return SGDEMA(params, lr, beta1)
+    return SGDEMA(**locals())

@@ -1,4 +1,4 @@
-"""How a paper is cited: in a sentence, as a reference of CITATION.cff, and in BibTeX.
+"""How a paper is cited: in a sentence, and as a reference of CITATION.cff.
 
 A citation is what the `citation` of a paper.yaml holds, the keys of a reference in the Citation
 File Format 1.2; the title stands beside it. A text without one is called by its title.
@@ -9,22 +9,12 @@ from typing import Any
 
 import yaml
 
+from dpfl.base.errors import UserError
+
 About = Mapping[str, Any]
-FIELDS = {  # of BibTeX, by the key of the Citation File Format
-    "title": "title",
-    "journal": "journal",
-    "collection-title": "booktitle",
-    "volume": "volume",
-    "issue": "number",
-    "year": "year",
-    "month": "month",
-    "doi": "doi",
-    "issn": "issn",
-    "url": "url",
-    "notes": "note",
-}
-ENTRIES = {"article": "article", "conference-paper": "inproceedings", "book": "book"}
 ARXIV = "arXiv:"
+BEGIN = "  # The papers: written by make docs from workflow/papers.\n"
+END = "  # What the software builds on: kept by hand.\n"
 
 
 def names(about: About) -> list[str]:
@@ -95,21 +85,13 @@ def cff(papers: Mapping[str, About]) -> str:
     return "".join(f"  {line}\n" for line in text.splitlines()) if references else ""
 
 
-def bibtex(papers: Mapping[str, About]) -> str:
-    """Return a BibTeX entry for every paper that has a citation, named by its key."""
-    cited = {key: about for key, about in papers.items() if "citation" in about}
-    return "\n".join(entry(key, about) for key, about in cited.items())
-
-
-def entry(key: str, about: About) -> str:
-    """Return one BibTeX entry, in UTF-8."""
-    found = reference(about)
-    fields = {"author": " and ".join(map(_reversed, found.get("authors", [])))}
-    fields |= {FIELDS[name]: str(value) for name, value in found.items() if name in FIELDS}
-    fields |= {"pages": _pages(found).replace("–", "--")} if "start" in found else {}
-    fields |= {"eprint": arxiv(about)[0], "archiveprefix": "arXiv"} if arxiv(about) else {}
-    lines = [f"  {name} = {{{_escaped(value)}}},\n" for name, value in fields.items() if value]
-    return f"@{ENTRIES.get(found['type'], 'misc')}{{{key},\n{''.join(lines)}}}\n"
+def renewed(text: str, papers: Mapping[str, About]) -> str:
+    """Return the text of a CITATION.cff with the references of papers made anew between marks."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise UserError(f"CITATION.cff: expected the lines {BEGIN.strip()!r} and {END.strip()!r}")
+    return "".join([before, begin, cff(papers), end, after])
 
 
 def _pages(found: Mapping[str, Any]) -> str:
@@ -118,17 +100,3 @@ def _pages(found: Mapping[str, Any]) -> str:
 
 def _given(author: Mapping[str, str]) -> str:
     return author.get("name") or f"{author.get('given-names', '')} {author['family-names']}".strip()
-
-
-def _reversed(author: Mapping[str, str]) -> str:
-    """Return an author as BibTeX reads one: the family name first, a group in braces."""
-    if "name" in author:
-        return f"{{{author['name']}}}"
-    return ", ".join(filter(None, (author["family-names"], author.get("given-names"))))
-
-
-def _escaped(text: str) -> str:
-    """Escape what TeX reads as markup; braces of groups stay."""
-    return "".join(
-        f"\\{letter}" if letter in "&%#_$" else letter for letter in " ".join(text.split())
-    )

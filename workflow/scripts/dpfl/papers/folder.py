@@ -2,16 +2,20 @@
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 from dpfl.base import yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.papers.merging import merged
 
-HOME = Path(__file__).parents[3] / "papers"
+WORKFLOW = Path(__file__).parents[3]
+HOME = WORKFLOW / "papers"
 """workflow/papers; a folder that begins with an underscore is no paper."""
+COMPONENTS = WORKFLOW / "components.yaml"
+"""Definitions that papers share."""
 ABOUT, STUDIES, PUBLISHED, PAGE = "paper.yaml", "studies.yaml", "published.csv", "page.md"
 FILES = (ABOUT, STUDIES, PUBLISHED, PAGE)
 
@@ -47,6 +51,13 @@ def path_of(key: str, file: str) -> Path:
 def load(key: str) -> Paper:
     """Read a paper's files; UserError for one that is missing or is no YAML mapping."""
     return Paper(key, *(read(path_of(key, file)) for file in (ABOUT, STUDIES)))
+
+
+@cache
+def shared(section: str) -> dict[str, Any]:
+    """Return what components.yaml says in a section, with what all papers add to it."""
+    layers = [read(COMPONENTS), *(load(key).content for key in names())]
+    return reduce(merged, (layer.get(section, {}) for layer in layers))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ again.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.papers import folder, published
 from dpfl.words.numerals import counted
 
@@ -37,8 +37,6 @@ def by(about: Mapping[str, Any], table: str) -> str:
 
 def mistakes(paper: str) -> Iterator[str]:
     """Find tables that a paper.yaml describes and published.csv lacks."""
-    tables = published.tables(paper)
-    for name in folder.load(paper).about.get("printed", {}):
-        if name not in tables:
-            where = folder.shown(folder.path_of(paper, folder.ABOUT))
-            yield f"{where}: printed has {name!r}, no table there; {nearest(name, tables)}"
+    named = folder.load(paper).about.get("printed", {})
+    where = folder.shown(folder.path_of(paper, folder.ABOUT))
+    yield from unknown(named, published.tables(paper), f"{where}: printed has", ", no table there")

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.papers import datasets, folder, measures, published
 from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
 from dpfl.words.numerals import counted
@@ -26,6 +26,7 @@ class Beside:
     def __init__(self, paper: str, name: str, config: dict):
         self._paper, self._name, self._config = paper, name, config
         self._study = config["studies"][name]
+        self._references = self._study.get("published", [])
 
     def cell(self, method: str, variant: dict, epsilon: float | str) -> list[dict[str, Any]]:
         """Return the accuracies printed for a cell, in percent, each with its table and reading.
@@ -69,10 +70,6 @@ class Beside:
         lasts = (rounds * local, "epoch") if local else (rounds, "round")
         return counted(*lasts)
 
-    @cached_property
-    def _references(self) -> list[dict]:
-        return self._study.get("published", [])
-
     def _all(self, reference: dict) -> Iterator[tuple[str, dict, published.Printed]]:
         """Yield every cell of the study with each of its numbers."""
         for method in self._study["methods"]:
@@ -84,27 +81,23 @@ class Beside:
     def _matching(
         self, reference: dict, method: str, variant: dict, epsilon: float | str
     ) -> list[published.Printed]:
+        """Return the rows of a table that a method, or else its network, stands for in a cell."""
+        name = reference.get("methods", {}).get(method)
+        name = reference.get("models", {}).get(variant.get("model"), name)
         rows = [
             row
-            for row in self._rows(reference, method, variant)
-            if published.same(row.coordinate("epsilon") or "nan", epsilon)
+            for row in self._accuracies
+            if (row.table, row.row) == (reference["table"], name)
+            and published.same(row.coordinate("epsilon") or "nan", epsilon)
         ]
         if not rows:  # most often, before any setting is looked up
             return []
         ours = self._coordinates(method, variant, epsilon)
         return [row for row in rows if all(published.same(v, ours(k)) for k, v in row.coordinates)]
 
-    def _rows(self, reference: dict, method: str, variant: dict) -> list[published.Printed]:
-        """Return the rows of a table that a method, or else its network, stands for."""
-        name = reference.get("methods", {}).get(method)
-        name = reference.get("models", {}).get(variant.get("model"), name)
-        return [row for row in self._tables[reference["table"]] if row.row == name]
-
     @cached_property
-    def _tables(self) -> dict[str, list[published.Printed]]:
-        names = {reference["table"] for reference in self._references}
-        rows = [r for r in published.read(self._paper) if r.metric == published.ACCURACY]
-        return {name: [row for row in rows if row.table == name] for name in names}
+    def _accuracies(self) -> list[published.Printed]:
+        return accuracies(self._paper)
 
     def _coordinates(self, method: str, variant: dict, epsilon: object) -> Any:
         """Return what looks a coordinate of a cell up; None for one that it does not have."""
@@ -134,12 +127,9 @@ class Beside:
                 parts = components(self._config, method, variant)
                 found = set(paths(parts))
                 known |= found | {short for short, path in SHORT.items() if path in found}
-        for name in dict.fromkeys(name for row in rows for name, _ in row.coordinates):
-            if name not in known:
-                yield (
-                    f"{published.shown(self._paper)}: column {name!r} of {rows[0].table} is no "
-                    f"setting of study {self._name}; {nearest(name, sorted(known))}"
-                )
+        named = dict.fromkeys(name for row in rows for name, _ in row.coordinates)
+        told = f" of {rows[0].table} is no setting of study {self._name}"
+        yield from unknown(named, sorted(known), f"{published.shown(self._paper)}: column", told)
 
     def _ambiguous(self, number: int, reference: dict) -> Iterator[str]:
         """Find printed numbers beside two cells that differ in more than `beside` lists."""
@@ -164,24 +154,20 @@ def unmatched(paper: str, scales: dict[str, dict], priced: set[str]) -> Iterator
 
     `scales` are the paper's own configurations; tables that an analysis prices are left to it.
     """
-    rows = [row for row in read_accuracies(paper) if row.table not in priced]
-    lines = {
-        line
-        for config in scales.values()
-        if rows
-        for name in config["select"]
-        if name in config["studies"]
-        for line in Beside(paper, name, config).lines()
-    }
-    for row in rows:
-        if row.line not in lines:
-            said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
-            yield (
-                f"{published.shown(paper)}, line {row.line}: {row.table}, row {row.row!r}, {said}: "
-                "stands beside no cell of any study at any scale of the paper"
-            )
+    rows = {row.line: row for row in accuracies(paper) if row.table not in priced}
+    for config in scales.values() if rows else ():
+        for name in config["select"]:
+            if name in config["studies"]:
+                for line in Beside(paper, name, config).lines():
+                    rows.pop(line, None)
+    for line, row in rows.items():
+        said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
+        yield (
+            f"{published.shown(paper)}, line {line}: {row.table}, row {row.row!r}, {said}: "
+            "stands beside no cell of any study at any scale of the paper"
+        )
 
 
-def read_accuracies(paper: str) -> list[published.Printed]:
+def accuracies(paper: str) -> list[published.Printed]:
     """Return the printed numbers that are accuracies."""
     return [row for row in published.read(paper) if row.metric == published.ACCURACY]

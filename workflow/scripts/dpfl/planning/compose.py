@@ -7,16 +7,13 @@ studies must be; one without changes every paper that has it, or, if none has, i
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import nearest, unknown
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
-from dpfl.planning import reference
 
-COMPONENTS = Path(__file__).parents[3] / "components.yaml"
 SECTIONS = (
     *("models", "partitions", "federations", "mechanisms", "clippings", "budgets", "optimizers"),
     "statistics",
@@ -25,17 +22,8 @@ SECTIONS = (
 OF_PAPERS = ("studies", "analyses")
 """The sections whose names a user's file writes as `paper/name`."""
 SETTINGS = (
-    *(
-        "data_dir",
-        "device",
-        "noise",
-        "delta",
-        "accountant",
-        "margin",
-        "evaluation_examples",
-        "audit",
-    ),
-    "scale",
+    *("data_dir", "device", "noise", "delta", "accountant", "margin"),
+    *("evaluation_examples", "audit", "scale"),
 )
 """What is the same for all papers."""
 
@@ -43,8 +31,7 @@ SETTINGS = (
 def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper, by its key.
 
-    Raises UserError for an unknown paper, study or scale, and for a study that takes kept values of
-    which there are none. A paper that lacks the scale runs
+    Raises UserError for an unknown paper, study or scale. A paper that lacks the scale runs
     nothing, if another one has it.
     """
     papers = [folder.load(key) for key in chosen(config)]
@@ -53,7 +40,7 @@ def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _expect_names(config, made, papers)
     if config["select"] is not None:
         _select(made, config["select"])
-    return {key: reference.applied(own) for key, own in made.items()}
+    return made
 
 
 def chosen(config: dict[str, Any]) -> list[str]:
@@ -86,7 +73,7 @@ def at_scale(
 def _layers(paper: folder.Paper, scale: str) -> list[dict[str, dict]]:
     """Return what is said of a paper, each layer to be put over those before."""
     block = paper.content["scales"].get(scale, {})
-    return [_sections(layer) for layer in (folder.read(COMPONENTS), paper.content, block)]
+    return [_sections(layer) for layer in (folder.read(folder.COMPONENTS), paper.content, block)]
 
 
 def _sections(layer: dict[str, Any]) -> dict[str, Any]:
@@ -129,9 +116,9 @@ def _expect_names(
         for name, change in (config.get(section) or {}).items():
             paper, slash, local = name.partition("/")
             changes = section in OF_PAPERS and paper in own and not _is_new(change)
-            if changes and local not in (there := own[paper][section]):
-                near = nearest(local, there)
-                raise UserError(f"config: {section}: no {local!r} in {paper}; {near}")
+            there = own[paper][section] if changes else [local]
+            for line in unknown([local], there, f"config: {section}: no", f" in {paper}"):
+                raise UserError(line)
             known_paper = paper in made or paper in folder.names()
             if not (known_paper if slash else section not in OF_PAPERS):
                 known = [f"{key}/{own}" for key in made for own in made[key][section]]

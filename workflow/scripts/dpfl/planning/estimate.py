@@ -1,14 +1,13 @@
 """How long the runs of a plan will take, for the line printed before they start."""
 
 import math
-import sys
 from pathlib import Path
 
 from dpfl import plugins
 from dpfl.planning import trials
 from dpfl.planning.plan import Plan
-from dpfl.planning.restored import parted
-from dpfl.runs.done import is_done
+from dpfl.runs import state
+from dpfl.runs.state import State
 
 # CPU seconds of private training at batch 64, measured with a job on each of two server cores.
 STARTUP_SECONDS = 3.0
@@ -106,22 +105,15 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
 
 
 def summary(plan: Plan, runs: str) -> str:
-    """Return how many runs there are, how many are still to train, and their core-hours.
+    """Return how many runs a plan has, how many are to be trained, and their core-hours."""
+    return told(plan, state.open_of(plan, Path(runs).parent))
 
-    What other code than today's has trained is trained again, and so is what was restored from
-    what other code has made.
-    """
-    planned = {name: run["settings"] for name, run in plan.runs.items()}
-    _, stale = parted(plan, Path(runs).parent)
-    done = {name for name, own in planned.items() if is_done(Path(runs) / name, own)} - {*stale}
-    todo = [own for name, own in planned.items() if name not in done]
-    hours = sum(map(seconds, todo)) / 3600
-    return (
+
+def told(plan: Plan, todo: dict[str, State]) -> str:
+    """Return the same of known open runs, with a line for every reason to make results again."""
+    hours = sum(seconds(plan.runs[name]["settings"]) for name in todo) / 3600
+    counted = (
         f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "
         f"about {hours:.3g} core-hours on CPU"
     )
-
-
-def announce(plan: Plan, runs: str) -> None:
-    """Print it where Snakemake prints."""
-    print(summary(plan, runs), file=sys.stderr)
+    return "\n".join([counted, *state.repeated(todo)])

@@ -17,6 +17,8 @@ COMPONENTS = {
     "federation": "federations",
     "statistics": "statistics",
 }
+SECTIONS = {**COMPONENTS, "partition": "partitions"}
+"""The section of the definitions that each part of a run is chosen from."""
 PLUG_INS = {
     "partition": ("clients/partitions", "scheme"),
     "mechanism": ("mechanisms", "estimator"),

@@ -1,6 +1,6 @@
 """Which runs are trained by one job: short ones of a paper, one after another in a warm process."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
@@ -9,17 +9,22 @@ MOST = 40
 """Runs of a pack: their settings are an argument of its command, which has a limit."""
 
 
-def packs(plan: Plan, pack: dict) -> dict[str, list[str]]:
-    """Return all runs by the name of their pack; none where runs take longer than packs on average.
+def packs(plan: Plan, pack: dict, todo: Collection[str]) -> dict[str, list[str]]:
+    """Return the runs to do by the name of their pack; one in each where runs take longer.
 
     A pack takes about `minutes` on `cores`, by the estimate. It never mixes papers, nor runs that
     wait for a stage of tuning with others: a trial that fails holds up no run but those of its
-    tuning.
+    tuning. It is cut from all runs of a plan, so that those that are done meanwhile move no other.
     """
+    made = _cut(plan, pack)
+    return {name: [run for run in runs if run in todo] for name, runs in made.items()}
+
+
+def _cut(plan: Plan, pack: dict) -> dict[str, list[str]]:
     seconds = {name: estimate.seconds(run["settings"]) for name, run in plan.runs.items()}
     limit = 60 * pack["minutes"]
     if sum(seconds.values()) > limit * len(seconds):
-        return {}
+        return {name: [name] for name in plan.runs}
     # A process is started once for all of a pack.
     cost = {name: each - estimate.STARTUP_SECONDS for name, each in seconds.items()}
     return {

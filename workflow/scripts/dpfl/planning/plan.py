@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dpfl import plugins
 from dpfl.contracts.points import Values
 from dpfl.papers import datasets
-from dpfl.planning import reference, run_settings, stages
+from dpfl.planning import run_settings, stages
 from dpfl.planning.beside import Beside
 from dpfl.planning.method_order import numbers
 from dpfl.planning.methods import components, epsilon_of, remark, unit_of, variants
@@ -60,12 +60,12 @@ def of_paper(names: Iterable[str], paper: str) -> list[str]:
     return [name for name in names if name.split("/")[0] == paper]
 
 
-KEPT = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_fraction")
+TAKEN = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_fraction")
 
 
 def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
     """Resolve a study: its cells with the names of their runs, which are added to the plan."""
-    study = reference.of_study(config, name)
+    study = config["studies"][name]
     beside = Beside(paper, name, config)
     cells = [
         _cell(config, study, method, variant, epsilon, seeds, beside, plan)
@@ -76,9 +76,8 @@ def _study(config: dict, paper: str, name: str, plan: Plan) -> dict:
     return {
         "name": f"{paper}/{name}",
         "paper": paper,
-        **{key: study[key] for key in KEPT if key in study},
+        **{key: study[key] for key in TAKEN if key in study},
         **({"tuned_by": f"{paper}/{study['tuned_by']}"} if "tuned_by" in study else {}),
-        **({"tuned_by": reference.NAME} if "kept" in study else {}),
         "demonstrates": demonstrates(study),
         "delta": config["delta"],
         "margin": config["margin"],
@@ -106,9 +105,8 @@ def _cell(
     plan: Plan,
 ) -> dict:
     """Resolve a cell, with a run for each of its seeds, and what has chosen their values."""
-    kept = reference.values(study, method, variant, epsilon)
     slot = _tuning(config, study, method, variant, epsilon, plan)
-    runs = [_run(config, study, method, variant | kept, epsilon, s, plan, slot) for s in seeds]
+    runs = [_run(config, study, method, variant, epsilon, s, plan, slot) for s in seeds]
     return {
         "method": method,
         "label": method,
@@ -122,7 +120,6 @@ def _cell(
         **(
             {"tuning": slot.stage, "calibration": plan.runs[runs[0]]["calibration"]} if slot else {}
         ),
-        **({"kept": kept} if kept else {}),
     }
 
 

@@ -4,15 +4,14 @@ A cell is told as a whole: it is left out of its study if any of its runs has no
 of which no cell is left is not made. What is left out is listed with the run's message and log.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpfl.base import files
-from dpfl.base.errors import UserError
-from dpfl.planning import restored, trials
+from dpfl.planning import trials
 from dpfl.planning.plan import Plan
+from dpfl.runs import state
 
 Cell = dict[str, Any]
 NO_MESSAGE = "no result, and no message of its own: what it needs did not finish"
@@ -28,8 +27,13 @@ def _train(plan: Plan, results: Path) -> Plan:
 
 
 def _mark(plan: Plan, results: Path) -> Plan:
-    """Return the plan of what is finished, and what is not in `unfinished` of plan and studies."""
-    studies, left_out, todo = {}, {}, _open(plan, results)
+    """Return the plan of what is done, and what is not in `unfinished` of plan and studies."""
+    return without(plan, state.open_of(plan, results), results)
+
+
+def without(plan: Plan, todo: Collection[str], results: Path) -> Plan:
+    """Return the plan of all cells but those that some runs, or trials, belong to."""
+    studies, left_out = {}, {}
     for name, study in plan.studies.items():
         waiting = [(cell, _waiting(cell, plan, todo)) for cell in study["cells"]]
         cells = [cell for cell, runs in waiting if not runs]
@@ -45,14 +49,7 @@ def _mark(plan: Plan, results: Path) -> Plan:
 CHOICES: dict[str, Callable[[Plan, Path], Plan]] = {"train": _train, "mark": _mark}
 
 
-def _open(plan: Plan, results: Path) -> set[str]:
-    """Return the runs of a plan that have no result, or one that counts no more."""
-    _, stale = restored.parted(plan, results)
-    none = {run for run in plan.runs if not (results / "runs" / run / "summary.json").exists()}
-    return none.union(stale)
-
-
-def _waiting(cell: Cell, plan: Plan, todo: set[str]) -> dict[str, list[str]]:
+def _waiting(cell: Cell, plan: Plan, todo: Collection[str]) -> dict[str, list[str]]:
     """Return the runs of a cell that wait, each with the trials it waits for, or else itself."""
     found = {}
     for run in cell["runs"]:
@@ -65,7 +62,8 @@ def _waiting(cell: Cell, plan: Plan, todo: set[str]) -> dict[str, list[str]]:
 def _marked(cell: Cell, waiting: dict[str, list[str]], plan: Plan, results: Path) -> Cell:
     """Return what a cell is, which of its runs are not finished, and why the first is not."""
     kept = ("method", "label", "variant", "epsilon", "unit", "published")
-    failures = {run: _failure(run, results) for causes in waiting.values() for run in causes}
+    causes = (run for found in waiting.values() for run in found)
+    failures = {run: state.failure_of(run, results) for run in causes}
     told = next((found for found in failures.values() if "message" in found), None)
     log = f"{results}/logs/train/{next(iter(failures))}.log"
     return {
@@ -74,15 +72,6 @@ def _marked(cell: Cell, waiting: dict[str, list[str]], plan: Plan, results: Path
         "runs": list(waiting),
         **(told or {"message": NO_MESSAGE, "log": log}),
     }
-
-
-def _failure(run: str, results: Path) -> dict[str, str]:
-    """Read what a failed run has left; {} if it has left nothing that can be read."""
-    try:
-        found = files.read_json(results / "failures" / f"{run}.json")
-        return {key: str(found[key]) for key in ("message", "log")}
-    except (OSError, UserError, LookupError, TypeError):
-        return {}
 
 
 def _kept(study: dict, cells: list[Cell]) -> dict[str, Any]:

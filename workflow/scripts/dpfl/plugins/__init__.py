@@ -4,7 +4,7 @@ import ast
 import importlib
 import re
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,12 +18,33 @@ WORKFLOW = ROOT.parents[1]
 NAME = re.compile("[a-z0-9][a-z0-9-]*")
 PAPERS = "papers/"
 """Packages that begin so are folders of a paper, in workflow/."""
+DERIVED = "derived"
+"""A package with a table of this name has in it plug-ins that are derived from others.
+
+Each names its BASE, constants of its own and settings of `read`, a function of the file _derived.py
+of the package: read(..., base=BASE, **settings). Constants that it does not say are those of BASE.
+"""
 
 
 def names(package: str) -> list[str]:
-    """Return the names that a package offers: its files, with dashes for underscores."""
+    """Return the names that a package offers: its files, with dashes for underscores, and table."""
     files = folder_of(package).glob("*.py")
-    return sorted(f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
+    of_files = (f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
+    return sorted([*of_files, *derived(package)])
+
+
+@cache
+def derived(package: str) -> dict[str, dict[str, Any]]:
+    """Return what the table of a package says of its derived plug-ins, by name."""
+    path = folder_of(package) / f"{DERIVED}.yaml"
+    if not path.is_file():
+        return {}
+    from dpfl.base import yaml_file
+
+    return {
+        name: {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
+        for name, entry in yaml_file.read(path, f"{package}/{path.name}").items()
+    }
 
 
 def folder_of(package: str) -> Path:
@@ -33,7 +54,8 @@ def folder_of(package: str) -> Path:
 
 def path_of(package: str, name: str) -> Path:
     """Return the file of a plug-in; UserError with the nearest name if there is none."""
-    path = folder_of(package) / f"{str(name).replace('-', '_')}.py"
+    stem = f"_{DERIVED}" if str(name) in derived(package) else str(name).replace("-", "_")
+    path = folder_of(package) / f"{stem}.py"
     if NAME.fullmatch(str(name)) and path.is_file():
         return path
     raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
@@ -42,6 +64,8 @@ def path_of(package: str, name: str) -> Path:
 def load(package: str, name: str) -> ModuleType:
     """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
     stem = path_of(package, name).stem
+    if str(name) in derived(package):
+        return _derived(package, name)
     module = f"{package.replace('/', '.')}.{stem}"
     if not package.startswith(PAPERS):
         return importlib.import_module(f"dpfl.{module}")
@@ -51,12 +75,28 @@ def load(package: str, name: str) -> ModuleType:
 
 
 @cache
+def _derived(package: str, name: str) -> ModuleType:
+    """Make a module of what a table says, of its base's constants and of a function that reads."""
+    own, module = derived(package)[name], ModuleType(name)
+    found = {**vars(load(package, own["BASE"])), **own}
+    vars(module).update({k: v for k, v in found.items() if k.isupper() and v is not None})
+    settings = {key: value for key, value in own.items() if not key.isupper()}
+    read = importlib.import_module(f"dpfl.{package}._{DERIVED}").read
+    module.read = partial(read, base=own["BASE"], **settings)
+    return module
+
+
+@cache
 def constant(package: str, name: str, variable: str, default: Any = None) -> Any:
     """Read a literal that a plug-in assigns at top level, without importing it.
 
     Where there is none, return what the Protocol of its kind says, or else the default.
     UserError for a value that is no literal.
     """
+    if name in derived(package):
+        own = derived(package)[name]
+        found = own[variable] if variable in own else constant(package, own["BASE"], variable)
+        return default if found is None else found
     found = _assigned(package, name).get(variable)
     if found is None:
         return getattr(plugin_files.FILES.get(package), variable, default)

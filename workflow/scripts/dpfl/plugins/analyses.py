@@ -1,12 +1,13 @@
 """Studies that train nothing: each analyses/<name>.py computes tables and a figure from settings.
 
 A file holds TABLES (the suffixes of its tables, "" for the main one), `check(settings)`, which
-raises a UserError, `tables(settings)`, `columns()` and `draw(tables)`. Settings are checked before
-the first job, so importing a file must cost nothing: numpy and all that needs it are imported
-inside the functions that use them.
+raises a UserError, `tables(settings)` and `shown()`. Settings are checked before the first job, so
+importing a file must cost nothing: what needs numpy stands in a private file beside it, which these
+two functions import.
 
-A file may hold `words(tables)`, what the figure shows for those who cannot see it; without it the
-file's own first lines stand for that.
+`shown()` returns the module of what readers see: COLUMNS by suffix, `draw(tables)` and, if it has
+them, `words(tables)` for those who cannot see the figure; without them the file's own first lines
+stand for that.
 
 A file with NEEDS_DATASET = True reads a data set, which its entry names as `dataset`: it holds
 `check(settings, dataset)` and `tables(settings, dataset, path)`, the path that of the prepared
@@ -17,6 +18,8 @@ from types import ModuleType
 from typing import Any
 
 from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
 
 
 def load(paper: str, name: str) -> ModuleType:
@@ -36,6 +39,10 @@ def models_of(entry: dict[str, Any]) -> list[str]:
 
 
 def package_of(paper: str, name: str) -> str:
-    """Return the package of an analysis, as `plugins` names it."""
+    """Return the package of an analysis, as `plugins` names it; UserError if there is none."""
     own = f"papers/{paper}/analyses"
-    return own if name in plugins.names(own) else "analyses"
+    for package in (own, "analyses"):
+        if name in plugins.names(package):
+            return package
+    known = [*plugins.names(own), *plugins.names("analyses")]
+    raise UserError(f"no {name!r} in analyses: {nearest(name, known)}")

@@ -1,7 +1,8 @@
 """Checks of an analysis' settings, light enough to run before the first job."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,9 @@ MOST = 10**7
 """Of anything that is counted; more would never end."""
 LARGEST = 1000.0
 """Epsilon that is priced, as by the calculator."""
+
+Check = Callable[[str, Any], None]
+"""Of a value, by the name of the place where it stands."""
 
 
 def mapping(where: str, value: Any, keys: Collection[str]) -> None:
@@ -24,6 +28,13 @@ def mapping(where: str, value: Any, keys: Collection[str]) -> None:
     for key in keys:
         if key not in value:
             raise UserError(f"{where} lacks the key {key!r}")
+
+
+def fields(where: str, value: Any, checks: Mapping[str, Check]) -> None:
+    """Expect a dict with exactly these keys, each value of which passes a check of its own."""
+    mapping(where, value, checks)
+    for key, check in checks.items():
+        check(f"{where}.{key}", value[key])
 
 
 def number(where: str, value: Any, high: float = math.inf, closed: bool = False) -> None:
@@ -48,7 +59,7 @@ def epsilon(where: str, value: Any) -> None:
     number(where, value, LARGEST, closed=True)
 
 
-def numbers(where: str, value: Any, each: Callable[[str, Any], None]) -> None:
+def numbers(where: str, value: Any, each: Check) -> None:
     """Expect a list of numbers that increase, each of which passes a check of its own."""
     for index, item in enumerate(items(where, value)):
         each(f"{where}.{index}", item)
@@ -61,3 +72,11 @@ def items(where: str, value: Any) -> list:
     if not isinstance(value, list) or not value:
         raise UserError(f"{where} is {value!r}, must be a list with at least one item")
     return value
+
+
+share = partial(number, high=1)
+"""Expect a number above 0 and below 1."""
+rate = partial(number, high=1, closed=True)
+"""Expect a number above 0, at most 1."""
+counts = partial(numbers, each=whole)
+"""Expect a list of whole numbers that increase."""

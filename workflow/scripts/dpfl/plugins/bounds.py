@@ -59,18 +59,22 @@ def bounded(declared: Mapping[str, str]) -> Callable[[Callable], Callable]:
 
     def decorate(function: Callable) -> Callable:
         signature = inspect.signature(function)
-        plug_in = function.__module__.rpartition(".")[2].replace("_", "-")
 
         @functools.wraps(function)
         def checked(*args: Any, **keywords: Any) -> Any:
             given = signature.bind(*args, **keywords)
             given.apply_defaults()
-            check(plug_in, declared, given.arguments)
+            check(plug_in(function), declared, given.arguments)
             return function(*args, **keywords)
 
         return checked
 
     return decorate
+
+
+def plug_in(defined: Callable) -> str:
+    """Return the name of the plug-in in whose file a function or class is defined."""
+    return defined.__module__.rpartition(".")[2].replace("_", "-")
 
 
 @functools.cache

@@ -1,14 +1,55 @@
-"""Whether a plug-in file declares what its Protocol lists, and nothing else: see plugin_files."""
+"""Whether a plug-in file declares what its Protocol lists, and nothing else: see plugin_files.
 
-from collections.abc import Iterator
+Files are read, not imported: that would cost two CPU seconds.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import nearest, unknown
 from dpfl.contracts import plugin_files
 from dpfl.plugins import bounds
+
+FUNCTIONS = {
+    "clients/partitions": ("assign", 3),
+    "mechanisms": ("build", 1),
+    "clippings": ("build", 0),
+    "privacy/budgets": ("schedule", 2),
+    "optimizers": ("build", 1),
+    "statistics": ("build", 0),
+}
+"""The function of a package's files that takes settings, after as many other arguments."""
+
+
+def arguments(package: str, name: str) -> tuple[list[str], list[str]]:
+    """Return the settings that a plug-in's function takes: all of them, and those it needs.
+
+    UserError if a plug-in has no such function.
+    """
+    function, given = FUNCTIONS[package]
+    functions = [n for n in plugins.tree(package, name).body if isinstance(n, ast.FunctionDef)]
+    found = next((n for n in functions if n.name == function), None)
+    if found is None:
+        file = plugins.path_of(package, name).name
+        raise UserError(f"{package}/{file}: no function {function} at top level")
+    plain, keyword = found.args.args, found.args.kwonlyargs
+    required = plain[: len(plain) - len(found.args.defaults)][given:]
+    required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]
+    return [a.arg for a in [*plain[given:], *keyword]], [a.arg for a in required]
+
+
+def wrong_settings(package: str, name: str, given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield settings that a plug-in does not take, each with the nearest that it does.
+
+    Then come those that it lacks, each with "".
+    """
+    given, (known, required) = set(given), arguments(package, name)
+    yield from ((setting, nearest(setting, known)) for setting in sorted(given - {*known}, key=str))
+    yield from ((setting, "") for setting in required if setting not in given)
 
 
 def errors(package: str, name: str, arguments: list[str]) -> Iterator[str]:
@@ -73,8 +114,7 @@ def _told(kind: Any) -> str:
 
 def _bound_errors(declared: dict[str, str], arguments: list[str]) -> Iterator[str]:
     for setting, bound in declared.items():
-        if setting not in arguments:
-            yield f"unknown setting {setting!r}; {nearest(setting, arguments)}"
+        yield from unknown([setting], arguments, "unknown setting")
         try:
             bounds.parse(bound)
         except UserError as error:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpfl.base.errors import UserError
-from dpfl.clients.participation import draw, local_steps, rounds_of
+from dpfl.clients.participation import cohort, draw, local_steps, rounds_of
 from dpfl.contracts.schedule import SERVER, Budget, Work
 from dpfl.draws import streams
 from dpfl.privacy import events
@@ -112,51 +112,40 @@ def _examples(settings: Settings, sizes: list[int]) -> list[dict[str, Any]]:
     federation = settings.federation
     rng = streams.rng(*settings.participation_key)
     drawn = draw(len(sizes), federation.clients_per_round, federation.rounds, rng)
-    return [
-        _plan_of(settings, client, examples, rounds)
-        for client, (examples, rounds) in enumerate(
-            zip(sizes, rounds_of(drawn, len(sizes)), strict=True)
-        )
-    ]
+    plans, work = [], (federation.batch_size, federation.local_epochs, federation.local_steps)
+    for client, rounds in enumerate(rounds_of(drawn, len(sizes))):
+        examples = sizes[client]
+        _require_delta(settings.delta, examples, f"examples of client {client}")
+        steps = local_steps(examples, *work, client)
+        rate = federation.batch_size / examples
+        plans.append(_plan(client, examples, rate, steps, rounds))
+    return plans
 
 
 def _clients(settings: Settings, sizes: list[int]) -> list[dict[str, Any]]:
     """Plan the server's steps, one a round: it protects whole clients."""
     federation, clients = settings.federation, len(sizes)
-    if clients * settings.delta >= 1:
-        raise UserError(f"delta is {settings.delta}, must be < 1/{clients} (clients)")
-    cohort = federation.clients_per_round or clients
-    if not 1 <= cohort <= clients:
-        raise UserError(f"clients_per_round is {cohort}, must be in [1, {clients}] (clients)")
-    return [
-        {
-            "client": SERVER,
-            "examples": None,
-            "sample_rate": cohort / clients,
-            "steps_per_round": 1,
-            "rounds": list(range(1, federation.rounds + 1)),
-            "steps": federation.rounds,
-        }
-    ]
+    _require_delta(settings.delta, clients, "clients")
+    rate = cohort(clients, federation.clients_per_round) / clients
+    return [_plan(SERVER, None, rate, 1, list(range(1, federation.rounds + 1)))]
 
 
-def _plan_of(settings: Settings, client: int, examples: int, rounds: list[int]) -> dict[str, Any]:
-    """Return what a client is going to do."""
-    federation = settings.federation
-    if examples * settings.delta >= 1:
-        raise UserError(
-            f"delta is {settings.delta}, must be < 1/{examples} (examples of client {client})"
-        )
-    steps = local_steps(
-        examples, federation.batch_size, federation.local_epochs, federation.local_steps, client
-    )
+def _require_delta(delta: float, size: int, noun: str) -> None:
+    if size * delta >= 1:
+        raise UserError(f"delta is {delta}, must be < 1/{size} ({noun})")
+
+
+def _plan(
+    client: int | str, examples: int | None, sample_rate: float, each: int, rounds: list[int]
+) -> dict[str, Any]:
+    """Return what a client, or the server, is going to do: `each` steps in every round of its."""
     return {
         "client": client,
         "examples": examples,
-        "sample_rate": federation.batch_size / examples,
-        "steps_per_round": steps,
+        "sample_rate": sample_rate,
+        "steps_per_round": each,
         "rounds": rounds,
-        "steps": steps * len(rounds),
+        "steps": each * len(rounds),
     }
 
 

@@ -1,9 +1,11 @@
-"""What the privacy calculator prices, and what it refuses at once instead of filling the memory."""
+"""What the privacy calculator prices, and what it refuses at once instead of filling the memory.
+
+Accounting is imported in the functions: plans compare with these limits, and it takes a second.
+"""
 
 import math
 
 from dpfl.base.errors import UserError
-from dpfl.privacy import accounting, events
 
 LARGEST = 1000.0  # beyond it nothing is private, and the grids of losses outgrow the memory
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e6  # beyond: above LARGEST, and below what floats resolve
@@ -17,10 +19,9 @@ def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
 
     The upper bound of rdp, which costs nothing, decides that. No noise is priced: at infinity.
     """
-    accounting.epsilon(q, z, 0, delta)  # arguments out of range
-    _require_resolved(q, delta)
-    events.require_count("steps", steps, 0)
-    events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
+    from dpfl.privacy import accounting, events
+
+    _require_in_range(q, z, steps, delta, least=0)
     if z == 0 or steps == 0:
         return
     inside = LEAST_NOISE <= z <= MOST_NOISE
@@ -34,17 +35,20 @@ def require_priceable(q: float, z: float, steps: int, delta: float) -> None:
 
 def require_reachable(q: float, steps: int, epsilon: float, delta: float) -> None:
     """Raise UserError for an argument out of range, and a target that every noise meets."""
-    accounting.epsilon(q, 0.0, 0, delta)  # arguments out of range
-    _require_resolved(q, delta)
-    events.require_count("steps", steps, 1)
-    events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")
+    from dpfl.privacy import events
+
+    _require_in_range(q, 0.0, steps, delta, least=1)
     events.require("epsilon", epsilon, 0 < epsilon <= LARGEST, f"in (0, {LARGEST:g}]")
     chance = -math.expm1(steps * math.log1p(-q)) if q < 1 else 1.0
-    events.require(
-        "delta", delta, delta < chance, f"< {chance:.3g}, the chance that an example is used at all"
-    )
+    bound = f"< {chance:.3g}, the chance that an example is used at all"
+    events.require("delta", delta, delta < chance, bound)
 
 
-def _require_resolved(q: float, delta: float) -> None:
+def _require_in_range(q: float, z: float, steps: int, delta: float, least: int) -> None:
+    from dpfl.privacy import accounting, events
+
+    accounting.epsilon(q, z, 0, delta)
     events.require("sample_rate", q, q >= LEAST_RATE, f"in [{LEAST_RATE:g}, 1]")
     events.require("delta", delta, delta >= LEAST_DELTA, f"in [{LEAST_DELTA:g}, 1)")
+    events.require_count("steps", steps, least)
+    events.require("steps", steps, steps <= MOST_STEPS, f"<= {MOST_STEPS:,}")

@@ -1,30 +1,30 @@
-"""Writes results/reference/{paper}/{scale}: what a paper's results are, and what they came from."""
+"""Writes results/reference/{paper}/{scale}: the runs of a paper at a scale."""
 
+import csv
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
-from dpfl.planning import outputs, reference
-from dpfl.planning.plan import Plan, of_paper
-from dpfl.provenance import runs, sample, schema
-from dpfl.provenance.kept import ABOUT, FORMAT, OUTLINE
+from dpfl.planning import outputs, trials
+from dpfl.planning.plan import Plan, of_paper, runs_of
+from dpfl.provenance import kept_runs
 from dpfl.terminal.choice import Choice
 
 PACKAGES = ("dpfl", "snakemake", "opacus", "dp-accounting", "torch", "numpy", "pandas")
-CLAIMS = ("claims", "published")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept: the results of one paper at one scale, of a commit and a choice."""
+    """What is kept: the runs of one paper at one scale, of a commit and a choice."""
 
     plan: Plan
     choice: Choice
@@ -35,35 +35,27 @@ class Kept:
     def write(self, reference: Path) -> Path:
         """Write the folder whole, in place of an older one; return it.
 
-        UserError for a table that its schema does not know, for a file that is not whole, and
-        where a choice of some studies would replace more.
+        UserError for a file that is not whole, and where a choice of some studies would replace
+        more.
         """
-        outline = files.read_json(self.results / "papers" / f"{self.paper}.json")
-        target = reference / self.paper / outline["scale"]
-        self._require_no_less(target, outline)
+        target = reference / self.paper / self.choice.config()["scale"]
+        names = trials.and_runs_of_paper(self.plan, self.paper)
+        self._require_no_less(target, names)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
             new = Path(made) / "new"
-            self._fill(new, outline)
-            new.chmod(0o755)
+            new.mkdir(mode=0o755)
+            self._fill(new, names)
             _put(new, target, Path(made) / "old")
         return target
 
-    def _require_no_less(self, target: Path, outline: dict[str, Any]) -> None:
-        """Raise a UserError if chosen studies are not all that the folder has."""
-        if not self.choice.config().get("select") or not (target / OUTLINE).exists():
-            return
-        before = files.read_json(target / OUTLINE)
-        lost = [
-            name
-            for part in ("studies", "analyses")
-            for name in before[part]
-            if name not in outline[part]
-        ]
-        if lost:
+    def _require_no_less(self, target: Path, names: list[str]) -> None:
+        """Raise a UserError if chosen studies have not all runs that the folder has."""
+        lost = {row["run"] for row in kept_runs.rows(target)} - set(names)
+        if lost and self.choice.config().get("select"):
             raise UserError(
-                f"{target} holds {', '.join(lost)} as well, which this choice leaves out; keep all "
-                f"of the scale ({self._all_of_it()}), or remove the folder first"
+                f"{target} holds {len(lost)} runs more, such as {min(lost)}, which this choice "
+                f"leaves out; keep all of it ({self._all_of_it()}), or remove the folder first"
             )
 
     def _all_of_it(self) -> str:
@@ -73,62 +65,86 @@ class Kept:
         settings = {k: v for k, v in self.choice.settings.items() if k != "select"}
         return replace(self.choice, settings=settings).command()
 
-    def _fill(self, new: Path, outline: dict[str, Any]) -> None:
-        kinds = dict(self._copied(new))
-        files.write_json(new / OUTLINE, outline)
-        table = runs.rows(self.plan, self.paper, self.results)
-        runs.write(new / runs.FILE, table, list(schema.declared()["kinds"]["runs"]))
-        schema.describe(f"{self.paper}-{outline['scale']}", new, kinds | {runs.FILE: "runs"})
-        files.write_json(new / reference.FILE, runs.chosen(self.plan, self.paper, self.results))
-        files.write_json(
-            new / sample.FILE, sample.of_paper_runs(self.plan, self.paper, self.results)
-        )
-        about = self._about(outline, table)
-        files.write_text(new / "README.md", _readme(about, outline, self.plan))
-        files.write_json(new / ABOUT, about | {"files": dict(_digests(new))})
-        schema.check(new)
+    def _fill(self, new: Path, names: list[str]) -> None:
+        homes = {name: self.results / "runs" / name for name in names}
+        rows = [_row(home, self.results) for home in homes.values()]
+        rounds = (row for name, home in homes.items() for row in kept_runs.rounds_of(name, home))
+        kept_runs.write(new, rows, rounds)
+        for path in self._outputs():
+            target = new / kept_runs.OUTPUTS / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.results / path, target)
+        about = self._about(rows) | {"files": dict(_digests(new))}
+        files.write_json(new / kept_runs.ABOUT, about)
 
-    def _copied(self, new: Path) -> Iterator[tuple[str, str]]:
-        """Copy tables, figures, studies and claims; yield the tables with their kinds."""
+    def _outputs(self) -> Iterator[str]:
+        """Yield what runs alone do not say: of data, of weights, and the noise of tuned cells."""
+        for name in of_paper(self.plan.analyses, self.paper):
+            if "dataset" in self.plan.analyses[name]:
+                yield from _tables(outputs.analysis_tables(self.plan, name))
+                yield from _figure(outputs.analysis_figure(self.plan, name))
         for name in of_paper(self.plan.studies, self.paper):
-            _copy(self.results / "studies" / f"{name}.json", new / "studies" / f"{_own(name)}.json")
-        for name in outputs.figures(self.plan, self.paper):
-            for form in ("png", "txt"):
-                path = f"figures/{_own(name)}.{form}"
-                _copy(self.results / "figures" / f"{name}.{form}", new / path)
-        for name, kind in outputs.tables(self.plan, self.paper).items():
-            for form in ("csv", "md"):
-                path = f"tables/{_own(name)}.{form}"
-                _copy(self.results / "tables" / f"{name}.{form}", new / path)
-            yield f"tables/{_own(name)}.csv", kind
-        for name in CLAIMS:
-            _copy(self.results / "claims" / self.paper / f"{name}.csv", new / f"claims/{name}.csv")
-            yield f"claims/{name}.csv", name
+            for figure in self.plan.studies[name].get("figures", []):
+                if _reads_weights(figure):
+                    yield from _tables([f"{name}_{figure}"])
+                    yield from _figure(f"{name}/{figure}")
+            cells = self.plan.studies[name]["cells"]
+            noise = {c["calibration"] for c in cells if "tuning" in c and c["calibration"]}
+            yield from (f"calibrations/{name}.json" for name in sorted(noise))
 
-    def _about(self, outline: dict[str, Any], table: list[dict[str, Any]]) -> dict[str, Any]:
-        summaries = [runs.Finished(row["run"], self.results).summary for row in table]
-        ended = sorted(row["ended"] for row in table if row["ended"])
+    def _about(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        ended = sorted(row["ended"] for row in rows if row["ended"])
         config = self.choice.config()
         config.pop("data_dir", None)  # where data lies on a machine is no part of what was run
-        finals = {row["run"] for row in table if row["role"] == "final"}
-        seconds = {row["run"]: float(row["seconds"] or 0) for row in table}
-        counted = {"final": len(finals), "trials": len(seconds) - len(finals)}
+        finals = {*runs_of(self.plan.studies[n] for n in of_paper(self.plan.studies, self.paper))}
+        seconds = sum(row["seconds"] or 0 for row in rows)
+        counted = {"final": len(finals), "trials": len(rows) - len(finals)}
         return {
-            "format": FORMAT,
+            "format": kept_runs.FORMAT,
             "paper": self.paper,
-            "scale": outline["scale"],
+            "scale": config["scale"],
             "command": self.choice.command(),
             "commit": self.commit,
-            "clean_tree": True,
             "kept": datetime.now(UTC).isoformat(timespec="seconds"),
             "trained": {"first": ended[0], "last": ended[-1]} if ended else {},
-            "runs": counted | {"trained": len(seconds)},
-            "core_hours": round(sum(seconds.values()) / 3600, 3),
-            "versions": _versions(summaries),
-            "hardware": _hardware(summaries),
-            "schema": schema.declared()["version"],
+            "runs": counted | {"trained": len(rows)},
+            "core_hours": round(seconds / 3600, 3),
+            "versions": _versions(rows),
+            "hardware": _hardware(rows),
             "config": config,
         }
+
+
+def _reads_weights(figure: str) -> bool:
+    """Tell whether a figure has a table, which is made of final models."""
+    return plugins.constant("figures/kinds", figure, "TABLE", False)
+
+
+def _tables(names: Iterable[str]) -> Iterator[str]:
+    yield from (f"tables/{name}.{form}" for name in names for form in ("csv", "md"))
+
+
+def _figure(name: str) -> Iterator[str]:
+    yield from (f"figures/{name}.{form}" for form in ("png", "txt"))
+
+
+def _row(home: Path, results: Path) -> kept_runs.Row:
+    """Return all that a finished run says in numbers: its summary, digests, and what it cost."""
+    cost = _cost(results / "benchmarks" / "train" / f"{home.name}.tsv")
+    return {
+        **files.read_json(home / "summary.json"),
+        "files": files.sums(home / files.SUMS),
+        "seconds": float(cost["s"]) if "s" in cost else None,
+        "ended": cost.get("ended"),
+    }
+
+
+def _cost(path: Path) -> dict[str, str]:
+    """Return what a training cost and when it ended; {} if nobody wrote it down."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return next(csv.DictReader(file, delimiter="\t"), {})
 
 
 def _put(new: Path, target: Path, old: Path) -> None:
@@ -143,11 +159,11 @@ def _put(new: Path, target: Path, old: Path) -> None:
         raise
 
 
-def _versions(summaries: list[dict[str, Any]]) -> dict[str, str]:
+def _versions(rows: list[dict[str, Any]]) -> dict[str, str]:
     """Return the versions that trained, and those of all else that is installed here."""
     trained: dict[str, dict[str, None]] = {}
-    for summary in summaries:
-        for name, found in summary["versions"].items():
+    for row in rows:
+        for name, found in row["versions"].items():
             trained.setdefault(name, {})[found] = None
     return _installed() | {name: ", ".join(found) for name, found in trained.items()}
 
@@ -162,35 +178,13 @@ def _installed() -> dict[str, str]:
     return found
 
 
-def _hardware(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _hardware(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return every machine that trained, with the number of its runs."""
     found: dict[str, dict[str, Any]] = {}
-    for summary in {own["run"]: own for own in summaries}.values():
-        own = found.setdefault(machine.line(summary["hardware"]), summary["hardware"] | {"runs": 0})
+    for row in rows:
+        own = found.setdefault(machine.line(row["hardware"]), row["hardware"] | {"runs": 0})
         own["runs"] += 1
     return list(found.values())
-
-
-def _readme(about: dict[str, Any], outline: dict[str, Any], plan: Plan) -> str:
-    """Return the folder's page: what was run, and links to its tables and figures."""
-    count, hours = about["runs"]["trained"], f"{about['core_hours']:g} core-hours"
-    trained = f"{count} training runs, {hours}" if count else "no training"
-    machines = [machine.line(own) for own in about["hardware"]]
-    lines = [
-        f"# {about['paper']} at scale {about['scale']}",
-        "",
-        f"    {about['command']}",
-        "",
-        f"At commit {about['commit']}: {trained}, kept on {about['kept'][:10]}.",
-        *(f"Machine: {line}." for line in machines),
-        f"[provenance.json]({ABOUT}) has the rest, [runs]({runs.FILE}) every run, "
-        f"[datapackage.json]({schema.FILE}) what columns mean.",
-        "",
-    ]
-    titles = {name: plan.studies[name]["title"] for name in outline["studies"]}
-    titles |= {name: own["title"] for name, own in outline["analyses"].items()}
-    lines += [f"- [{title}](tables/{_own(name)}.md)" for name, title in titles.items()]
-    return "\n".join(lines) + "\n"
 
 
 def _digests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -198,13 +192,3 @@ def _digests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         content = path.read_bytes()
         told = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         yield path.relative_to(folder).as_posix(), told
-
-
-def _own(name: str) -> str:
-    """Return a name without that of its paper."""
-    return name.split("/", 1)[1]
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)

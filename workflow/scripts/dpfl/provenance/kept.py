@@ -1,58 +1,153 @@
-"""Reads kept results: which there are, whether they are as they were written; lays them out."""
+"""Everything that kept runs say: studies, tables, verdicts and figures, by the code of today.
 
+A folder {paper}/{scale} of kept runs is planned as its command was, with today's configuration; its
+runs are laid out in a folder for the time, and what the workflow makes of finished runs is made of
+them. So a change of a rule judges again all that is kept.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from dpfl import plugins
 from dpfl.base import files
-from dpfl.base.errors import UserError
-from dpfl.provenance import schema
+from dpfl.checks import config as configuration
+from dpfl.figures import of_analysis, saving
+from dpfl.judging import of_paper
+from dpfl.papers import folder as papers
+from dpfl.planning import choice_of_values, outline, plan, unfinished
+from dpfl.provenance import kept_runs
+from dpfl.runs import code
+from dpfl.tables import of_study, results
 
-FORMAT = "kept-results/1"
-ABOUT, OUTLINE = "provenance.json", "outline.json"
+HOME = Path("results/derived")
+OUTLINE, MADE_FROM = "outline.json", "made-from.json"
 PARTS = ("studies", "tables", "figures", "claims")
 
 
-def folders(reference: Path) -> list[Path]:
-    """Return the kept folders, {paper}/{scale}, in the order of their names."""
-    found = {path.parent for path in reference.glob("*/*/tables") if path.is_dir()}
-    return sorted(found | {path.parent for path in reference.glob(f"*/*/{ABOUT}")})
+def folders(home: Path) -> list[Path]:
+    """Return the derived folders, {paper}/{scale}, in the order of their names."""
+    return sorted(path.parent for path in home.glob(f"*/*/{MADE_FROM}"))
 
 
 def about(folder: Path) -> dict[str, Any]:
-    """Return what a kept folder came from.
+    """Return what the kept runs of a derived folder came from."""
+    return files.read_json(folder / kept_runs.ABOUT)
 
-    UserError for a folder that does not say it or is of another format, for files that are not as
-    they were kept, and for tables that are not as their schema says.
+
+def all_of(reference: Path, home: Path, figures: bool = True) -> None:
+    """Derive every kept folder whose runs, or whose code, are other than before, into `home`.
+
+    Several at a time, a process each; derived folders of which nothing is kept are removed.
+    Figures take most of the time: tables and verdicts are made without them.
     """
-    path = folder / ABOUT
-    if not path.exists():
-        raise UserError(f"{path}: not there, so that nothing says what was kept; keep it again")
-    found = files.read_json(path)
-    told = found if isinstance(found, dict) else {}
-    if told.get("format") != FORMAT or not isinstance(told.get("files"), dict):
-        said = f"format {told.get('format')}, expected {FORMAT} with its files"
-        raise UserError(f"{path}: {said}; keep it again")
-    _require_unchanged(folder, found["files"])
-    schema.check(folder)
-    return found
+    wanted = {home / path.parent.name / path.name: path for path in kept_runs.folders(reference)}
+    for gone in set(folders(home)) - set(wanted):
+        files.remove(gone)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        list(pool.map(derive, wanted.values(), wanted, repeat(figures)))
 
 
-def lay_out(folder: Path, told: dict[str, Any], home: Path) -> None:
-    """Link a kept folder into `home` as the workflow's own results would lie there."""
-    paper = told["paper"]
+def derive(folder: Path, target: Path, figures: bool = True) -> None:
+    """Write what a kept folder says into `target`, whole, unless it lies there.
+
+    UserError for a folder that is not as it was kept, or that today's configuration cannot plan.
+    """
+    told = kept_runs.about(folder)
+    made_from = _made_from(folder, told["paper"]) | {"figures": figures}
+    before = files.read_json(target / MADE_FROM) if (target / MADE_FROM).exists() else {}
+    if before in (made_from, made_from | {"figures": True}):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as made:
+        home = Path(made)
+        _derive(folder, told, home, figures)
+        own = home / "own"
+        for part in PARTS:
+            if (home / part / told["paper"]).is_dir():
+                shutil.move(home / part / told["paper"], own / part)
+        shutil.move(home / OUTLINE, own / OUTLINE)
+        shutil.copyfile(folder / kept_runs.ABOUT, own / kept_runs.ABOUT)
+        files.write_json(own / MADE_FROM, made_from)
+        files.remove(target)
+        own.rename(target)
+
+
+def lay_out(folder: Path, home: Path) -> None:
+    """Link a derived folder into `home` as the workflow's own results would lie there."""
+    told = files.read_json(folder / OUTLINE)
     for part in PARTS:
-        place = home / part / paper
+        place = home / part / told["key"]
         place.parent.mkdir(parents=True, exist_ok=True)
         if (folder / part).is_dir():
             place.symlink_to((folder / part).resolve())
-    files.write_json(home / "papers" / f"{paper}.json", files.read_json(folder / OUTLINE))
-    files.write_json(home / "provenance" / f"{paper}.json", told)
+    files.write_json(home / "papers" / f"{told['key']}.json", told)
+    files.write_json(home / "provenance" / f"{told['key']}.json", about(folder))
 
 
-def _require_unchanged(folder: Path, known: dict[str, dict[str, Any]]) -> None:
-    there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {ABOUT}
-    for name in sorted(known.keys() | there):
-        if name not in known:
-            raise UserError(f"{folder / name}: not what was kept: nothing wrote it")
-        if name not in there or files.digest(folder / name) != known[name]["sha256"]:
-            raise UserError(f"{folder / name}: not as it was kept; restore it or keep it again")
+def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> None:
+    paper = kept["paper"]
+    kept_runs.lay_out(folder, home)
+    settings = papers.read(configuration.DEFAULTS) | kept["config"]
+    composed = configuration.composed({**settings, "papers": [paper], "scale": kept["scale"]})
+    planned = plan.make(composed)
+    there = {path.parent.name for path in home.glob("runs/*/summary.json")}
+    made = unfinished.without(planned, planned.runs.keys() - there, home)
+    for name, asked in planned.tunings.items():
+        if there.issuperset(_trials(asked)):
+            choice_of_values.write(name, asked, home)
+    for name, study in made.studies.items():
+        files.write_json(home / "studies" / f"{name}.json", study)
+        of_study.write(study, home)
+    for name, entry in made.analyses.items():
+        if "dataset" not in entry:  # its tables are kept
+            of_analysis.write(name, entry["uses"], entry["settings"], home)
+    told = outline.of(paper, composed, planned, made)
+    files.write_json(home / OUTLINE, told)
+    of_paper.write(told, home)
+    for name, study in made.studies.items() if figures else ():
+        _draw(name, study, home)
+
+
+def _trials(asked: dict[str, Any]) -> Iterator[str]:
+    for trial in asked["trials"]:
+        yield from trial["runs"]
+
+
+def _draw(name: str, study: dict[str, Any], home: Path) -> None:
+    """Draw the figures of a study, but for those whose numbers are not kept; name those drawn."""
+    drawn = []
+    for figure in study.get("figures", []):
+        stem = home / "figures" / name / figure
+        if not stem.with_suffix(".png").exists():
+            try:
+                made = plugins.load("figures/kinds", figure).draw(study, home / "runs")
+            except results.NotKeptError:
+                continue
+            saving.save_all(made, stem)
+        drawn.append(figure)
+    files.write_json(home / "studies" / f"{name}.json", study | {"figures": drawn})
+
+
+def _made_from(folder: Path, paper: str) -> dict[str, Any]:
+    """Return the digests of what is derived from: kept files, code, and the paper's own files."""
+    own = [papers.path_of(paper, name) for name in (papers.ABOUT, papers.STUDIES, papers.PUBLISHED)]
+    shared = [configuration.DEFAULTS, plugins.WORKFLOW / "components.yaml"]
+    contents = "".join(files.digest(path) for path in (*own, *shared))
+    return {
+        "kept": files.digest(folder / kept_runs.ABOUT),
+        "code": _code(paper),
+        "configuration": hashlib.sha256(contents.encode()).hexdigest(),
+    }
+
+
+def _code(paper: str) -> str:
+    packages = ("judging/kinds", "figures/kinds", "analyses", f"papers/{paper}/analyses", "tuning")
+    used = [plugins.path_of(p, name) for p in packages for name in plugins.names(p)]
+    return code.digest(Path(__file__), *used)

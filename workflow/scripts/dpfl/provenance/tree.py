@@ -1,14 +1,13 @@
 """The commit that is checked out, and what differs from it."""
 
 import subprocess
-from collections.abc import Container
 from pathlib import Path
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 
 KEPT = "results/reference"
-"""Kept results are what is written: changes there change no run, but for values that it takes."""
+"""Kept results are what is written: changes there change no run."""
 DECIDES = frozenset({".py", ".yaml", ".csv"})
 """What files of the workflow are called that may decide a result."""
 NAMED = 5
@@ -23,12 +22,9 @@ def commit() -> str | None:
         return None
 
 
-def clean_commit(taken: Container[str] = ()) -> str:
-    """Return the commit; UserError naming the files that differ from it.
-
-    `taken` are files of kept results that a plan takes values from.
-    """
-    head, changed = _git("rev-parse", "HEAD").strip(), changes(taken)
+def clean_commit() -> str:
+    """Return the commit; UserError naming the files that differ from it."""
+    head, changed = _git("rev-parse", "HEAD").strip(), changes()
     if changed:
         more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
         raise UserError(
@@ -38,10 +34,10 @@ def clean_commit(taken: Container[str] = ()) -> str:
     return head
 
 
-def changes(taken: Container[str] = ()) -> list[str]:
+def changes() -> list[str]:
     """Return the files that differ from the commit, new ones too, but for kept results.
 
-    Of these `taken` alone count. Where git ignores files of the workflow these are new ones too.
+    Where git ignores files of the workflow these are new ones too.
     UserError if this folder is none that a commit has.
     """
     _git("ls-files", "--error-unmatch", "Snakefile")
@@ -54,7 +50,7 @@ def changes(taken: Container[str] = ()) -> list[str]:
         found.append(entry[3:])
         if entry[0] == "R":  # the name that it had follows
             found.append(next(entries))
-    return unseen + [p for p in found if p in taken or not p.startswith(f"{KEPT}/")]
+    return unseen + [p for p in found if not p.startswith(f"{KEPT}/")]
 
 
 def _git(*command: str) -> str:

@@ -1,13 +1,15 @@
-"""Retrains kept runs as they were planned, and compares what comes out with what was kept."""
+"""Trains a sample of kept runs again, through Snakemake, and compares what comes out.
 
-import json
+In a working folder of its own: results and Snakemake's records of this one stay as they are.
+"""
+
 import math
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,156 +17,164 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
-from dpfl.provenance import sample
-from dpfl.provenance.runs import Finished
-from dpfl.runs import finished, sources
+from dpfl.planning import choice_of_values, estimate, stages
+from dpfl.planning.plan import Plan
+from dpfl.provenance import kept_runs
+from dpfl.terminal.choice import Choice
 
+MINUTES = 15.0
+"""The most that a sample takes on one core, by what its runs took."""
 TOLERANCE = 0.5
 """Points of test accuracy that rounding may move a run elsewhere, or with other versions."""
 EQUAL, WITHIN = "equal bits", f"within {TOLERANCE:g} points"
 DIFFERS, FAILED = "differs", "failed"
-Entry = dict[str, Any]
+COMPARED = ("metrics.csv", "rates.csv", "model.safetensors")
+"""The files of a run that hold its bits."""
+LINKED = ("workflow", "notebooks", "envs", "profiles", "config.yaml")
+RULES = ("prepare_data", "partition", "calibrate", "train_pack", "train")
+"""What trains a run: what trials chose is laid out, and no trial is trained again."""
+Row = kept_runs.Row
 
 
-def of_folders(folders: Iterable[Path], minutes: float) -> list[Entry]:
-    """Return runs of the samples of kept folders, in turn, of at most so many minutes together.
+def cost(row: Row) -> float:
+    """Return the seconds that a kept run took, or is estimated to take."""
+    return row["seconds"] or estimate.seconds(row["settings"])
 
-    By the estimate, on one core. A run that several folders have is trained once.
+
+def sample(folder: Path) -> list[Row]:
+    """Return the shortest run of each kind that a kept folder has, the shortest first.
+
+    Runs of a secret that nobody keeps have no bits to find again.
     """
-    samples = [files.read_json(folder / sample.FILE) for folder in folders]
-    left, found, paid = 60 * minutes, [], set()
-    for entry in filter(None, chain.from_iterable(zip_longest(*samples))):
-        cost = 0 if entry["run"] in paid else entry["estimate"]
-        if cost <= left:
-            left -= cost
-            paid.add(entry["run"])
-            found.append(entry)
+    first: dict[tuple, Row] = {}
+    for row in sorted(kept_runs.rows(folder), key=cost):
+        if row["settings"]["noise"] != "secure":
+            first.setdefault(_kind(row["settings"]), row)
+    return list(first.values())
+
+
+def of_folders(folders: Iterable[Path], minutes: float) -> dict[Path, list[Row]]:
+    """Return runs of the samples of kept folders, in turn, of so many core-minutes together."""
+    samples = [[(folder, row) for row in sample(folder)] for folder in folders]
+    left, found = 60 * minutes, {}
+    for folder, row in filter(None, chain.from_iterable(zip_longest(*samples))):
+        if cost(row) <= left:
+            left -= cost(row)
+            found.setdefault(folder, []).append(row)
     return found
 
 
-def left_out(folders: Iterable[Path], entries: list[Entry]) -> list[str]:
-    """Return the folders, {paper}/{scale}, of whose samples nothing is among some entries."""
-    runs = {entry["run"] for entry in entries}
-    return [
-        "/".join(folder.parts[-2:])
-        for folder in folders
-        if not any(own["run"] in runs for own in files.read_json(folder / sample.FILE))
-    ]
-
-
 @dataclass(frozen=True)
-class Retraining:
-    """The runs of a sample trained again in a folder of their own, from the data up."""
+class Again:
+    """The sample of one kept folder, trained again in a working folder."""
 
+    folder: Path
+    rows: list[Row]
     home: Path
-    results: Path
     data_dir: Path
-    cores: int
-    _prepared: set[str] = field(default_factory=set)
-    """The data sets that were prepared here, by this call."""
 
-    def train(self, entries: list[Entry]) -> None:
-        """Train all runs again; UserError for a step before training that fails."""
-        for part in ("runs", "partitions", "calibrations", "logs", "failures", "benchmarks"):
-            files.remove(self.home / part)
-        runs = {entry["run"]: entry for entry in entries}
-        described = [self._described(entry) for entry in runs.values()]
-        at_once = max(1, min(self.cores, len(runs)))
-        self._driver(
-            "train",
-            *("--runs", json.dumps(described), "--results", self.home),
-            *("--threads", at_once, "--at-once", at_once),
-        )
-        for run in runs:
-            with suppress(OSError):  # of a run that failed there is nothing to show
-                finished.show(self.home / "runs" / run)
-
-    def found(self, entry: Entry) -> Finished:
-        """Return a run that was trained again."""
-        return Finished(entry["run"], self.home)
-
-    def _described(self, entry: Entry) -> Entry:
-        """Make what a run reads; return the run as its training is told of it."""
-        settings, run = entry["settings"], entry["run"]
-        data = self._data(settings["dataset"], entry["inputs"]["data"])
-        place = self.home / "partitions" / run
-        planned = entry["partition"]
-        self._driver(
-            "partition",
-            *("--dataset", planned["dataset"], "--data", data, "--seed", planned["seed"]),
-            *("--settings", json.dumps(planned["settings"])),
-            *("--min-examples", planned["min_examples"]),
-            *("--assignment", place / "assignment.npy"),
-            *("--summary", place / "clients.csv", "--picture", place / "labels.png"),
-        )
-        described = {"run": run, "settings": settings, "sources": sources.of_run(settings)}
-        described |= {"data": str(data), "assignment": str(place / "assignment.npy")}
-        if entry["calibration"] is None:
-            return described
-        calibration = self.home / "calibrations" / f"{run}.json"
-        self._driver(
-            "calibrate",
-            *("--partition", place / "assignment.npy", "--output", calibration),
-            *("--settings", json.dumps(entry["calibration"]), "--cache", self.home / "cache"),
-        )
-        return described | {"calibration": str(calibration)}
-
-    def _data(self, dataset: str, digest: str) -> Path:
-        """Return the data set as it was kept, if it lies here; else one that is prepared now."""
-        paths = [home / "data" / f"{dataset}.safetensors" for home in (self.results, self.home)]
-        for path in paths:
-            if path.exists() and files.digest(path) == digest:
-                return path
-        made = paths[-1]
-        if dataset not in self._prepared:
-            self._prepared.add(dataset)
-            self._driver(
-                "prepare_data",
-                *("--dataset", dataset, "--data-dir", self.data_dir, "--output", made),
-            )
-        return made
-
-    def _driver(self, name: str, *arguments: Any) -> None:
-        command = [sys.executable, plugins.ROOT.parent / f"{name}.py", *arguments]
+    def train(self, cores: int) -> None:
+        """Train all runs again, from the data up; UserError if none could be trained."""
+        self._lay_out()
+        runs = [f"results/runs/{row['run']}/summary.json" for row in self.rows]
+        command = [
+            *(
+                sys.executable,
+                "-m",
+                "snakemake",
+                "--snakefile",
+                plugins.WORKFLOW.parent / "Snakefile",
+            ),
+            *("--cores", cores, "--keep-going", "--allowed-rules", *RULES),
+            *self._choice().arguments(),
+            *("--", *runs),
+        ]
         done = subprocess.run(
-            list(map(str, command)), env=os.environ, capture_output=True, text=True
+            list(map(str, command)), cwd=self.home, env=os.environ, capture_output=True, text=True
         )
-        if done.returncode:
+        if done.returncode and not any((self.home / run).exists() for run in runs):
             last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-            raise UserError(f"{name}.py: {last.removeprefix('error: ')}")
+            raise UserError(f"{self.folder}: {last}")
+
+    def compared(self) -> Iterator[dict[str, Any]]:
+        """Yield every kept run beside itself trained again, with a verdict."""
+        for row in self.rows:
+            yield compared(row, self.home / "results" / "runs" / row["run"])
+
+    def _choice(self) -> Choice:
+        """Return what was kept, as one file of configuration, a run a job."""
+        about, path = kept_runs.about(self.folder), self.home.resolve() / "kept.json"
+        single = {"pack": {"minutes": 0, "cores": 1}, "data_dir": str(self.data_dir.resolve())}
+        files.write_json(path, about["config"] | single | {"papers": [about["paper"]]})
+        return Choice({}, [str(path)])
+
+    def _lay_out(self) -> None:
+        """Make the working folder: links to the workflow, no runs, and what trials have chosen."""
+        results = self.home / "results"
+        for part in ("runs", "packs", "tunings", "failures"):
+            files.remove(results / part)
+        results.mkdir(parents=True, exist_ok=True)
+        for name in LINKED:
+            link, there = self.home / name, plugins.WORKFLOW.parent / name
+            if there.exists() and not link.is_symlink():
+                link.symlink_to(there.resolve())
+        plan = self._choice().plan()
+        with tempfile.TemporaryDirectory(dir=results) as made:
+            kept_runs.lay_out(self.folder, Path(made))
+            for name in _needed(plan, [row["run"] for row in self.rows]):
+                choice_of_values.write(name, plan.tunings[name], Path(made))
+            if (Path(made) / "tunings").is_dir():
+                (Path(made) / "tunings").rename(results / "tunings")
 
 
-def compared(entry: Entry, run: Finished) -> dict[str, Any]:
-    """Return a kept run beside itself trained again, with a verdict.
+def _needed(plan: Plan, runs: list[str]) -> list[str]:
+    """Return the stages of tuning that chose the values of some runs, the earlier ones first."""
+    own = {plan.runs[run]["tuning"] for run in runs} - {None}
+    before = {name for stage in own for name in stages.stages_before(plan.tunings[stage])}
+    return [name for name in plan.tunings if name in own | before]
+
+
+def _kind(settings: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        settings["dataset"],
+        settings["model"],
+        settings["mechanism"]["estimator"],
+        settings["optimizer"]["algorithm"],
+        settings["clipping"]["rule"],
+    )
+
+
+def compared(row: Row, again: Path) -> dict[str, Any]:
+    """Return a kept run beside its folder trained again, with a verdict.
 
     Equal bits are asked for on equal hardware, with equal versions and code.
     """
-    kept = {"run": entry["run"], "kept": entry["final_test_accuracy"]}
+    found = {"run": row["run"], "kept": row["final_test_accuracy"]}
     try:
-        summary, digests = run.summary, run.digests
+        summary, digests = files.read_json(again / "summary.json"), files.sums(again / files.SUMS)
     except OSError:
-        return kept | {"now": None, "verdict": FAILED, "asked": EQUAL}
-    other = list(_changed(entry, summary))
+        return found | {"now": None, "verdict": FAILED, "asked": EQUAL}
+    other = list(_changed(row, summary))
     asked = f"{WITHIN}: other {', '.join(other)}" if other else EQUAL
     now = summary["final_test_accuracy"]
-    if all(digests.get(name) == digest for name, digest in entry["files"].items()):
+    if all(digests.get(name) == row["files"][name] for name in COMPARED if name in row["files"]):
         verdict = EQUAL
     else:
-        close = abs(_points(now) - _points(kept["kept"])) <= TOLERANCE
+        close = abs(_points(now) - _points(row["final_test_accuracy"])) <= TOLERANCE
         verdict = WITHIN if other and close else DIFFERS
-    return kept | {"now": now, "verdict": verdict, "asked": asked}
+    return found | {"now": now, "verdict": verdict, "asked": asked}
 
 
-def _changed(entry: Entry, summary: dict[str, Any]) -> Iterator[str]:
+def _changed(row: Row, summary: dict[str, Any]) -> Iterator[str]:
     """Yield what differs between two trainings of a run and may move their bits."""
-    if machine.line(entry["hardware"]) != machine.line(summary["hardware"]):
+    if machine.line(row["hardware"]) != machine.line(summary["hardware"]):
         yield "machine"
-    if entry["versions"] != summary["versions"]:
+    if row["versions"] != summary["versions"]:
         yield "versions"
-    if entry["sources"] != summary["sources"]:
+    if row["sources"] != summary["sources"]:
         yield "code"
     read = summary["inputs"]
-    yield from (name for name, digest in entry["inputs"].items() if read.get(name) != digest)
+    yield from (n for n, digest in row.get("inputs", {}).items() if read.get(n) != digest)
 
 
 def _points(accuracy: float | None) -> float:

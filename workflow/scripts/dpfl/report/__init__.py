@@ -1,1 +1,1 @@
-"""What readers see: the page, what notebooks show, and sentences computed from the tables."""
+"""What readers see: the table of claims, the pages of papers, and those beside them."""

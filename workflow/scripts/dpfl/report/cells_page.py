@@ -1,7 +1,7 @@
 """The page of every cell: sortable and filterable without a network, each with its runs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ from itables.javascript import generate_init_offline_itables_html
 from markupsafe import Markup, escape
 
 from dpfl.figures import datasets, families
-from dpfl.provenance import runs as kept_runs
-from dpfl.report import board, cells_of, markup
+from dpfl.report import markup, values
 from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
@@ -23,13 +22,17 @@ ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "
 """The heads of columns that stand there even if all their values are the same."""
 FILES = {"settings": "summary.json", "curve": "metrics.csv"}
 CSV = "cells.csv"
+COLUMNS = ["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "ci_low"]
+COLUMNS += ["ci_high", "n", "trained", "certified", "eps_claimed", "eps_certified", "eps_audited"]
+COLUMNS += ["unit", "rate", "runs"]
+"""Of that file: `runs` are names, `epsilon` is infinite without privacy."""
 LENGTHS = (25, 100, 1000)
 """Rows of a page; a table that fits in the first has no field to type into."""
 
 
 def body(folder: Folder, papers: Mapping[str, Paper]) -> Markup:
     """Return the table of all cells; links are relative to results/reports."""
-    found = cells_of.of_papers(folder, papers)
+    found = cells(folder, papers)
     if not len(found):
         return markup.listing(["This scale runs no study."])
     lines = [_line(row, folder, papers[row["paper"]]) for row in found.to_dict("records")]
@@ -42,10 +45,35 @@ def body(folder: Folder, papers: Mapping[str, Paper]) -> Markup:
     )
 
 
-def csv(folder: Folder, papers: Mapping[str, Paper]) -> str:
+def csv(folder: Folder, papers: Iterable[str]) -> str:
     """Return all cells as CSV, the names of their runs parted by blanks."""
-    found = cells_of.of_papers(folder, papers)
+    found = cells(folder, papers)
     return found.assign(runs=found["runs"].map(" ".join)).to_csv(index=False, lineterminator="\n")
+
+
+def cells(folder: Folder, papers: Iterable[str]) -> pd.DataFrame:
+    """Return a row per cell that has a result, under COLUMNS."""
+    rows = [
+        row
+        | {"paper": key, "study": name.split("/")[1], "accuracy": row["accuracy_mean"]}
+        | {"method": row["label"], "runs": cell["runs"]}
+        for key in papers
+        for name in folder.outline(key)["studies"]
+        for row, cell in _paired(folder, name)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _paired(folder: Folder, name: str) -> list[tuple[dict, dict]]:
+    """Return the rows of a study's table that have a result, each with its cell of the study."""
+    rows = values.read(folder.path_of(name)).to_dict("records")
+    pairs = zip(rows, folder.study(name)["cells"], strict=False)  # what did not finish comes last
+    return [(row, cell) for row, cell in pairs if known(row["n"]) and row["n"] > 0]
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    """Return the interval of a cell as readers see it, nothing where seeds are too few for one."""
+    return f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
 
 
 def _table(shown: pd.DataFrame) -> Markup:
@@ -75,7 +103,7 @@ def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
         "method": _method(row["method"]),
         "variant": str(escape(row["variant"])),
         "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        f"{PERCENT} interval": cells_of.ends(row),
+        f"{PERCENT} interval": _ends(row),
         "ε claimed": row["epsilon"],
         "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
         "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",
@@ -110,7 +138,7 @@ def _runs(runs: list[str], folder: Folder, paper: str) -> str:
     shown = "".join(f"<li>{', '.join(places)}</li>" for places in found.values())
     here = f"<details><summary>{counted(len(found), 'run')}</summary><ol>{shown}</ol></details>"
     away = len(runs) - len(found)
-    listed = f'<a href="{_list(folder, paper)}">{counted(away, "run")}, listed</a>'
+    listed = f'<a href="{CSV}">{counted(away, "run")}, listed</a>'
     return here * bool(found) + listed * bool(away)
 
 
@@ -123,15 +151,6 @@ def _files(run: str, folder: Folder) -> list[str]:
         for name, path in places.items()
         if path.exists()
     ]
-
-
-def _list(folder: Folder, paper: str) -> str:
-    """Return the table that lists the runs of a paper: the kept one, or the cells of this page."""
-    about = folder.kept(paper)
-    if not about:
-        return CSV
-    place = folder.path / board.REFERENCE / paper / about["scale"] / kept_runs.FILE
-    return _address(place, folder) if place.exists() else CSV
 
 
 def _address(path: Path, folder: Folder) -> str:

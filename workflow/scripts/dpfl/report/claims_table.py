@@ -1,19 +1,21 @@
 """The table of claims: one line per claim, from judged claims and the papers."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from dpfl.figures import families
+from dpfl.judging import claims
 from dpfl.papers import measures
-from dpfl.report import chips, deciding, forest, kind, paper, units
+from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
-from dpfl.seeds import verdicts
+from dpfl.seeds import conjunction
 from dpfl.tables import fairness
-from dpfl.words.cell_words import audited
-from dpfl.words.numerals import known, number, rounded_up
+from dpfl.words import numerals
+from dpfl.words.numerals import known, number
 from dpfl.words.vocabulary import (
     DEMONSTRATION,
     FAILS,
@@ -21,7 +23,6 @@ from dpfl.words.vocabulary import (
     NOT_JUDGED,
     NOT_RUN,
     UNFINISHED,
-    WITHDRAWN,
 )
 
 OVERALL = "overall"
@@ -32,6 +33,8 @@ TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
 LAST = {DEMONSTRATION: 1, UNFINISHED: 2, NOT_RUN: 3}
 """What answers least stands last."""
+PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict", "ε"]
+"""The heads of what a claim is made of; ε are those claimed, certified and audited."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,6 @@ class Line:
     """One claim as a table shows it; `short` is it in a few words, `claim` in full."""
 
     paper: str
-    link: str
     short: str
     claim: str
     key: str
@@ -108,7 +110,7 @@ def once(found: Iterable[Line]) -> Iterator[Line]:
 
 def not_judged(source: Source, of: Paper) -> int:
     """Return how many claims of a paper are not judged."""
-    return sum(not _judged(row) for row in _ordered(source.claims, of))
+    return sum(row["verdict"] == NOT_JUDGED for row in _ordered(source.claims, of))
 
 
 def each(shown: Iterable[Line]) -> Iterator[Line]:
@@ -130,6 +132,20 @@ def by_claim(claims: pd.DataFrame) -> dict[str, list[dict]]:
     return found
 
 
+def part(row: Mapping) -> list[str]:
+    """Return what one row of a claim says, under PARTS."""
+    n = seeds(row)
+    return [
+        spelled(row["about"]),
+        span([row], "printed"),
+        ours(row),
+        difference(row) + f" ({n})" * bool(n and not known(row["ours"])),
+        numerals.p_text(row["p_holm"]) if known(row["p_holm"]) else "",
+        row["verdict"],
+        chips.text(chips.of(row)),
+    ]
+
+
 def span(rows: Iterable[Mapping], column: str) -> str:
     """Return from where to where the numbers of some rows go, such as `0.31 to 2.71`."""
     found = sorted({row[column] for row in rows if known(row[column])})
@@ -140,7 +156,8 @@ def ours(row: Mapping) -> str:
     """Return what was found, `96.3 [96.0, 96.6] (n=5)`; nothing where only a difference was."""
     if not known(row["ours"]):
         return ""
-    text, after = f"{_number(row['ours'])}{_ends(row, 'ours_low', 'ours_high', '.2f')}", seeds(row)
+    text = _number(row["ours"]) + numerals.ends(row["ours_low"], row["ours_high"], ".2f")
+    after = seeds(row)
     return f"{text} ({after})" if after else text
 
 
@@ -152,22 +169,9 @@ def seeds(row: Mapping) -> str:
 
 
 def difference(row: Mapping) -> str:
-    """Return a difference in its unit, `+0.42 [+0.10, +0.74] points`."""
-    if not known(row["difference"]):
-        return ""
-    ends = _ends(row, "difference_low", "difference_high", "+.2f")
-    return f"{row['difference']:+.2f}{ends} {kind.unit(row['kind'])}".strip()
-
-
-def epsilons(row: Mapping) -> str:
-    """Return the claimed, certified and audited epsilon in this order, and what is to be added."""
-    if not known(row["eps_claimed"]):
-        return ""
-    certified = row["eps_certified"]
-    proven = rounded_up(float(certified)) if known(certified) else "none"
-    refuted = f", {row['privacy']}" if row["privacy"] in verdicts.REFUTED else ""
-    of = units.level(row)
-    return " / ".join((_short(row["eps_claimed"]), proven, f"{audited(row)}{refuted}{of}"))
+    """Return a difference in the unit of its kind, `+0.42 [+0.10, +0.74] points`."""
+    unit = claims.unit(row["kind"]) if known(row["difference"]) else ""
+    return numerals.difference(row, unit)
 
 
 def remarks(row: Mapping) -> tuple[str, ...]:
@@ -183,22 +187,53 @@ def remarks(row: Mapping) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
+def deciding(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
+    """Return the row of the part whose numbers stand for the claim, at one epsilon if there is one.
+
+    Printed numbers, each with a verdict of its own, are told as a whole.
+    """
+    ran = _compared(parts)
+    printed = any(known(row["printed"]) for row in (whole, *parts))
+    if not ran or (printed and not known(whole["difference"])):
+        return whole
+    return conjunction.deciding(ran, whole["verdict"])
+
+
+def deciding_words(whole: Mapping, parts: Sequence[Mapping]) -> str:
+    """Return which part that is, such as `against SGD, ε 8, worst of 6`; nothing without any."""
+    own, count = deciding(whole, parts), len(_compared(parts))
+    if known(whole["printed"]) or (own is whole and not known(whole["difference"])):
+        return ""
+    name = own["about"] if own is whole else own["part"]
+    return spelled(f"{name}, worst of {count}" if count > 1 else name)
+
+
+def spelled(name: str) -> str:
+    """Return the name of a part for readers: titles of methods, the sign of epsilon."""
+    return families.named(name.replace("epsilon ", "ε "))
+
+
+def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
+    """Return the parts that ran, those at one epsilon or all where none names one."""
+    ran = [row for row in parts if row["verdict"] != NOT_RUN]
+    return [row for row in ran if known(row["epsilon"])] or ran
+
+
 def _lines(source: Source, of: Paper) -> Iterator[Line]:
     rows = by_claim(source.claims)
     for row in _ordered(source.claims, of):
-        if _judged(row):
+        if row["verdict"] != NOT_JUDGED:
             yield _line(row, rows[row["claim"]], source, of)
 
 
 def _line(row: Mapping, rows: list[dict], source: Source, of: Paper) -> Line:
     claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
     whole, *own = rows
-    part = deciding.of(whole, own)
+    decides = deciding(whole, own)
     by = measures.by(of.about, claim.get("table", ""))
-    why = [claim[WITHDRAWN]["reason"]] if row["verdict"] == WITHDRAWN else []
+    why = [row["about"]] if row["verdict"] == UNFINISHED else []
     return Line(
         paper=of.short,
-        link=of.link,
         short=claim.get("short") or paper.saying(claim),
         claim=paper.saying(claim),
         key=of.key,
@@ -207,13 +242,13 @@ def _line(row: Mapping, rows: list[dict], source: Source, of: Paper) -> Line:
         scale=source.scale,
         anchor=source.place(row["claim"]),
         where=claim["where"],
-        about=deciding.spelled(row["about"]),
-        printed=_from(span([whole, *own], "printed"), by),
+        about=spelled(row["about"]),
+        printed=_from(span(rows, "printed"), by),
         ours=ours(row) or span(own, "ours"),
-        difference=difference(part),
-        part=deciding.words(whole, own),
-        n="" if known(row["ours"]) else seeds(part),
-        bar=forest.of(part, own, source.margin(row["study"]), by),
+        difference=difference(decides),
+        part=deciding_words(whole, own),
+        n="" if known(row["ours"]) else seeds(decides),
+        bar=forest.of(decides, own, source.margin(row["study"]), by),
         verdict=row["verdict"],
         tone=TONES.get(row["verdict"], "open"),
         chips=chips.of(row),
@@ -236,19 +271,5 @@ def _ordered(claims: pd.DataFrame, of: Paper) -> Iterator[dict]:
     yield from (rows[name] for name in dict.fromkeys([*of.claims, *rows]) if name in rows)
 
 
-def _judged(row: Mapping) -> bool:
-    return row["verdict"] != NOT_JUDGED
-
-
-def _ends(row: Mapping, low: str, high: str, form: str) -> str:
-    return f" [{row[low]:{form}}, {row[high]:{form}}]" if known(row[low]) else ""
-
-
 def _number(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) and known(value) else _short(value)
-
-
-def _short(value: object) -> str:
-    if not known(value):
-        return ""
-    return number(value, "{:g}") if isinstance(value, float) else str(value)
+    return number(value, "{:.4g}") if isinstance(value, float) else str(value)

@@ -11,7 +11,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpfl.report import kind, markup
+from dpfl.judging import claims
+from dpfl.report import markup
+from dpfl.words import numerals
 from dpfl.words.numerals import known
 
 STEPS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
@@ -51,14 +53,14 @@ def of(
 
     `by` is the other paper that its printed number comes from.
     """
-    drawn = kind.drawn(row["kind"]) if known(row["kind"]) else None
+    drawn = claims.drawn(row["kind"]) if known(row["kind"]) else None
     if drawn is None:
         return None
     middle, low, high = (_number(row[f"{drawn}{end}"]) for end in ("", "_low", "_high"))
     dots = tuple(part[drawn] for part in parts if known(part[drawn])) if middle is None else ()
     if middle is None and not dots:
         return None
-    band = kind.band(row["kind"], row["printed"], margin)
+    band = claims.band(row["kind"], row["printed"], margin)
     printed = _printed(row, middle)
     source = by if printed is not None else ""
     return Bar(middle, low, high, printed, band, dots, source)
@@ -94,11 +96,11 @@ def words(bar: Bar | None) -> str:
     if bar.middle is None:
         low, high = min(bar.parts), max(bar.parts)
         return f"{len(bar.parts)} differences from {low:+.2f} to {high:+.2f} points"
-    ends = f", interval {bar.low:+.2f} to {bar.high:+.2f}" if bar.low is not None else ""
+    said = numerals.difference({"difference": bar.middle, "low": bar.low, "high": bar.high})
     source = f" in {bar.by}, of a rerun," if bar.by else ""
     printed = f"; printed{source} at {bar.printed:+.2f}" if bar.printed is not None else ""
     band = "; band from {:+g} to {:+g}".format(*bar.band) if bar.band else ""
-    return f"{bar.middle:+.2f} points{ends}{printed}{band}"
+    return f"{said}{printed}{band}"
 
 
 def _printed(row: Mapping[str, Any], middle: float | None) -> float | None:

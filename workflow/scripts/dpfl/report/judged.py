@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from dpfl.base import files
-from dpfl.judging import withdrawn
 from dpfl.provenance import kept
-from dpfl.report import units, values
+from dpfl.report import chips, values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
@@ -77,19 +76,16 @@ def table(folder: Path) -> pd.DataFrame:
 
 
 def _kept(path: Path, paper: Paper, reports: str) -> Source:
-    commit, page = kept.about(path)["commit"], reports.format(scale=path.name)
-    claims = withdrawn.from_table(table(path), paper.claims.values(), commit)
-    claims = units.of_claims(claims, path / "tables")
+    claims = chips.with_units(table(path), path / "tables")
+    page = reports.format(scale=path.name)
     return Source(paper.key, path.name, True, claims, path / "studies", page)
 
 
 def _of_paper(folder: Folder, paper: Paper, claims: pd.DataFrame) -> Source:
-    key, about = paper.key, folder.kept(paper.key)
-    if about:
-        claims = withdrawn.from_table(claims, paper.claims.values(), about["commit"])
-    claims = units.of_claims(claims, folder.path / "tables" / key)
+    key = paper.key
+    claims = chips.with_units(claims, folder.path / "tables" / key)
     scale = folder.outline(key)["scale"]
-    return Source(key, scale, bool(about), claims, folder.path / "studies" / key)
+    return Source(key, scale, bool(folder.kept(key)), claims, folder.path / "studies" / key)
 
 
 @cache

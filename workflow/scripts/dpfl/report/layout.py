@@ -1,20 +1,19 @@
 """What all pages share: their frame, and the links from each to all others."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from dpfl.report import markup
-from dpfl.report.reader import Folder
+
+if TYPE_CHECKING:
+    from dpfl.report.reader import Folder
 
 LINKS = {
     "index": ("Claims", "Claims"),
-    "explore": ("Figure", "Accuracy against ε, all methods"),
     "cells": ("Cells", "Every cell"),
-    "privacy": ("Privacy", "What ε means, and who has a proof"),
-    "statistics": ("Statistics", "How verdicts are made"),
-    "provenance": ("Provenance", "Where the numbers come from"),
+    "method": ("Method", "How verdicts are made, what ε means, where numbers come from"),
 }
 """Every page beside those of papers: its name in links, and its title."""
 
@@ -22,7 +21,7 @@ ALL_KEPT = ("../../index.html", "All kept results")
 """The way from a page of kept results, {scale}/reports, to the list of all of them."""
 
 
-def links(folder: Folder) -> list[tuple[str, str]]:
+def links(folder: "Folder") -> list[tuple[str, str]]:
     """Return the way from a page to all others of a results folder."""
     own = [(f"{name}.html", told) for name, (told, _) in LINKS.items()]
     return [ALL_KEPT, *own] if folder.is_kept else own

@@ -25,7 +25,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(code=code, pair=pair)
+    made.filters.update(code=code)
     made.tests.update(filled=filled)
     return made
 
@@ -65,14 +65,17 @@ def boxed(html: str) -> Markup:
     return Markup(tables.replace("<th>", '<th scope="col">'))
 
 
+def markdown(text: str) -> Markup:
+    """Return Markdown as HTML, without links from headings to themselves."""
+    from nbconvert.filters import markdown_mistune as mistune  # heavy: the rules import this room
+
+    renderer = mistune.IPythonRenderer(escape=True, exclude_anchor_links=True)
+    return boxed(mistune.MarkdownWithMath(renderer=renderer).render(text))
+
+
 def filled(column: str, lines: Iterable[Any]) -> bool:
     """Tell whether a column has something in one of the lines."""
     return any(getattr(line, column) for line in lines)
-
-
-def pair(value: str) -> tuple[str, str]:
-    """Return a choice that is shown as it is."""
-    return value, value
 
 
 def listing(lines: list[str]) -> Markup:

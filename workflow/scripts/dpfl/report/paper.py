@@ -1,5 +1,6 @@
 """What a paper's folder says of it, for the pages: citation, claims, open choices."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,11 @@ def read(folder: Path) -> Paper:
     """Read a paper's folder; UserError for a paper.yaml that is missing or no YAML mapping."""
     path = folder / "paper.yaml"
     return Paper(folder.name, yaml_file.read(path, f"{folder.name}/{path.name}"))
+
+
+def read_all(keys: Iterable[str], home: Path) -> dict[str, Paper]:
+    """Read papers by their keys from the folder of all papers."""
+    return {key: read(home / key) for key in keys}
 
 
 def saying(claim: dict) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from dpfl.planning import reference
-from dpfl.report.narrative import name_of
 from dpfl.words import cell_words
 from dpfl.words.forms import listed
 from dpfl.words.numerals import counted, known, rounded_up
@@ -58,7 +56,7 @@ def audit(cells: pd.DataFrame, among: pd.DataFrame) -> str:
     said = list(cells.loc[cells["eps_audited"].isna(), "audit_status"].unique())
     if len(found):
         most = found.loc[found["eps_audited"].idxmax()]
-        of = f" of {name_of(most)}, the largest of {len(found)}" * (len(found) > 1)
+        of = f" of {_named(most)}, the largest of {len(found)}" * (len(found) > 1)
         together = min(1.0, among["audit_level"].sum())
         level = f"level {together:.2g}, {most['audit_estimator']}"
         said.insert(0, f"{cell_words.audited(most)}{of}, {level}")
@@ -98,17 +96,17 @@ def selection(study: dict) -> str:
             "These runs choose learning rates by looking at held-out private examples, run by "
             "run. No ε in any table pays for that choice."
         )
-    if study.get("tuned_by") == reference.NAME:
-        return (
-            "Each method runs at the values that results/reference keeps of this study, chosen on "
-            "held-out private examples in other runs. No ε here pays for that choice."
-        )
     if "tuned_by" in study:
         return (
             f"Each method runs at values that trials, starting from the study {study['tuned_by']}, "
             "have chosen on held-out private examples. No ε here pays for that choice."
         )
     return "Each method runs at the rate that the configuration sets; no ε pays for its choice."
+
+
+def _named(row: pd.Series) -> str:
+    """Return the name of a cell: its method, its variant if it has one, and a missing proof."""
+    return cell_words.label(row) + f" ({row['variant']})" * bool(row["variant"])
 
 
 def _because(cells: pd.DataFrame) -> str:

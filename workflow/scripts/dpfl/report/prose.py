@@ -5,11 +5,8 @@ quotes a kept result, `run` this run's tables, `printed` what the paper printed,
 `{% do guard(condition, "what must hold") %}` stops the build when a number turns.
 """
 
-import html
-import math
-import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,35 +15,28 @@ import jinja2
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
-from dpfl.figures import families
 from dpfl.papers.folder import PAGE
 from dpfl.provenance import kept
-from dpfl.report import pictures
-from dpfl.report.reader import shown_width
 from dpfl.report.values import Printed, Values
-from dpfl.seeds import verdicts
 from dpfl.words import cell_words, forms, numerals
 
-DOCS = "../../../docs/"
-"""Where the documentation lies from a page.md, in links to it."""
+PRICES = "prices"
+"""The scale of a paper that needs neither data nor training: a page's run, where no other is."""
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
 FILTERS = {
     form.__name__: form
     for form in (
-        *(forms.listed, forms.fixed, forms.signed, forms.short, forms.span),
-        *(forms.apart, forms.brief, forms.accuracy, forms.compared),
-        *(numerals.counted, numerals.rounded_down, numerals.rounded_up),
-        *(cell_words.audited, families.title),
+        *(forms.listed, forms.fixed, forms.short, forms.span),
+        *(numerals.rounded_down, numerals.rounded_up, cell_words.brief),
     )
-}
+} | {"apart": numerals.difference}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
-Picture = Callable[[Path, str], str]
 MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
 """What the expressions of a page may raise; a UserError is a ValueError."""
 
 
-def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = None) -> str:
+def of_paper(paper: Path, run: Path, reference: Path) -> str:
     """Return the text of a paper's page as Markdown, an empty one if it has no page.
 
     `paper` is its folder, `run` holds a run's tables of it, `reference` {paper}/{scale}/tables of
@@ -60,35 +50,26 @@ def of_paper(paper: Path, run: Path, reference: Path, picture: Picture | None = 
         paper / PAGE,
         {
             "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
-            "figure": lambda scale, name, alt: (picture or linked)(
-                _scale(reference / own, scale) / "figures" / f"{name}.png", alt
-            ),
             "run": Values(run),
             "printed": Printed(paper / "published.csv"),
         },
     )
 
 
-def with_pictures(paper: Path, run: Path, reference: Path) -> tuple[str, set[Path]]:
-    """Return a paper's page for a report, which stands alone, and the pictures that it holds."""
-    held: set[Path] = set()
-
-    def noted(path: Path, alt: str) -> str:
-        held.add(path.resolve())
-        return embedded(path, alt)
-
-    return alone(of_paper(paper, run, reference, noted)), held
-
-
-def alone(text: str) -> str:
-    """Return a page for a report, which stands alone: of links to the documentation their words."""
-    return re.sub(rf"\[([^][]*)\]\({re.escape(DOCS)}[^)]*\)", r"\1", text)
-
-
 def in_short(text: str) -> str:
     """Return the answer that a page gives first, in one line; nothing where it gives none."""
     own = [part for part in text.split("\n\n") if part.startswith(SHORT)]
     return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
+
+
+def answer(paper: Path, run: Path, reference: Path) -> str:
+    """Return what the page of a paper answers first."""
+    return in_short(of_paper(paper, run, reference))
+
+
+def kept_answers(keys: Iterable[str], home: Path, reference: Path) -> dict[str, str]:
+    """Return what the pages of papers answer first, from kept results and prices alone."""
+    return {key: answer(home / key, reference / key / PRICES / "tables", reference) for key in keys}
 
 
 def in_full(text: str) -> str:
@@ -116,7 +97,7 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(FILTERS)
-    made.globals.update(guard=guard, inf=math.inf, level=verdicts.PERCENT, ln=math.log, zip=zip)
+    made.globals["guard"] = guard
     return made
 
 
@@ -125,18 +106,6 @@ def guard(condition: bool, statement: str) -> str:
     if not condition:
         raise UserError(f"no longer true: {statement}")
     return ""
-
-
-def linked(path: Path, alt: str) -> str:
-    """Return a picture as a Markdown link."""
-    return f"![{alt}]({path.as_posix()})"
-
-
-def embedded(path: Path, alt: str) -> str:
-    """Return a picture as HTML that holds it, for pages that are one file."""
-    words, name = html.escape(alt, quote=True), f"figure {path.parent.name}/{path.stem}"
-    shown = f'<img src="{pictures.data(path)}" width="{shown_width(path)}" alt="{words}">'
-    return f'<span class="scroll" tabindex="0" role="group" aria-label="{name}">{shown}</span>'
 
 
 def _scale(paper: Path, scale: str) -> Path:

@@ -1,17 +1,13 @@
 """What a paper printed beside what was found: one line per printed number of a study."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from dpfl.figures import datasets, families
 from dpfl.judging.published import FIXED
-from dpfl.papers.published import ACCURACY
 from dpfl.report import claims_table
 from dpfl.words.numerals import known
 from dpfl.words.vocabulary import NOT_RUN
 
-PRIVATE = ["dataset", "epsilon", "delta"]
 PRINTED = ["table", "row", "at", "printed"]
 HEADS = ["table", "row", "at", "printed", "method", "compared", "ours", "difference", "verdict"]
 
@@ -21,19 +17,6 @@ def beside(published: pd.DataFrame, study: str) -> list[list[str]]:
     own = published[published["study"] == study]
     coordinates = [name for name in published.columns if name not in FIXED]
     return [_line(row, coordinates) for row in own.to_dict("records")]
-
-
-def of_others(published: pd.DataFrame, paper: str, cited: Mapping[str, str]) -> pd.DataFrame:
-    """Return the highest accuracy of each row that other papers print at (ε, δ) on a data set.
-
-    `cited` holds how each paper is cited.
-    """
-    if not set(PRIVATE) <= set(published):
-        return pd.DataFrame(columns=[*PRIVATE, "model", "accuracy", "source"])
-    others = published[(published["paper"] != paper) & (published["metric"] == ACCURACY)]
-    best = others.groupby(["paper", "table", "row", *PRIVATE])["printed"].max().reset_index()
-    source = best["paper"].map(dict(cited)) + ", " + best["table"]
-    return best.rename(columns={"row": "model", "printed": "accuracy"}).assign(source=source)
 
 
 def not_run(published: pd.DataFrame) -> list[list[str]]:

@@ -12,31 +12,11 @@ from dpfl.plugins import analyses
 from dpfl.report import values
 from dpfl.tables import columns_shown, rendering, results
 
-NUMBERS = {
-    *("epsilon", "delta", "n", "accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
-    *("trained", "trained_low", "trained_high", "failed"),
-    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
-    *("audit_level", "r", "clipped_below", "clipped_above"),
-    *("difference", "p", "p_holm", "best_rate", "best_validation_accuracy", "rates", "diverging"),
-    *("unstable", "crawling", "good_low", "good_high", "width_decades", "trials", "accuracy"),
-    *("runs", "validation_accuracy", "factor", "spread", "eps_selected", "tuned_at"),
-}
-"""The columns of the tables that hold numbers; all others hold text, "001" included."""
-TRUTHS = frozenset({"certified", "better_certified", "worse_certified"})
-"""The columns that hold True or False."""
 NAMES = ("method", "label", "better", "worse", "algorithm", "value", "base")
 """The columns that hold names of methods, or texts with such names, or numbers."""
 
 WIDEST = 960
 """CSS pixels that a page has for a picture."""
-
-
-def table(path: Path | str) -> pd.DataFrame:
-    """Read one of our CSV tables: text columns hold "" where nothing is known, numbers nan."""
-    raw = files.read_table(path, dtype=str, keep_default_na=False)
-    numbers = {c: [float(text or "nan") for text in raw[c]] for c in raw.columns if c in NUMBERS}
-    truths = {c: raw[c] == "True" for c in raw.columns if c in TRUTHS}
-    return raw.assign(**{c: pd.Series(v, raw.index, float) for c, v in numbers.items()}, **truths)
 
 
 def named(found: pd.DataFrame) -> pd.DataFrame:
@@ -91,38 +71,22 @@ class Folder:
 
     def cells(self, name: str) -> pd.DataFrame:
         """Return the table of a study's cells, but for those without a result."""
-        found = named(table(self.path_of(name)))
+        found = named(values.read(self.path_of(name)))
         return found[found["n"] > 0].reset_index(drop=True)
-
-    def comparisons(self, name: str) -> pd.DataFrame:
-        """Return the table of a study's paired comparisons with its baseline."""
-        return named(table(self.path_of(name, "comparisons")))
-
-    def ranges(self, name: str) -> pd.DataFrame:
-        """Return the table of a study's learning-rate ranges."""
-        return named(table(self.path_of(name, "ranges")))
-
-    def tuned(self, name: str) -> pd.DataFrame:
-        """Return the table of the values chosen for a study's cells."""
-        return named(table(self.path_of(name, "tuned")))
-
-    def trials(self, name: str) -> pd.DataFrame:
-        """Return the table of everything that was tried for a study's cells."""
-        return named(table(self.path_of(name, "trials")))
 
     def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
         """Return heads and lines of a table of a study, made for reading."""
         unit = results.unit_of(self.study(name))
-        found = named(table(self.path_of(name, suffix))) if suffix else self.cells(name)
+        found = named(values.read(self.path_of(name, suffix))) if suffix else self.cells(name)
         return rendering.readable(found, columns_shown.STUDY[suffix], unit)
 
     def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:
         """Return heads and lines of the tables of an analysis, made for reading, by suffix."""
         paper = name.split("/")[0]
-        columns = analyses.load(paper, self.outline(paper)["analyses"][name]["uses"]).columns()
+        analysis = analyses.load(paper, self.outline(paper)["analyses"][name]["uses"])
         return {
             suffix: rendering.readable(files.read_table(self.path_of(name, suffix)), shown)
-            for suffix, shown in columns.items()
+            for suffix, shown in analysis.shown().COLUMNS.items()
         }
 
     def path_of(self, name: str, suffix: str = "", ending: str = "csv") -> Path:

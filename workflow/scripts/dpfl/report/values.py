@@ -9,16 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.base import files
+from dpfl import plugins
+from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.judging.cells import same
-from dpfl.provenance import runs
 from dpfl.tables import comparisons
-from dpfl.words import forms
-from dpfl.words.numerals import known
+from dpfl.words import cell_words
 
 Row = dict[str, Any]
+SCHEMA = plugins.ROOT.parents[1] / "schemas" / "tables.yaml"
 BOOLEANS = {"True": True, "False": False}
 
 
@@ -52,21 +52,13 @@ class Values:
         """Return the one row that agrees with `where`; UserError for none or several."""
         return one(self.table(table), table, where)
 
-    def audited(self, study: str, **where: Any) -> list[Row]:
-        """Return those of some cells that have an audited bound of epsilon."""
-        return [row for row in self.rows(study, **where) if known(row["eps_audited"])]
-
     def mean(self, study: str, **where: Any) -> float:
         """Return a cell's mean test accuracy, percent."""
         return self.cell(study, **where)["accuracy_mean"]
 
-    def accuracy(self, study: str, **where: Any) -> str:
-        """Return a cell's accuracy in words, `96.3 ± 0.2 (n=3)`."""
-        return forms.accuracy(self.cell(study, **where))
-
     def brief(self, study: str, **where: Any) -> str:
         """Return a cell's accuracy for a table, `96.3 ± 0.2` or `96.3 ± 0.3 (4 of 5 trained)`."""
-        return forms.brief(self.cell(study, **where))
+        return cell_words.brief(self.cell(study, **where))
 
     def comparison(self, study: str, **where: Any) -> Row:
         """Return one paired comparison of a study, by its sides `better` and `worse`.
@@ -85,18 +77,6 @@ class Values:
         table = read(self.folder.parent / "claims" / "claims.csv")
         row = one(table, "claims.csv", {"claim": claim, "part": part})
         return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
-
-    def machines(self, study: str, **where: Any) -> set[str]:
-        """Return which machines trained runs of kept results, picked by `role` or `method`.
-
-        UserError if no run agrees with `where`.
-        """
-        path = self.folder.parent / runs.FILE
-        table = files.read_table(path, compression="gzip", dtype=str, keep_default_na=False)
-        where = {"study": f"{path.parents[1].name}/{study}"} | where
-        if rows := picked(table, path.name, where):
-            return {row["machine"] for row in rows}
-        raise UserError(f"no runs in {path} with {_said(where)}")
 
 
 @dataclass(frozen=True)
@@ -117,9 +97,27 @@ class Printed:
 
 @cache
 def read(path: Path) -> pd.DataFrame:
-    """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known."""
+    """Read a CSV table: a column is numbers, truths, or text with "" where nothing is known.
+
+    What the schema of tables declares a text is one, and what it declares a number is one even if
+    no row has it; a column of any other is what its values are.
+    """
     raw = files.read_table(path, dtype=str, keep_default_na=False)
-    return raw.assign(**{name: _typed(raw[name]) for name in raw.columns})
+    declared = {name: _declared().get(name, frozenset()) for name in raw.columns}
+    texts = {name for name, types in declared.items() if types == {"string"}}
+    return raw.assign(
+        **{n: _typed(raw[n], "number" in declared[n]) for n in raw.columns if n not in texts}
+    )
+
+
+@cache
+def _declared() -> dict[str, frozenset[str]]:
+    """Return the types that columns have in tables of any kind, by their names."""
+    found: dict[str, set[str]] = {}
+    for columns in yaml_file.read(SCHEMA, SCHEMA.name)["kinds"].values():
+        for name, (kind, _) in columns.items():
+            found.setdefault(name, set()).add(kind)
+    return {name: frozenset(types) for name, types in found.items()}
 
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
@@ -142,7 +140,7 @@ def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
     return found[0]
 
 
-def _typed(column: pd.Series) -> pd.Series:
+def _typed(column: pd.Series, number: bool) -> pd.Series:
     texts = set(column) - {""}
     if texts and texts <= BOOLEANS.keys():
         return column.map(BOOLEANS)
@@ -150,7 +148,7 @@ def _typed(column: pd.Series) -> pd.Series:
         numbers = [float(text) if text else math.nan for text in column]
     except ValueError:
         return column
-    return pd.Series(numbers, column.index, float) if texts else column
+    return pd.Series(numbers, column.index, float) if texts or number else column
 
 
 def _said(where: Mapping[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""Runs as they lie on disk: which code they are of, and in what state they are."""
+"""Runs as they lie in results: the one state of each, asked by whoever needs to know."""

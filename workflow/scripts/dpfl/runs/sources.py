@@ -43,8 +43,10 @@ def plug_ins_of(settings: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def of_data(dataset: str) -> str:
-    """Return the digest of what prepares a data set."""
-    return of_driver("prepare_data", (("data", dataset),))
+    """Return the digest of what prepares a data set; a derived one's, of its base and entry too."""
+    base = plugins.constant("data", dataset, "BASE", dataset)
+    code = of_driver("prepare_data", tuple(("data", n) for n in dict.fromkeys((dataset, base))))
+    return " ".join([code, *map(str, filter(None, [plugins.derived("data").get(dataset)]))])
 
 
 def of_partition(dataset: str, scheme: str) -> str:

@@ -16,7 +16,10 @@ from dpfl.words.numerals import known
 
 REFUTED = frozenset({words.NOT_REPLICATED, words.REVERSED})
 WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.REPLICATED)
-MISMATCH_FIRST = (words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.MATCHES)
+MISMATCH_FIRST = (
+    *(words.DEMONSTRATION, words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE),
+    words.MATCHES,
+)
 
 
 def verdict(parts: Iterable[str]) -> str:
@@ -41,3 +44,13 @@ def matching(parts: Iterable[str]) -> str:
     """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
     found = set(parts)
     return next((word for word in MISMATCH_FIRST if word in found), words.NOT_RUN)
+
+
+def counted(parts: Sequence[str], noun: str) -> str:
+    """Count how many of some printed numbers match, or just them where none is decided."""
+    if not parts:
+        return f"no {noun} at this scale"
+    nouns = f"{noun}{'s' * (len(parts) != 1)}"
+    if not {words.MATCHES, words.DIFFERS} & {*parts}:
+        return f"{len(parts)} {nouns}"
+    return f"{parts.count(words.MATCHES)} of {len(parts)} {noun}s match"

@@ -1,15 +1,58 @@
-"""Runs of two sides paired by seed: the same seed has the same data, weights and batches."""
+"""Runs of two sides paired by seed: the same seed has the same data, weights and batches.
 
-from collections.abc import Sequence
+Pairs that belong together are a family: judged at every epsilon first, each pair at the level that
+Holm's procedure gives its largest p over the epsilons; pooled over them second.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from dpfl.base.errors import UserError
-from dpfl.seeds import outcomes
+from dpfl.seeds import outcomes, verdicts
 
 ZERO = 9
 """Decimals of a difference, in points: beyond them is what floating point makes of nothing."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What seeds say of a pair: at each epsilon, at all together (p), and pooled."""
+
+    parts: list[verdicts.Comparison]
+    p: float
+    p_holm: float
+    pooled: verdicts.Comparison
+
+
+def family(
+    samples: Mapping[Hashable, Sequence[Sequence[float]]],
+    pooled: Mapping[Hashable, Sequence[float]],
+    margin: float,
+    judge: Callable[[verdicts.Interval, float], str] = verdicts.of_ordering,
+    least: float = 0.0,
+) -> dict[Hashable, Found]:
+    """Judge pairs that belong together, by one sample of differences per epsilon and one pooled.
+
+    The p of a part is adjusted by the level of its pair alone, so that it fits its interval.
+    """
+    p = {name: verdicts.p_together(own, least) for name, own in samples.items()}
+    second = verdicts.family(pooled, margin, judge, least)
+    found = {}
+    for name, (p_holm, level) in verdicts.holm(p).items():
+        parts = [_part(sample, level, margin, judge, least) for sample in samples[name]]
+        found[name] = Found(parts, p[name], p_holm, second[name])
+    return found
+
+
+def _part(
+    sample: Sequence[float], level: float, margin: float, judge: Callable, least: float
+) -> verdicts.Comparison:
+    measured = verdicts.interval(sample, level, least)
+    p = verdicts.p_value(sample, least)
+    return verdicts.Comparison(measured, p, verdicts.p_at(p, level), judge(measured, margin))
 
 
 def by_seed(runs: pd.DataFrame, value: str = "accuracy") -> pd.DataFrame:

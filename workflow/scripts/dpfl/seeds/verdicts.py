@@ -54,6 +54,12 @@ class Comparison:
     verdict: str
 
 
+NOTHING = Comparison(
+    Interval(math.nan, math.nan, math.nan, 0, math.nan), math.nan, math.nan, words.NOT_RUN
+)
+"""A comparison of which one side was not run."""
+
+
 @dataclass(frozen=True)
 class Privacy:
     """A verdict on a claimed epsilon, one of PRIVACY, and its reasons."""

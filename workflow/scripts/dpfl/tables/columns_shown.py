@@ -9,7 +9,6 @@ from dpfl.words.cell_words import (
     audited,
     certified,
     claimed,
-    difference,
     label,
     mean_and_interval,
     not_certified,
@@ -17,7 +16,7 @@ from dpfl.words.cell_words import (
     trained,
     width,
 )
-from dpfl.words.numerals import known, number, p_text, rounded_up
+from dpfl.words.numerals import difference, known, number, p_text, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,9 +74,6 @@ CELLS: dict[str, Column] = {
     "regime": plain("regime"),
     "clipped below": rounded("clipped_below", "{:.0%}"),
     "clipped above": rounded("clipped_above", "{:.0%}"),
-    "published": plain("published"),
-    "compared": plain("compared"),
-    "verdict": plain("verdict"),
 }
 
 COMPARISONS: dict[str, Column] = {
@@ -87,7 +83,7 @@ COMPARISONS: dict[str, Column] = {
     "variant": plain("variant"),
     "part": plain("part"),
     "ε": plain("epsilons"),
-    "difference, points": difference,
+    "difference, points": lambda row: difference(row, "", "n"),
     "p": p_value("p"),
     "p (Holm)": p_value("p_holm"),
     "failed": lambda row: f"{row['failed']:g}" if row["failed"] else "",

@@ -11,7 +11,7 @@ is compared with it, all else equal. Nobody claims an outcome, so the question h
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ import pandas as pd
 from dpfl.base.errors import UserError
 from dpfl.seeds import outcomes, pairing, verdicts
 from dpfl.tables import fairness, results
-from dpfl.words.vocabulary import DEMONSTRATION, NO_DIFFERENCE, NOT_RUN
+from dpfl.words.vocabulary import DEMONSTRATION, NO_DIFFERENCE
 
 COLUMNS = [
     *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
@@ -103,45 +103,29 @@ def whole(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
-    """Test and judge the comparisons of one family."""
+    """Test and judge the comparisons of one family; a pair without a common epsilon is not run."""
     over = [pairing.shared(better, worse) for _, better, worse in pairs]
-    samples = {
-        n: [pairing.differences(better, worse, [e]) for e in over[n]]
-        for n, (_, better, worse) in enumerate(pairs)
-    }
     ran = [n for n, epsilons in enumerate(over) if epsilons]
+    samples = {n: [pairing.differences(*pairs[n][1:], [e]) for e in over[n]] for n in ran}
     pooled = {n: pairing.differences(*pairs[n][1:], over[n]) for n in ran}
-    judged = verdicts.family(pooled, study["margin"], verdicts.of_change)
-    levels = verdicts.holm({n: verdicts.p_together(samples[n]) for n in ran})
+    judged = pairing.family(samples, pooled, study["margin"], verdicts.of_change)
     rows = []
-    for n, pair in enumerate(pairs):
+    for n, (pair, epsilons) in enumerate(zip(pairs, over, strict=True)):
+        if n not in judged:
+            rows.append(_row(pair, OVERALL, [], verdicts.NOTHING))
+            continue
+        found = judged[n]
         parts = [
-            _part(pair, e, sample, levels[n][1], study["margin"])
-            for e, sample in zip(over[n], samples[n], strict=True)
+            _row(pair, f"epsilon {e:g}", [e], part)
+            for e, part in zip(epsilons, found.parts, strict=True)
         ]
-        rows.append(
-            _overall(pair, over[n], parts, samples[n], levels[n]) if parts else _not_run(pair)
-        )
+        rows.append(_overall(pair, epsilons, parts, found))
         if len(parts) > 1:
-            rows += [*parts, _row(pair, POOLED, over[n], judged[n])]
+            rows += [*parts, _row(pair, POOLED, epsilons, found.pooled)]
     return rows
 
 
-def _part(pair: Pair, epsilon: float, sample: Sequence[float], level: float, margin: float) -> Row:
-    """Judge a pair at one epsilon, at the level that Holm's procedure gives the pair."""
-    measured, p = verdicts.interval(sample, level), verdicts.p_value(sample)
-    verdict = verdicts.of_change(measured, margin)
-    found = verdicts.Comparison(measured, p, verdicts.p_at(p, level), verdict)
-    return _row(pair, f"epsilon {epsilon:g}", [epsilon], found)
-
-
-def _overall(
-    pair: Pair,
-    over: list[float],
-    parts: list[Row],
-    samples: Sequence[Sequence[float]],
-    family: tuple[float, float],
-) -> Row:
+def _overall(pair: Pair, over: list[float], parts: list[Row], found: pairing.Found) -> Row:
     """Sum up the epsilons of a pair: the p are of all together, the rest of the one that decides.
 
     Of those with the verdict of all, or of all where they are mixed, it is the one that says least:
@@ -150,9 +134,8 @@ def _overall(
     verdict = verdicts.together(part["verdict"] for part in parts)
     alike = [part for part in parts if part["verdict"] == verdict] or parts
     least = max(alike, key=_reach if verdict == NO_DIFFERENCE else _doubt)
-    sides = _row(pair, OVERALL, over, None)
-    p, p_holm = verdicts.p_together(samples), family[0]
-    return {**least, **sides, "p": p, "p_holm": p_holm, "verdict": verdict}
+    told = {"p": found.p, "p_holm": found.p_holm, "verdict": verdict}
+    return {**least, **_sides(pair, OVERALL, over), **told}
 
 
 def _doubt(part: Row) -> float:
@@ -163,13 +146,22 @@ def _reach(part: Row) -> float:
     return max(abs(part["ci_low"]), abs(part["ci_high"]))
 
 
-def _not_run(pair: Pair) -> Row:
-    none = verdicts.Comparison(verdicts.interval([]), math.nan, math.nan, NOT_RUN)
-    return _row(pair, OVERALL, [], none)
+def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison) -> Row:
+    """Return a row on a pair at some epsilons."""
+    return {
+        **_sides(pair, part, over),
+        "n": found.interval.n,
+        "difference": found.interval.mean,
+        "ci_low": found.interval.low,
+        "ci_high": found.interval.high,
+        "p": found.p,
+        "p_holm": found.p_holm,
+        "verdict": found.verdict,
+    }
 
 
-def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison | None) -> Row:
-    """Return a row on a pair at some epsilons; without what was found, but for it."""
+def _sides(pair: Pair, part: str, over: list[float]) -> Row:
+    """Return what is known of a pair at some epsilons before anything is judged."""
     head, *sides = pair
     better, worse = (side[side["epsilon"].isin(over)] for side in sides)
     return {
@@ -180,17 +172,4 @@ def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison | 
         "tuning": fairness.of(better, worse),
         "better_certified": bool(sides[0]["certified"].all()),
         "worse_certified": bool(sides[1]["certified"].all()),
-        **(_numbers(found) if found else {}),
-    }
-
-
-def _numbers(found: verdicts.Comparison) -> Row:
-    return {
-        "n": found.interval.n,
-        "difference": found.interval.mean,
-        "ci_low": found.interval.low,
-        "ci_high": found.interval.high,
-        "p": found.p,
-        "p_holm": found.p_holm,
-        "verdict": found.verdict,
     }

@@ -1,6 +1,5 @@
 """Whether the two sides of a comparison were tuned alike.
 
-kept        both run at kept values, which trials have chosen before
 alike       each side runs at values that trials of its own have chosen, all by one rule
 shared      the same trials have chosen for both: as for sides that differ in nothing tuned
 none        neither side is tuned
@@ -12,20 +11,18 @@ from typing import Any
 
 import pandas as pd
 
-KEPT = "kept"
-FAIREST_LAST = ("one side", "none", "shared", KEPT, "alike")
+FAIREST_LAST = ("one side", "none", "shared", "alike")
 SAID = {
     "alike": "both sides tuned alike",
     "shared": "both sides at what the same trials have chosen",
-    KEPT: "both sides at kept values, which trials have chosen before",
     "none": "neither side tuned",
     "one side": "one side tuned, the other not",
 }
 
 
 def chosen_by(cell: dict[str, Any]) -> str:
-    """Return what has chosen the values of a cell: the name of a tuning, KEPT, or nothing."""
-    return cell.get("tuning") or (KEPT if KEPT in cell else "")
+    """Return what has chosen the values of a cell: the name of a tuning, or nothing."""
+    return cell.get("tuning", "")
 
 
 def of(better: pd.DataFrame, worse: pd.DataFrame) -> str:
@@ -35,8 +32,6 @@ def of(better: pd.DataFrame, worse: pd.DataFrame) -> str:
         return ""
     if "" in ours | theirs:
         return "none" if ours == theirs == {""} else "one side"
-    if ours == theirs == {KEPT}:
-        return KEPT
     return "shared" if ours & theirs else "alike"
 
 

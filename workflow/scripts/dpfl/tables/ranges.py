@@ -77,13 +77,7 @@ def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
         head | dict(zip(keys, key, strict=True)) | _summary(group.reset_index(drop=True))
         for key, group in classified(study, runs).groupby(keys, sort=False, dropna=False)
     ]
-    return pd.DataFrame(rows, columns=columns(study))
-
-
-def columns(study: results.Study) -> list[str]:
-    """Return the columns of a study's ranges: a setting that it varies has one of its own."""
-    at = COLUMNS.index("variant") + 1
-    return [*COLUMNS[:at], *results.settings(study), *COLUMNS[at:]]
+    return pd.DataFrame(rows, columns=results.columns(study, COLUMNS))
 
 
 def _values(row: pd.Series, keys: list[str]) -> list[str]:

@@ -23,7 +23,7 @@ def write(
     `unit` is whom the epsilons protect, by default what the table's own column says.
     """
     heads, shown = readable(table, columns, unit)
-    files.write_text(f"{stem}.csv", table.to_csv(index=False, na_rep="", lineterminator="\n"))
+    files.write_table(f"{stem}.csv", table)
     files.write_text(f"{stem}.md", markdown(heads, shown))
     files.write_text(f"{stem}.tex", latex(heads, shown))
 
@@ -53,14 +53,13 @@ def head_of(head: str, unit: str) -> str:
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    escaped = [[text.replace("|", "\\|") for text in line] for line in [heads, *lines]]
-    widths = [max(len(text) for text in column) for column in zip(*escaped, strict=True)]
-    padded = [
-        [text.ljust(w) for text, w in zip(line, widths, strict=True)]
-        for line in [escaped[0], ["-" * w for w in widths], *escaped[1:]]
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in padded)
+    """Return a Markdown table; a bar or a line break in a cell does not end it."""
+    shown = [heads, ["---"] * len(heads), *lines]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in shown)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
 
 
 def grid(cells: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:

@@ -13,10 +13,17 @@ import pandas as pd
 
 from dpfl import plugins
 from dpfl.base import files
+from dpfl.base.errors import UserError
 from dpfl.seeds import audits, outcomes
 from dpfl.tables import fairness
 
 Study = dict[str, Any]
+
+
+class NotKeptError(UserError):
+    """Kept runs lack what is asked for."""
+
+
 CHANCE = 1.5
 """Times the accuracy of guessing; a network that always gives the commonest class is at chance."""
 
@@ -67,6 +74,24 @@ def settings(study: Study) -> list[str]:
 def setting_columns(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a cell by column, None for those it does not have."""
     return {key: cell["variant"].get(key) for key in settings(study)}
+
+
+def head(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
+    """Return what every table says of a cell: whose it is, and all that tells it apart."""
+    return {
+        "study": study["name"],
+        "dataset": study["dataset"],
+        **{key: cell[key] for key in ("method", "label", "unit")},
+        "variant": variant_text(cell["variant"]),
+        **setting_columns(study, cell),
+        "epsilon": number(cell["epsilon"]),
+    }
+
+
+def columns(study: Study, own: list[str]) -> list[str]:
+    """Return the columns of a table: a setting that the study varies has one of its own."""
+    at = own.index("variant") + 1
+    return [*own[:at], *settings(study), *own[at:]]
 
 
 def without(runs: pd.DataFrame, keys: list[str], *left: str) -> pd.Series:
@@ -122,9 +147,10 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     table = _with_objects(rows, settings(study))
     unproven = np.isfinite(table["epsilon"]) & table["eps_certified"].isna()
     guess = chance(study["dataset"])
+    ended = np.isfinite(table["accuracy"])
     finite = {
-        key: table[key].where(np.isfinite(table[key]), guess)
-        for key in ("accuracy", "train_accuracy")
+        key: table[key].where(np.isfinite(table[key]) | (ended & known), guess)
+        for key, known in (("accuracy", False), ("train_accuracy", True))
     }
     certified = ~unproven.groupby(table["cell"]).transform("any")
     table = table.assign(**finite, certified=certified, refuted=audits.refuted(table))
@@ -136,7 +162,13 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
-    """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions."""
+    """Return `metrics` or `rates` of every run, one row per round; accuracies as fractions.
+
+    NotKeptError where a run has none: kept runs of older folders.
+    """
+    paths = [path / f"{name}.csv" for *_, path in _runs(study, runs_dir)]
+    if missing := [path for path in paths if not path.exists()]:
+        raise NotKeptError(f"the curves of {len(missing)} runs")
     proofs = frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
     tables = [
         files.read_table(path / f"{name}.csv").assign(
@@ -200,7 +232,7 @@ def _outcome(path: Path) -> dict[str, Any]:
     optimizer, belief = summary["settings"]["optimizer"], summary["belief"] or {}
     return {
         "accuracy": 100 * number(summary["final_test_accuracy"]),
-        "train_accuracy": 100 * number(summary["final_train_accuracy"]),
+        "train_accuracy": 100 * number(summary.get("final_train_accuracy")),
         "validation_accuracy": 100 * number(summary["final_validation_accuracy"]),
         "diverged": bool(summary["diverged"]),
         "eps_claimed": number(summary["eps_claimed"]),

@@ -37,12 +37,12 @@ TUNED = [
 def trials(study: results.Study, home: Path) -> pd.DataFrame:
     """Return a row for all values that were tried for a cell; `home` is the folder of results."""
     rows = [
-        _head(study, cell) | {"tuned_at": at} | _trial(point, chosen, _seeds(point, stage))
+        results.head(study, cell) | {"tuned_at": at} | _trial(point, chosen, _seeds(point, stage))
         for _, cell, tried, chosen, stage in _tunings(study, home)
         for at in [_tuned_at(stage, home)]
         for point in sorted(tried, key=lambda point: point.order)
     ]
-    return pd.DataFrame(rows, columns=_columns(TRIALS, study))
+    return pd.DataFrame(rows, columns=results.columns(study, TRIALS))
 
 
 def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
         certified = cells["eps_certified"][index]
         alike = _plan(cell["runs"][0], home) == _plan(stage["trials"][0]["runs"][0], home)
         rows.append(
-            _head(study, cell)
+            results.head(study, cell)
             | {
                 "tuned_at": at,
                 "tuning": cell["tuning"],
@@ -68,7 +68,7 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
                 "eps_selected": _selected(cell, certified, runs, home) if alike else math.nan,
             }
         )
-    return pd.DataFrame(rows, columns=_columns(TUNED, study))
+    return pd.DataFrame(rows, columns=results.columns(study, TUNED))
 
 
 def marked(cells: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
@@ -121,22 +121,6 @@ def _text(values: Values) -> str:
     return ", ".join(f"{key}={value:g}" for key, value in values.items())
 
 
-def _head(study: results.Study, cell: dict) -> dict[str, Any]:
-    return {
-        "study": study["name"],
-        "method": cell["method"],
-        "label": cell["label"],
-        "variant": results.variant_text(cell["variant"]),
-        **results.setting_columns(study, cell),
-        "epsilon": results.number(cell["epsilon"]),
-    }
-
-
-def _columns(own: list[str], study: results.Study) -> list[str]:
-    at = own.index("variant") + 1
-    return [*own[:at], *results.settings(study), *own[at:]]
-
-
 def _seeds(point: Point, stage: dict) -> list[int]:
     return [
         s for trial in stage["trials"] if trial["values"] == point.values for s in trial["seeds"]
@@ -187,5 +171,7 @@ def _selected(cell: dict, certified: float, runs: int, home: Path) -> float:
         return math.nan
     if runs == 1:
         return certified  # nothing was chosen
-    calibration = files.read_json(home / "calibrations" / f"{cell['calibration']}.json")
-    return results.number(selection.epsilon(calibration, runs))
+    path = home / "calibrations" / f"{cell['calibration']}.json"
+    if not path.exists():  # kept runs of older folders
+        return math.nan
+    return results.number(selection.epsilon(files.read_json(path), runs))

@@ -12,10 +12,11 @@ from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 from snakemake_interface_common.exceptions import WorkflowError
 
+from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
-from dpfl.checks.config_files import check_files
+from dpfl.checks.config_files import check_files, check_folder
 from dpfl.planning import plan
 
 LAST = Path("results/logs/snakemake/last.json")
@@ -88,15 +89,17 @@ def last() -> Choice:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a choice to a command."""
-    parser.add_argument("--papers", nargs="*", help="folders of workflow/papers; default: all")
-    parser.add_argument("--select", nargs="*", metavar="STUDY", help="studies, as paper/study")
+    several = {"nargs": "*", "action": "extend"}
+    parser.add_argument("--papers", **several, help="folders of workflow/papers; default: all")
+    parser.add_argument("--select", **several, metavar="STUDY", help="studies, as paper/study")
     parser.add_argument("--scale", help="a scale that a paper has")
     parser.add_argument("--data-dir", help="where data sets lie or are downloaded to")
-    parser.add_argument("--configfile", nargs="*", default=[], help="files that change config.yaml")
+    parser.add_argument("--configfile", **several, default=[], help="files that change config.yaml")
 
 
 def chosen(arguments: argparse.Namespace) -> Choice:
     """Return what is chosen on a command line; what is left out, or empty, is not chosen."""
+    check_folder(plugins.WORKFLOW.parent)
     keys = ("papers", "select", "scale", "data_dir")
     given = {key: getattr(arguments, key) for key in keys}
     settings = {key: value for key, value in given.items() if value}

@@ -7,7 +7,9 @@ that such a file is stale. The file keeps its name and its place: only what it s
 import fcntl
 import json
 import os
+import shutil
 import socket
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -42,12 +44,13 @@ class Lock:
         """Take the lock; UserError if somebody else has it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: TextIO = path.open("a+", encoding="utf-8")
+        self.left = holder(path)
+        """Who died without giving it back."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            found = holder(path)
-            raise UserError(f"another {what} runs here ({found or 'just started'})") from error
+            raise UserError(f"another {what} runs here ({self.left or 'just started'})") from error
         self.name(os.getpid())
 
     def name(self, pid: int) -> None:
@@ -78,14 +81,15 @@ def holder(path: Path = PATH) -> Holder | None:
         return None
 
 
-def take_if_free() -> Lock | None:
-    """Take the lock for the life of this process, unless another has it."""
-    try:
-        return Lock()
-    except UserError:
-        return None
+def hold() -> None:
+    """Take the lock for the life of this process, unless the one that started it has it."""
+    with suppress(UserError):
+        _HELD.append(Lock())
 
 
-def is_stale() -> bool:
-    """Tell whether a Snakemake that is gone left its lock; ask only while holding this one."""
-    return SNAKEMAKES.is_dir() and any(SNAKEMAKES.iterdir())
+_HELD: list[Lock] = []
+
+
+def unlock() -> None:
+    """Remove the lock of a Snakemake that is gone."""
+    shutil.rmtree(SNAKEMAKES, ignore_errors=True)

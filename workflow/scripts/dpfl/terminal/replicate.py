@@ -1,124 +1,114 @@
 """`make replicate`: everything that can be made, then the answer and where it stands."""
 
+import csv
 import os
 import re
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from dpfl.base.errors import UserError
+from dpfl.checks.config_files import RESOLVED
 from dpfl.planning import estimate
-from dpfl.terminal import answer, lines, lock, runs
+from dpfl.planning.plan import Plan
+from dpfl.runs import state
+from dpfl.terminal import lock, progress, status
 from dpfl.terminal.child import KILLED, SNAKEMAKE, Child
 from dpfl.terminal.choice import LAST, Choice
-from dpfl.terminal.follower import Failure, Follower
+from dpfl.words.vocabulary import UNJUDGED
 
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
 PARTIAL = {"--dry-run", "--dryrun", "--until", "-U", "--omit-from", "-O"}
 """Arguments of Snakemake by which it makes less than everything."""
-LISTED = 10
-"""Failures that are named at the end."""
+LISTED, WIDTH = 10, 100
+"""Failures that are named at the end; letters of a line."""
 
 
 def replicate(
-    choice: Choice,
-    cores: str,
-    more: Sequence[str] = (),
-    command: Sequence[str] = SNAKEMAKE,
-    tell: Callable[[str], None] = print,
+    choice: Choice, cores: str, more: Sequence[str] = (), command: Sequence[str] = SNAKEMAKE
 ) -> int:
     """Run Snakemake until nothing is left to make, or to fail; return its exit status.
 
     If runs fail and others do not, a second pass makes tables and report without them. UserError
     for a mistake in the configuration, and if another replicate runs in this folder.
     """
-    plan, at_once = choice.plan(), count(cores)
-    held = lock.Lock()
-    try:
+    count(cores)
+    plan = choice.plan()
+    with closing(lock.Lock()) as held:
+        if held.left:  # whoever holds our lock is alone here
+            lock.unlock()
         choice.keep()
-        tell(estimate.summary(plan, "results/runs"))
-        log = LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log"
-        child = Child(held, log, command, tell)
-        known = runs.of_plan(plan)
-        follower = Follower(known, log.with_suffix(".jsonl"), at_once, tell=tell)
-        return _Passes(choice, cores, more, child, log, known, follower, tell).run()
-    finally:
-        held.close()
+        print(estimate.summary(plan, "results/runs"), flush=True)
+        child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
+
+        def make(**settings: str) -> int:
+            """Make everything; an option follows the choice, for that may end in a list."""
+            chosen = choice.arguments(**settings)
+            return child.run([*chosen, "--cores", cores, *ALWAYS, *more])
+
+        RESOLVED.unlink(missing_ok=True)
+        found = make()
+        for line in _end(found, plan, child, make, _partial(more)):
+            print(line, flush=True)
+    return found
 
 
-class _Passes:
-    """One call of replicate: its child, what it is told, and how it ends."""
+def _end(
+    found: int, plan: Plan, child: Child, make: Callable[..., int], partial: bool
+) -> Iterator[str]:
+    """Yield how a call ends; what failed is marked by another pass."""
+    if found == 0:
+        yield from () if partial else _answer()
+    elif child.interrupted:
+        done = sum(own.name == state.DONE for own in status.states(plan).values())
+        yield f"stopped: {done} of {len(plan.runs)} runs are done; repeat to go on"
+    elif found > KILLED:
+        yield f"Snakemake was killed by signal {found - KILLED}; repeat to go on"
+    elif not RESOLVED.exists():
+        yield "Snakemake stopped before the first job:"
+        yield from progress.quoted(child.log)
+    else:
+        yield from _marked(plan, child.log, make)
 
-    def __init__(
-        self,
-        choice: Choice,
-        cores: str,
-        more: Sequence[str],
-        child: Child,
-        log: Path,
-        known: dict[str, runs.Run],
-        follower: Follower,
-        tell: Callable[[str], None],
-    ) -> None:
-        self._choice, self._child, self._log, self._tell = choice, child, log, tell
-        self._runs, self._follower = known, follower
-        events = log.with_suffix(".jsonl")
-        self._always = ["--cores", cores, *ALWAYS, "--logger", "dpfl"]
-        self._always += ["--logger-dpfl-events", str(events)]
-        self._more = more
 
-    def run(self) -> int:
-        """Make everything; what failed is marked in a second pass, and told at the end."""
-        if lock.is_stale():  # whoever holds our lock is alone here
-            self._child.run(["--unlock", "--cores", "1", *self._choice.arguments()])
-        status = self._pass()
-        if status == 0:
-            if not _partial(self._more):
-                self._answer()
-        elif self._child.interrupted:
-            done = len(self._follower.done())
-            self._tell(f"stopped: {done} of {len(self._runs)} runs are done; repeat to go on")
-        elif status > KILLED:
-            self._tell(f"Snakemake was killed by signal {status - KILLED}; repeat to go on")
-        elif not self._follower.began:
-            self._tell("Snakemake stopped before the first job:")
-            self._quote_log()
-        else:
-            self._mark()
-        return status
+def _marked(plan: Plan, log: Path, make: Callable[..., int]) -> Iterator[str]:
+    """Make tables and report with what there is, if some runs ended and some did not."""
+    states = status.states(plan)
+    missing = sum(own.name != state.DONE for own in states.values())
+    marked = 0 < missing < len(states) and make(unfinished="mark") == 0
+    yield f"{missing} of {len(states)} runs are without a result; failed:"
+    failed = [f"  {line}" for line in status.failed(plan, states)]
+    yield from failed[:LISTED]
+    if len(failed) > LISTED:
+        yield f"  and {len(failed) - LISTED} more: make status"
+    if marked:
+        yield "Tables and report mark what is missing."
+        yield from _answer()
+    else:
+        yield "There is no report of this:"
+        yield from progress.quoted(log)
 
-    def _pass(self, **settings: str) -> int:
-        arguments = [*self._always, *self._choice.arguments(**settings), *self._more]
-        status = self._child.run(arguments, self._follower.look)
-        if not self._child.interrupted:  # jobs that were ended did not fail
-            self._follower.look(last=True)
-        return status
 
-    def _mark(self) -> None:
-        """Make tables and report with what there is, if some runs ended and some did not."""
-        failed, done = dict(self._follower.failed), len(self._follower.done())
-        some = 0 < done < len(self._runs)
-        marked = some and self._pass(unfinished="mark") == 0
-        missing = len(self._runs) - len(self._follower.done())
-        self._tell(f"{missing} of {len(self._runs)} runs are without a result; failed:")
-        for line in _listed(list(failed.values())):
-            self._tell(line)
-        if marked:
-            self._tell("Tables and report mark what is missing.")
-            self._answer()
-        else:
-            self._tell("There is no report of this:")
-            self._quote_log()
-
-    def _answer(self) -> None:
-        for line in answer.of(CLAIMS):
-            self._tell(line)
-        self._tell(f"report: {REPORT}")
-
-    def _quote_log(self) -> None:
-        for line in lines.quoted(self._log):
-            self._tell(line)
+def _answer() -> Iterator[str]:
+    """Yield which claims of every paper hold, by verdict, and where the report lies."""
+    papers: dict[str, dict[str, list[str]]] = {}
+    rows = CLAIMS.read_text(encoding="utf-8").splitlines() if CLAIMS.exists() else ()
+    for row in csv.DictReader(rows):
+        if row["part"] == "overall":
+            verdicts = papers.setdefault(row["paper"], {})
+            verdicts.setdefault(row["verdict"], []).append(row["claim"])
+    for paper, verdicts in papers.items():
+        judged = {verdict: ids for verdict, ids in verdicts.items() if verdict not in UNJUDGED}
+        count, total = (sum(map(len, of.values())) for of in (judged, verdicts))
+        others = (f", {len(verdicts[v])} {v}" for v in UNJUDGED if v in verdicts)
+        yield f"{paper}: {count} of {total} claims judged{''.join(others)}"
+        for verdict, ids in judged.items():
+            told = f"  {verdict}: {', '.join(ids)}"
+            yield textwrap.fill(told, WIDTH, subsequent_indent="    ")
+    yield f"report: {REPORT}"
 
 
 def _partial(more: Sequence[str]) -> bool:
@@ -129,12 +119,6 @@ def _partial(more: Sequence[str]) -> bool:
         or re.fullmatch("-[a-zA-Z]*n[a-zA-Z]*", word)
         for word in more
     )
-
-
-def _listed(failed: list[Failure]) -> list[str]:
-    told = [f"  {failure.what}  {failure.log}" for failure in failed[:LISTED]]
-    rest = len(failed) - LISTED
-    return [*told, f"  and {rest} more: make status"] if rest > 0 else told
 
 
 def count(cores: str) -> int:

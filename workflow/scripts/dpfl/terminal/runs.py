@@ -1,7 +1,6 @@
-"""The runs of a plan as a reader knows them, and those whose results have appeared."""
+"""The runs of a plan as a reader knows them, and what lies of them in results."""
 
 import csv
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,25 +8,20 @@ from typing import Any
 from dpfl.base.files import read_json
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
-from dpfl.runs.done import is_done
+
+RESULTS = Path("results")
 
 
 @dataclass(frozen=True)
 class Run:
     """A run by the first study that has it, or by the first that is tuned by it."""
 
-    name: str
     study: str
     method: str
     epsilon: float | str
     seed: int
     estimate: float
     """Seconds on one core."""
-
-    @property
-    def log(self) -> Path:
-        """Where its training tells what goes wrong."""
-        return Path("results/logs/train") / f"{self.name}.log"
 
 
 def of_plan(plan: Plan) -> dict[str, Run]:
@@ -44,12 +38,11 @@ def of_plan(plan: Plan) -> dict[str, Run]:
             tried = trial.get("values", {"trial": number})
             for name in trial["runs"]:
                 places.setdefault(name, (f"{study} (tuning)", _method(method, tried)))
-    return {name: _run(name, *places[name], plan.runs[name]["settings"]) for name in plan.runs}
+    return {name: _run(*places[name], plan.runs[name]["settings"]) for name in plan.runs}
 
 
-def _run(name: str, study: str, method: str, settings: dict[str, Any]) -> Run:
-    cost = estimate.seconds(settings)
-    return Run(name, study, method, settings["epsilon"], settings["seed"], cost)
+def _run(study: str, method: str, settings: dict[str, Any]) -> Run:
+    return Run(study, method, settings["epsilon"], settings["seed"], estimate.seconds(settings))
 
 
 def _method(name: str, variant: dict[str, Any]) -> str:
@@ -57,68 +50,35 @@ def _method(name: str, variant: dict[str, Any]) -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in variant.items())])
 
 
-@dataclass(frozen=True)
-class Results:
-    """What lies of runs in a folder of results."""
-
-    home: Path = Path("results")
-
-    def summary(self, run: str) -> Path:
-        """The file that a finished run has."""
-        return self.home / "runs" / run / "summary.json"
-
-    def is_done(self, run: str, plan: Plan) -> bool:
-        """Tell whether a run of a plan has a result of today's code."""
-        return is_done(self.home / "runs" / run, plan.runs[run]["settings"])
-
-    def failure(self, run: str) -> Path:
-        """The file that a failed run has until it succeeds."""
-        return self.home / "failures" / f"{run}.json"
-
-    def manifest(self, run: str) -> Path:
-        """The file of a run that has begun, about its last whole round."""
-        return self.home / "runs" / run / "checkpoint" / "manifest.json"
-
-    def benchmark(self, run: str) -> Path:
-        """The file with the seconds that the training of a run took."""
-        return self.home / "benchmarks/train" / f"{run}.tsv"
-
-    def accuracy(self, run: str) -> float | None:
-        """Return the test accuracy of a finished run in percent; None if its training diverged."""
-        found = read_json(self.summary(run))
-        return None if found["diverged"] else 100 * found["final_test_accuracy"]
-
-    def seconds(self, run: str) -> float | None:
-        """Return what the training of a run took; None if nobody wrote it down."""
-        try:
-            text = self.benchmark(run).read_text(encoding="utf-8")
-            return float(next(csv.DictReader(text.splitlines(), delimiter="\t"))["s"])
-        except (OSError, StopIteration, KeyError, ValueError):
-            return None
+def names(runs: dict[str, Run]) -> dict[str, str]:
+    """Return what a reader knows every run by, in columns."""
+    columns = [(run.study, run.method, _number(run.epsilon)) for run in runs.values()]
+    study, method, epsilon = (max(map(len, c)) for c in zip(("",) * 3, *columns, strict=True))
+    return {
+        name: f"{a:{study}}  {b:{method}}  eps {c:{epsilon}}  seed {runs[name].seed:<2}"
+        for name, (a, b, c) in zip(runs, columns, strict=True)
+    }
 
 
-class New:
-    """Files of runs that were not there, or were others, when the watch began."""
-
-    def __init__(self, path_of: Callable[[str], Path], runs: list[str]) -> None:
-        """Watch a file of every run."""
-        self._path_of = path_of
-        self._before = {run: _stamp(path_of(run)) for run in runs}
-
-    def appeared(self) -> Iterator[str]:
-        """Yield the runs whose file has come since the last call, each once."""
-        for run in list(self._before):
-            if self.has(run):
-                del self._before[run]
-                yield run
-
-    def has(self, run: str) -> bool:
-        """Tell whether the file of a run has come."""
-        return _stamp(self._path_of(run)) not in (self._before[run], None)
+def _number(epsilon: float | str) -> str:
+    return epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
 
 
-def _stamp(path: Path) -> int | None:
+def reached(run: str) -> str:
+    """Return the test accuracy of a finished run, or that its training diverged."""
+    found = read_json(RESULTS / "runs" / run / "summary.json")
+    return "diverged" if found["diverged"] else f"{100 * found['final_test_accuracy']:6.2f} %"
+
+
+def failure(run: str) -> Path:
+    """Return the file that a failed run has until it succeeds: message and log."""
+    return RESULTS / "failures" / f"{run}.json"
+
+
+def seconds(run: str) -> float | None:
+    """Return what the training of a run took; None if nobody wrote it down."""
     try:
-        return path.stat().st_mtime_ns
-    except OSError:
+        text = (RESULTS / "benchmarks/train" / f"{run}.tsv").read_text(encoding="utf-8")
+        return float(next(csv.DictReader(text.splitlines(), delimiter="\t"))["s"])
+    except (OSError, StopIteration, KeyError, ValueError):
         return None

@@ -7,7 +7,7 @@ Gaussian, whose unit is everything that a client holds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,7 @@ from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.plain import gradient_of_sum
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.training.federated import Round, loss_fn
-from dpfl.training.sampling import poisson
-from dpfl.training.steps import Batches, Ledger, Sources
+from dpfl.training.steps import Batches, Ledger, Sources, poisson, restore, state_of
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,7 @@ class LocalWork:
             yield order[start : start + self.batch_size]
 
 
+@dataclass(eq=False)
 class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
@@ -68,26 +68,21 @@ class Trainer:
     any case: whatever a client does locally costs no privacy.
     """
 
-    def __init__(
-        self,
-        flat: FlatModel,
-        clients: Callable[[int], Batches],
-        population: int,
-        sample_rate: float,
-        work: LocalWork,
-        mechanism: ClientMechanism,
-        build_optimizer: Callable[[], torch.optim.Optimizer],
-        ledger: Ledger,
-        sources: Sources,
-        canaries: Canaries | None = None,
-    ):
-        if not 0 < sample_rate <= 1:
-            raise UserError(f"sample_rate is {sample_rate}, must be in (0, 1]")
-        self.flat, self.clients, self.population = flat, clients, population
-        self.sample_rate, self.work, self.mechanism = sample_rate, work, mechanism
-        self.build_optimizer, self.ledger = build_optimizer, ledger
-        self.sources, self._canaries = sources, canaries
-        self.steps_taken: dict[str, int] = {}
+    flat: FlatModel
+    clients: Callable[[int], Batches]
+    population: int
+    sample_rate: float
+    work: LocalWork
+    mechanism: ClientMechanism
+    build_optimizer: Callable[[], torch.optim.Optimizer]
+    ledger: Ledger
+    sources: Sources
+    watching: Canaries | None = None
+    steps_taken: dict[str, int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self):
+        if not 0 < self.sample_rate <= 1:
+            raise UserError(f"sample_rate is {self.sample_rate}, must be in (0, 1]")
 
     def run_round(self, participants: Iterable[int] = ()) -> tuple[Round, dict[str, Any]] | None:
         """Run one round; return it, and that no optimizer's state changed.
@@ -133,21 +128,16 @@ class Trainer:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the weights."""
-        bounds = [rule.state() for rule in self.mechanism.clippings]
-        canaries = self._canaries.state() if self._canaries else None
-        return {"steps_taken": self.steps_taken, "clippings": bounds, "canaries": canaries}
+        return {"steps_taken": self.steps_taken, **state_of(self.mechanism, self.watching)}
 
     def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
         """Continue from the state of a checkpoint; there are no optimizers to continue."""
         self.steps_taken = state["steps_taken"]
-        for rule, bound in zip(self.mechanism.clippings, state["clippings"], strict=True):
-            rule.restore(bound)
-        if self._canaries:
-            self._canaries.restore(state["canaries"])
+        restore(self.mechanism, self.watching, state)
 
     def canaries(self) -> dict[str, Canaries]:
         """Return the server's canaries, if there are some."""
-        return {SERVER: self._canaries} if self._canaries else {}
+        return {SERVER: self.watching} if self.watching else {}
 
     def _updates(
         self, server: torch.Tensor, number: int, examples: list[int]
@@ -161,7 +151,7 @@ class Trainer:
     def _sample(self, number: int) -> np.ndarray:
         """Return the clients of a round."""
         draws = self.sources.draws(*self.sources.batch_key, "clients", number)
-        return poisson(draws, self.population, self.sample_rate, self._canaries)
+        return poisson(draws, self.population, self.sample_rate, self.watching)
 
     def _train(self, client: int, number: int) -> int:
         """Train the model on a client's examples; return how many it went through."""

@@ -6,7 +6,7 @@ gradient is privatised before anything else sees it, and returns its weights; th
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ loss_fn = cross_entropy
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
 
 
-class Unlimited:
-    """The ledger of a non-private run."""
+class Unlimited(Ledger):
+    """The ledger of a non-private run: nothing is charged, remembered or learnt."""
 
     def affordable(self, client: int | str, steps: int) -> int:
         """Return all the steps asked for."""
@@ -33,25 +33,13 @@ class Unlimited:
         """Return no noise."""
         return 0.0
 
-    def charge(self, client: int | str, steps: int, noise_multiplier: float) -> None:
-        """Nothing to charge."""
-
-    def charge_release(self, client: int | str, name: str, noise_multiplier: float) -> None:
-        """Nothing to charge."""
-
-    def observe(self, update: torch.Tensor) -> None:
-        """Nothing to learn from a released update."""
-
     def epsilon_spent(self) -> float:
         """Return infinity."""
         return math.inf
 
-    def state(self) -> dict[int, int]:
+    def state(self) -> dict[Any, Any]:
         """Return nothing to remember."""
         return {}
-
-    def restore(self, state: dict[int, int]) -> None:
-        """Nothing to continue from."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +66,7 @@ class Round:
     clip_norm: float | None = None
 
 
+@dataclass(eq=False)
 class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
@@ -86,20 +75,14 @@ class Trainer:
     whose clipping bound may follow its data, and its place in the streams.
     """
 
-    def __init__(
-        self,
-        flat: FlatModel,
-        clients: Callable[[int], Client],
-        holder: Callable[[int], PrivateSteps],
-        public: Public,
-        states: Any,
-        ledger: Ledger,
-        weighting: Callable[[Client], float],
-    ):
-        self.flat, self.clients, self.public = flat, clients, public
-        self.states, self.ledger, self.weighting = states, ledger, weighting
-        self._holder = holder
-        self.holders: dict[int, PrivateSteps] = {}
+    flat: FlatModel
+    clients: Callable[[int], Client]
+    holder: Callable[[int], PrivateSteps]
+    public: Public
+    states: Any
+    ledger: Ledger
+    weighting: Callable[[Client], float]
+    holders: dict[int, PrivateSteps] = field(default_factory=dict, init=False)
 
     def run_round(self, participants: list[int]) -> tuple[Round, dict[str, Any]] | None:
         """Run one round; return it with the optimizer states it changed.
@@ -171,7 +154,7 @@ class Trainer:
 
     def _steps_of(self, client: int) -> PrivateSteps:
         if client not in self.holders:
-            self.holders[client] = self._holder(client)
+            self.holders[client] = self.holder(client)
         return self.holders[client]
 
     def _moving(self, client: int) -> list[ClippingRule]:

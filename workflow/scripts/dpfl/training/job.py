@@ -1,6 +1,6 @@
 """One run as a job: what it reads, and the files that say how it went."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from dpfl.base.files import remove
 from dpfl.runs import finished, tuned
 from dpfl.training.inputs import Inputs
 
-DONE = "done"
 CHECKPOINT = "checkpoint"
 """The folder, in that of a run, which it continues from."""
 
@@ -22,16 +21,13 @@ class Job:
     settings: dict[str, Any]
     inputs: Inputs
     results: Path
+    made: dict[str, str] = field(default_factory=dict)
+    """Digests of the code that made what it reads, and of its settings with tuned values."""
 
     @property
     def folder(self) -> Path:
         """Where the run's files are."""
         return self.results / "runs" / self.run
-
-    @property
-    def stamp(self) -> Path:
-        """What it leaves before its files are shown: `done`, or why it failed."""
-        return self.folder / ".trained"
 
     @property
     def log(self) -> Path:
@@ -57,6 +53,17 @@ class Job:
         """Tell whether the files of this very run are kept whole."""
         return finished.is_kept(self.folder, self.fingerprint)
 
+    def settle(self) -> bool:
+        """Leave a finished run as its end should, whoever trained it; False if it is not finished.
+
+        A process that was killed may have left its checkpoint; other code may make equal inputs.
+        """
+        if not self.is_finished():
+            return False
+        finished.note(self.folder / finished.KEPT, self.made)
+        self.discard_checkpoint()
+        return True
+
     def discard_checkpoint(self) -> None:
         """Remove what a finished run has no more use for: a secure run's secret lies in it."""
         remove(self.folder / CHECKPOINT)
@@ -68,4 +75,5 @@ def of(described: dict[str, Any], results: Path) -> Job:
     data, assignment = Path(described["data"]), Path(described["assignment"])
     calibration = Path(described["calibration"]) if "calibration" in described else None
     inputs = Inputs(data, assignment, calibration, described["sources"])
-    return Job(described["run"], settings, inputs, results)
+    made = described.get("made", {}) | {"settings": finished.digest(settings)}
+    return Job(described["run"], settings, inputs, results, made)

@@ -23,8 +23,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
     with lock.held(
         job.folder / ".lock", lambda: report("another process trains this run: waiting")
     ):
-        if job.is_finished():
-            job.discard_checkpoint()  # of a process that was killed before it did so itself
+        if job.settle():
             return
         began = time.perf_counter()
         result = run.train(job.settings, job.inputs, job.folder, report)
@@ -33,6 +32,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
             job.fingerprint,
             job.inputs.sources,
             lambda folder: summary.write(job.run, job.settings, job.inputs, result, folder),
+            job.made,
         )
         job.discard_checkpoint()
         _write_benchmark(job, time.perf_counter() - began)

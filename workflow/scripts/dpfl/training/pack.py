@@ -17,30 +17,19 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.base.files import read_json, write_json, write_text
+from dpfl.base.files import read_json, write_json
 from dpfl.runs import sources
-from dpfl.training.job import DONE, Job
+from dpfl.training.job import Job
 
 Child = BaseProcess
 
 
 def train(jobs: list[Job], at_once: int) -> dict[str, str]:
     """Train what is not finished of some runs; return the failed ones, each with a line of why."""
-    todo = []
-    for job in jobs:
-        if job.is_finished():
-            job.discard_checkpoint()  # of a process that was killed before it did so itself
-        else:
-            todo.append(job)
+    todo = [job for job in jobs if not job.settle()]
     if todo:
         _import_once(todo)
     return dict(_failures(todo, at_once))
-
-
-def stamp(jobs: list[Job], failed: dict[str, str]) -> None:
-    """Leave of every run that it is done, or why it failed."""
-    for job in jobs:
-        write_text(job.stamp, failed.get(job.run, DONE))
 
 
 def _import_once(jobs: list[Job]) -> None:

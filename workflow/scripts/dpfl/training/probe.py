@@ -73,21 +73,15 @@ def require_noise(
         rows.append(watch.x - still)
     spread = float(np.sqrt(np.mean(np.square(rows))))
     found = spread / shift if shift else np.inf
+    why = None
     if found < noise_multiplier * (1 - TOLERANCE):
-        raise UserError(
-            f"mechanism {name}: it promises a noise multiplier of {noise_multiplier:.4g} and draws "
-            f"{found:.4g}; nothing was released"
-        )
-    if np.abs(np.corrcoef(rows) - np.eye(CALLS)).max() > ALIKE:
-        raise UserError(
-            f"mechanism {name}: the noise of two steps is alike, it must be drawn anew in every "
-            "step; nothing was released"
-        )
-    if _repeated(np.array(rows)) > REPEATED:
-        raise UserError(
-            f"mechanism {name}: the noise of a step repeats itself along the gradient; nothing was "
-            "released"
-        )
+        why = f"it promises a noise multiplier of {noise_multiplier:.4g} and draws {found:.4g}"
+    elif np.abs(np.corrcoef(rows) - np.eye(CALLS)).max() > ALIKE:
+        why = "the noise of two steps is alike, it must be drawn anew in every step"
+    elif _repeated(np.array(rows)) > REPEATED:
+        why = "the noise of a step repeats itself along the gradient"
+    if why:
+        raise UserError(f"mechanism {name}: {why}; nothing was released")
 
 
 def _repeated(rows: np.ndarray) -> float:

@@ -83,7 +83,7 @@ class _Run:
         """Draw who takes part; where that is secret, it is not read (see client_level)."""
         federation = self.settings["federation"]
         return participation.draw(
-            len(self.parts.members),
+            len(self.parts.given.members),
             federation["clients_per_round"],
             federation["rounds"],
             streams.rng(*streams.pairing_key(self.settings), "participation"),

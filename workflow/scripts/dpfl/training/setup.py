@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,7 +9,7 @@ import torch
 from dpfl import data, models, plugins, statistics
 from dpfl.base.errors import UserError
 from dpfl.base.files import read_array
-from dpfl.clients.assignment import Members, clients_of, public_of, validation_of
+from dpfl.clients.assignment import clients_of, public_of, validation_of
 from dpfl.contracts.affine import Affine
 from dpfl.draws import streams
 from dpfl.draws.noise import SOURCES
@@ -20,23 +19,9 @@ from dpfl.models.parts.standardised import Standardised
 from dpfl.training.inputs import Inputs
 from dpfl.training.statistics import Releases, measured
 from dpfl.training.steps import Ledger, Sources
-from dpfl.training.trainers import Parts
+from dpfl.training.trainers import Examples, Parts
 
 Records = dict[int | str, dict]
-
-
-@dataclass(frozen=True)
-class Examples:
-    """A data set on the run's device, and who has which of its training examples, by number.
-
-    `seen` are the ones that training accuracy and loss are measured on.
-    """
-
-    dataset: data.Dataset
-    members: Members
-    public: torch.Tensor
-    validation: torch.Tensor
-    seen: torch.Tensor
 
 
 def examples(settings: dict, inputs: Inputs) -> Examples:
@@ -60,17 +45,8 @@ def parts(settings: dict, given: Examples, ledger: Ledger, records: Records, sec
     sources = _sources(settings, secret)
     standardised = _standardised(settings, given, ledger, records, sources)
     flat = FlatModel(_model(settings, given.dataset, standardised))
-    return Parts(
-        settings=settings,
-        sources=sources,
-        dataset=given.dataset,
-        members=given.members,
-        public=given.public,
-        flat=flat,
-        build_optimizer=_optimizer(settings["optimizer"], flat),
-        ledger=ledger,
-        records=records,
-    )
+    optimizer = _optimizer(settings["optimizer"], flat)
+    return Parts(settings, given, flat, optimizer, ledger, records, sources)
 
 
 def _sources(settings: dict, secret: str) -> Sources:
@@ -128,20 +104,17 @@ def _optimizer(settings: dict, flat: FlatModel) -> Callable[[], torch.optim.Opti
 
 
 def _available(device: str) -> str:
-    """Return the device; UserError if this machine has none."""
+    """Return the device, a GPU in full precision and with the same bits twice; UserError if none.
+
+    Clipping compares norms with sums: both in full float32.
+    """
     if device == "cuda":
-        _prepare_gpu()
+        if not torch.cuda.is_available():
+            raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # asked for by the next line
+        torch.use_deterministic_algorithms(True)
     return device
-
-
-def _prepare_gpu() -> None:
-    """Have a GPU compute in full precision and give the same bits twice; UserError without one."""
-    if not torch.cuda.is_available():
-        raise UserError("device = cuda, but torch finds no GPU here; expected cpu")
-    # Clipping compares norms with sums: both in full float32.
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # asked for by the next line
-    torch.use_deterministic_algorithms(True)
 
 
 def _spread(members: np.ndarray, wanted: int) -> torch.Tensor:

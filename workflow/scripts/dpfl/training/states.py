@@ -11,13 +11,36 @@ import torch
 Build = Callable[[], torch.optim.Optimizer]
 
 
-class Persist:
+class Reset:
+    """Every client starts every round with a new optimizer."""
+
+    forgets = True
+
+    def __init__(self, build: Build):
+        self._build = build
+
+    def begin(self, client: int) -> torch.optim.Optimizer:
+        """Return a client's optimizer for a round: here a new one."""
+        return self._build()
+
+    def end(self, client: int, optimizer: torch.optim.Optimizer, weight: float) -> None:
+        """Take an optimizer back: nothing to do, unless something of it is shared."""
+
+    def finish_round(self, participants: list[int]) -> dict[str, Any]:
+        """Return the states that this round has changed, by name: here none outlives it."""
+        return {}
+
+    def restore(self, states: dict[str, Any]) -> None:
+        """Continue from the states of a checkpoint."""
+
+
+class Persist(Reset):
     """Every client keeps its own moments and step count until it takes part again."""
 
     forgets = False
 
     def __init__(self, build: Build):
-        self._build = build
+        super().__init__(build)
         self._optimizers: dict[str, torch.optim.Optimizer] = {}
 
     def begin(self, client: int) -> torch.optim.Optimizer:
@@ -27,11 +50,8 @@ class Persist:
             self._optimizers[name] = self._build()
         return self._optimizers[name]
 
-    def end(self, client: int, optimizer: torch.optim.Optimizer, weight: float) -> None:
-        """Nothing to do: the optimizer is already the client's own."""
-
     def finish_round(self, participants: list[int]) -> dict[str, Any]:
-        """Return the states that this round has changed, by name."""
+        """Return the states of those who took part."""
         names = [f"client-{c}" for c in participants]
         return {n: self._optimizers[n].state_dict() for n in names if n in self._optimizers}
 
@@ -42,30 +62,7 @@ class Persist:
             self._optimizers[name].load_state_dict(state)
 
 
-class Reset:
-    """Every client starts every round with a new optimizer."""
-
-    forgets = True
-
-    def __init__(self, build: Build):
-        self._build = build
-
-    def begin(self, client: int) -> torch.optim.Optimizer:
-        """Return a new optimizer."""
-        return self._build()
-
-    def end(self, client: int, optimizer: torch.optim.Optimizer, weight: float) -> None:
-        """Forget it."""
-
-    def finish_round(self, participants: list[int]) -> dict[str, Any]:
-        """Return nothing: no state outlives the round."""
-        return {}
-
-    def restore(self, states: dict[str, Any]) -> None:
-        """Nothing to continue from."""
-
-
-class Server:
+class Server(Reset):
     """Clients upload their state with their weights; the server averages and redistributes it.
 
     Moments are averaged with the weights of the model average, the step count is the largest.
@@ -75,7 +72,7 @@ class Server:
     forgets = False
 
     def __init__(self, build: Build):
-        self._build = build
+        super().__init__(build)
         self._shared: dict[str, Any] | None = None
         self._sum: dict[str, Any] = {}
         self._weight = 0.0

@@ -5,23 +5,23 @@ The one path from examples to gradients: federated training and dpfl.Private bot
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from dpfl.audit.canaries import Canaries
 from dpfl.base.errors import UserError
-from dpfl.contracts.protocols import Mechanism
+from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.contracts.release import PublicNoise, Release, Unproven
 from dpfl.draws import streams
 from dpfl.draws.noise import Draws
 from dpfl.gradients.step import Public, Step
 from dpfl.privacy.release import of_step, require_covered
-from dpfl.training.sampling import poisson
 
 cross_entropy = partial(functional.cross_entropy, reduction="none")
 
@@ -86,6 +86,35 @@ def tell_noise(optimizer: torch.optim.Optimizer, noise: PublicNoise | None) -> N
     optimizer.tell_noise(noise)
 
 
+def poisson(
+    draws: Draws, population: int, sample_rate: float, canaries: Canaries | None
+) -> np.ndarray:
+    """Return who is drawn of a population, each with the sample rate; so are canaries."""
+    records = canaries.records if canaries else 0
+    drawn = draws.uniform(population + records) < sample_rate
+    chosen = np.flatnonzero(drawn[:population])
+    if canaries:
+        canaries.draw(drawn[population:], len(chosen), population, sample_rate)
+    return chosen
+
+
+def state_of(mechanism: Mechanism | ClientMechanism, canaries: Canaries | None) -> dict[str, Any]:
+    """Return what a checkpoint keeps of a mechanism's clipping bounds and of canaries."""
+    bounds = [rule.state() for rule in mechanism.clippings]
+    return {"clippings": bounds, "canaries": canaries.state() if canaries else None}
+
+
+def restore(
+    mechanism: Mechanism | ClientMechanism, canaries: Canaries | None, state: dict[str, Any]
+) -> None:
+    """Continue from what `state_of` kept."""
+    for rule, bound in zip(mechanism.clippings, state["clippings"], strict=True):
+        rule.restore(bound)
+    if canaries:
+        canaries.restore(state["canaries"])
+
+
+@dataclass(eq=False)
 class PrivateSteps:
     """A holder's mechanism, which may keep a clipping bound, and the number of steps it has taken.
 
@@ -95,19 +124,14 @@ class PrivateSteps:
     no privacy and no noise.
     """
 
-    def __init__(
-        self,
-        holder: int | str,
-        mechanism: Mechanism,
-        ledger: Ledger,
-        sources: Sources,
-        loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
-        canaries: Canaries | None = None,
-        even_noise: bool = False,
-    ):
-        self.holder, self.mechanism, self.ledger = holder, mechanism, ledger
-        self.sources, self.loss_fn, self.canaries = sources, loss_fn, canaries
-        self.even_noise, self.taken = even_noise, 0
+    holder: int | str
+    mechanism: Mechanism
+    ledger: Ledger
+    sources: Sources
+    loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy
+    canaries: Canaries | None = None
+    even_noise: bool = False
+    taken: int = field(default=0, init=False)
 
     def release(
         self,
@@ -169,16 +193,9 @@ class PrivateSteps:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
-        return {
-            "taken": self.taken,
-            "clippings": [rule.state() for rule in self.mechanism.clippings],
-            "canaries": self.canaries.state() if self.canaries else None,
-        }
+        return {"taken": self.taken, **state_of(self.mechanism, self.canaries)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from what a checkpoint kept."""
         self.taken = state["taken"]
-        for rule, bound in zip(self.mechanism.clippings, state["clippings"], strict=True):
-            rule.restore(bound)
-        if self.canaries:
-            self.canaries.restore(state["canaries"])
+        restore(self.mechanism, self.canaries, state)

@@ -28,6 +28,9 @@ ASSUMES = {
     "secure": IDEAL,
 }
 
+NOT_PRIVATE = {"eps_certified": "inf", "accountant": None, "adjacency": None, "clients": []}
+"""What stands for the calibration of a run without privacy."""
+
 
 def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Path) -> None:
     """Write a run's files, each whole, the summary last.
@@ -85,35 +88,24 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
 
 def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     """Say what is claimed, what is certified and under which assumptions, or why nothing is."""
-    common = {
+    unpriced = NOT_PRIVATE | {"delta": settings["delta"]}
+    found = read_json(inputs.calibration) if inputs.calibration else unpriced
+    multipliers = {c["client"]: c["noise_multipliers"] for c in found["clients"]}
+    releases = {c["client"]: c["releases"] for c in found["clients"] if "releases" in c}
+    used = _used(found)
+    low, high = min(used, default=None), max(used, default=None)
+    reasons = _unproven(settings, low) if used else []
+    return {
         "unit": settings["unit"],
         "sampling": "poisson",
         "eps_claimed": settings["epsilon"],
-    }
-    if inputs.calibration is None:
-        return {
-            **common,
-            "eps_certified": "inf",
-            "delta": settings["delta"],
-            "accountant": None,
-            "adjacency": None,
-            "certificate_assumes": None,
-            "noise_multipliers": {"min": None, "max": None, "clients": {}},
-        }
-    calibration = read_json(inputs.calibration)
-    multipliers = {c["client"]: c["noise_multipliers"] for c in calibration["clients"]}
-    used = _used(calibration)
-    releases = {c["client"]: c["releases"] for c in calibration["clients"] if "releases" in c}
-    reasons = _unproven(settings, min(used))
-    return {
-        **common,
-        "eps_certified": None if reasons else calibration["eps_certified"],
+        "eps_certified": None if reasons else found["eps_certified"],
         **({"eps_certified_reasons": reasons} if reasons else {}),
-        "delta": calibration["delta"],
-        "accountant": calibration["accountant"],
-        "adjacency": calibration["adjacency"],
-        "certificate_assumes": ASSUMES[settings["noise"]],
-        "noise_multipliers": {"min": min(used), "max": max(used), "clients": multipliers},
+        "delta": found["delta"],
+        "accountant": found["accountant"],
+        "adjacency": found["adjacency"],
+        "certificate_assumes": ASSUMES[settings["noise"]] if used else None,
+        "noise_multipliers": {"min": low, "max": high, "clients": multipliers},
         **({"releases": releases} if releases else {}),
     }
 

@@ -1,17 +1,17 @@
 """The trainer of a run, by the unit that it protects: examples of clients, or whole clients."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 
 from dpfl import mechanisms
 from dpfl.audit.canaries import Canaries
 from dpfl.base.errors import UserError
 from dpfl.clients import participation
+from dpfl.clients.assignment import Members
 from dpfl.contracts.schedule import SERVER
 from dpfl.data import Dataset
 from dpfl.gradients.flat import FlatModel
@@ -43,17 +43,28 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Examples:
+    """A data set on the run's device, and who has which of its training examples, by number.
+
+    `seen` are the ones that training accuracy and loss are measured on.
+    """
+
+    dataset: Dataset
+    members: Members
+    public: torch.Tensor
+    validation: torch.Tensor
+    seen: torch.Tensor
+
+
+@dataclass(frozen=True)
 class Parts:
     """What a trainer is built from.
 
-    `members` gives the indices of a client's examples, `public` those of the public ones, `records`
-    the calibration of everyone who adds noise (empty for a non-private run).
+    `records` are the calibration of everyone who adds noise (empty for a non-private run).
     """
 
     settings: dict[str, Any]
-    dataset: Dataset
-    members: Sequence[np.ndarray]
-    public: torch.Tensor
+    given: Examples
     flat: FlatModel
     build_optimizer: Callable[[], torch.optim.Optimizer]
     ledger: Ledger
@@ -76,11 +87,11 @@ class Parts:
 
     def examples(self, members: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the inputs and targets of some training examples."""
-        return self.dataset.of_training(members)
+        return self.given.dataset.of_training(members)
 
     def held_by(self, client: int) -> Held:
         """Return the examples of a client."""
-        return Held(self.dataset, torch.from_numpy(self.members[client]))
+        return Held(self.given.dataset, torch.from_numpy(self.given.members[client]))
 
 
 def build(parts: Parts) -> Any:
@@ -100,13 +111,13 @@ def _probed_step(parts: Parts, z: float) -> probe.OnNobody:
         parts.examples(torch.empty(0, dtype=torch.long)),
         z,
         parts.settings["federation"]["batch_size"],
-        Public(*parts.examples(parts.public)),
+        Public(*parts.examples(parts.given.public)),
         parts.sources,
     )
 
 
 def _probed_round(parts: Parts, z: float) -> probe.OnNobody:
-    cohort = parts.settings["federation"]["clients_per_round"] or len(parts.members)
+    cohort = parts.settings["federation"]["clients_per_round"] or len(parts.given.members)
     return probe.client_round(parts.flat.get(), z, cohort)
 
 
@@ -121,14 +132,14 @@ def _example_level(parts: Parts) -> federated.Trainer:
 
     def holder(number: int) -> PrivateSteps:
         """Return a client's steps, with its part of the canaries."""
-        canaries = parts.canaries(number, len(parts.members))
+        canaries = parts.canaries(number, len(parts.given.members))
         return parts.holders.steps(number, parts.ledger, canaries=canaries)
 
     return federated.Trainer(
         flat=parts.flat,
         clients=client,
         holder=holder,
-        public=Public(*parts.examples(parts.public)),
+        public=Public(*parts.examples(parts.given.public)),
         states=STATES[federation["state"]](parts.build_optimizer),
         ledger=parts.ledger,
         weighting=WEIGHTINGS[federation["weighting"]],
@@ -143,7 +154,7 @@ def _unpriced(federation: dict, number: int, examples: int) -> dict[str, Any]:
 
 
 def _client_level(parts: Parts) -> client_level.Trainer:
-    federation, population = parts.settings["federation"], len(parts.members)
+    federation, population = parts.settings["federation"], len(parts.given.members)
     cohort = federation["clients_per_round"] or population
     work = {k: federation[k] for k in ("batch_size", "local_epochs", "local_steps")}
     planned = parts.records.get(SERVER, {}).get("sample_rate", cohort / population)
@@ -163,7 +174,7 @@ def _client_level(parts: Parts) -> client_level.Trainer:
         build_optimizer=parts.build_optimizer,
         ledger=parts.ledger,
         sources=parts.sources,
-        canaries=canaries,
+        watching=canaries,
     )
 
 

@@ -35,17 +35,23 @@ def labels(table: "pd.DataFrame") -> "pd.Series":
     return table["label"] + table["certified"].map({True: "", False: NOT_CERTIFIED})
 
 
-def mean_and_interval(row: "pd.Series") -> str:
+def mean_and_interval(row: Mapping[str, Any], counted: bool = True) -> str:
     """Return a cell's accuracy as `97.1 ± 0.2 (n=5)`, or without ± for fewer than three seeds.
 
     Where runs failed it is that of the others, and says so: `97.1 ± 0.3 (4 of 5 trained)`; a cell
-    without a result is `failed`.
+    without a result is `failed`. Not `counted`, n stands there only if runs failed.
     """
     if not row["n"]:
         return "failed"
     spread = f" ± {row['ci_high'] - row['accuracy_mean']:.1f}" if known(row["ci_high"]) else ""
-    mean = f"{row['accuracy_mean']:.1f}{spread} " if known(row["accuracy_mean"]) else ""
-    return f"{mean}({seeds(row)})"
+    mean = f"{row['accuracy_mean']:.1f}{spread}" if known(row["accuracy_mean"]) else ""
+    after = f"({seeds(row)})" if counted or failures(row) else ""
+    return " ".join(filter(None, (mean, after)))
+
+
+def brief(row: Mapping[str, Any]) -> str:
+    """Return a cell's accuracy for a table, `96.3 ± 0.2`, and how many trained if not all."""
+    return mean_and_interval(row, counted=False)
 
 
 def seeds(row: Mapping[str, Any]) -> str:
@@ -69,14 +75,6 @@ def trained(row: Mapping[str, Any]) -> str:
 def at_edge(row: "pd.Series") -> str:
     """Return the mark of a cell with a value chosen at the edge of those that were tried."""
     return " (at the edge)" * bool(row.get("edge", ""))
-
-
-def difference(row: "pd.Series") -> str:
-    """Return a difference as `+0.42 [+0.10, +0.74] (n=5)`, points."""
-    if not known(row["difference"]):
-        return "(n=0)"
-    ends = f" [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]" if known(row["ci_low"]) else ""
-    return f"{row['difference']:+.2f}{ends} (n={row['n']:g})"
 
 
 def claimed(row: "pd.Series") -> str:

@@ -1,7 +1,13 @@
 """Numbers as readers see them: bounds rounded to the safe side, p-values, what is not known."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+from dpfl.words.vocabulary import NOT_RUN
+
+ENDS = (("difference_low", "difference_high"), ("ci_low", "ci_high"), ("low", "high"))
+"""What the ends of a difference are called: of claims, of comparisons, in figures."""
 
 
 def known(value: object) -> bool:
@@ -28,6 +34,30 @@ def p_equation(p: float) -> str:
     """Return a p-value in running text, such as `p = 0.03` or `p < 0.0001`."""
     text = p_text(p)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def ends(low: Any, high: Any, form: str = "+.2f") -> str:
+    """Return an interval as it stands behind its middle, ` [+0.10, +0.74]`, nothing without one."""
+    return f" [{low:{form}}, {high:{form}}]" if known(low) else ""
+
+
+def difference(
+    row: Mapping[str, Any], unit: str = "points", beside: Container[str] = frozenset()
+) -> str:
+    """Return a difference in words, `+0.42 [+0.10, +0.74] points (n=5, p = 0.03)`.
+
+    `beside` says which of n and p (after Holm) stand there. Where nothing could be paired it says
+    so, and it is empty where nothing was asked.
+    """
+    if not known(row["difference"]):
+        asked = known(row.get("n")) and not row["n"] and row.get("verdict") != NOT_RUN
+        return "no seed has both" * bool(asked)
+    own = next(([row[name] for name in names] for names in ENDS if names[0] in row), (None, None))
+    p = row.get("p_holm")
+    told = [f"n={row['n']:g}"] if "n" in beside else []
+    told += [p_equation(p)] if "p" in beside and known(p) else []
+    after = f"({', '.join(told)})" if told else ""
+    return " ".join(filter(None, (f"{row['difference']:+.2f}{ends(*own)}", unit, after)))
 
 
 def rounded_up(epsilon: float) -> str:

@@ -7,7 +7,7 @@ WINS, DOES_NOT_WIN, CONTROL_MISSING = "wins", "does not win", "control missing"
 GAINS, LOSES, NO_DIFFERENCE, MIXED = "gains", "loses", "no difference", "mixed"
 INCONCLUSIVE, TOO_FEW = "inconclusive", "too few seeds"
 DEMONSTRATION, UNFINISHED, NOT_RUN = "demonstration", "unfinished", "not run"
-NOT_JUDGED, WITHDRAWN = "not judged", "withdrawn"
+NOT_JUDGED = "not judged"
 
 HOLDS = (REPLICATED, SMALL, MATCHES, WINS)
 FAILS = (NOT_REPLICATED, REVERSED, DIFFERS, DOES_NOT_WIN)

@@ -149,7 +149,6 @@ def shows(study: dict, rows: pd.DataFrame) -> str:
 
 
 def _told(row: pd.Series) -> str:
-    span = "" if np.isnan(row["low"]) else f" [{row['low']:+.2f}, {row['high']:+.2f}]"
-    measured = f"{row['difference']:+.2f}{span}" if row["n"] else "no pair trained"
+    told = filter(None, (numerals.difference(row, "", "n"), row["verdict"]))
     where = f"{row['worse']} {style.at(row['epsilon'])}"
-    return f"against {where}: {measured}, n = {row['n']:g}, {row['verdict']}"
+    return f"against {where}: {', '.join(told)}"

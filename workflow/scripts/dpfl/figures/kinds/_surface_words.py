@@ -8,17 +8,12 @@ from dpfl.figures.kinds import _context
 MARKS = {"■": "rounds that the budget paid for, of those planned", "×": "runs that failed"}
 
 
-def note(study: dict, cells: pd.DataFrame, keys: list[str], lowest: float) -> str:
-    """Return what lines, marks and colours mean; these begin at the accuracy `lowest`."""
-    lines = (
-        "what all planned rounds would cost"
-        if "noise_multiplier" in keys
-        else "what the plan would cost at the noise of the middle cell"
-    )
+def note(study: dict, cells: pd.DataFrame, lowest: float) -> str:
+    """Return what marks and colours mean; these begin at the accuracy `lowest`."""
     used = [f"{mark} {words}" for mark, words in MARKS.items() if mark in "".join(cells["note"])]
     below = f" Colours begin at {lowest:.1f} %." * bool((cells["accuracy"] < lowest).any())
-    told = "; ".join([f"Lines: {lines}, the thick one the budget", *used])
-    return f"{_context.about(study)} {style.seeds_text(cells['n'])}. {told}.{below}"
+    told = f" {'; '.join(used)}." * bool(used)
+    return f"{_context.about(study)} {style.seeds_text(cells['n'])}.{told}{below}"
 
 
 def finding(cells: pd.DataFrame, keys: list[str]) -> str:

@@ -20,7 +20,7 @@ from dpfl.figures.kinds import _context
 from dpfl.seeds import outcomes
 from dpfl.tables import results
 
-RATE, LOW, HIGH = (looks.COLOURS[number] for number in (0, 6, 7))
+RATE, LOW, HIGH = (looks.look(number).colour for number in (0, 6, 7))
 COLUMNS = 4
 WHOLE = {"0": "none", "100": "all"}
 """Percentages in words."""

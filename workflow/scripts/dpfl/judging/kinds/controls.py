@@ -16,7 +16,7 @@ is not beaten at one epsilon, it `wins` in at most 2.5 % of cases.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.judging import cells, orderings, rows
 from dpfl.words.vocabulary import (
     CONTROL_MISSING,
     DOES_NOT_WIN,
@@ -28,8 +28,6 @@ from dpfl.words.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "controls", "subject")
@@ -59,8 +57,3 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     if few and told[0]["verdict"] != DOES_NOT_WIN:
         told[0]["verdict"] = CONTROL_MISSING
     return told
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    return sentences.everywhere(row)

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.judging import cells, orderings, rows
 from dpfl.seeds import outcomes
 
 if TYPE_CHECKING:
@@ -72,11 +72,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     judged = orderings.judged(question, races)
     judged[0]["about"] += short(*races)
     return [row | {"about": f"Rounds to {_goal(claim)}, {row['about']}"} for row in judged]
-
-
-def words(row: pd.Series) -> str:
-    """Tell one row in a sentence."""
-    return sentences.everywhere(row, "rounds saved")
 
 
 def short(*pairs: orderings.Pair) -> str:

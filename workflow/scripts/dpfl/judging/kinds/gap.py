@@ -29,15 +29,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, rows, sentences
+from dpfl.judging import gains, power, printed, rows
 from dpfl.seeds import conjunction, outcomes, pairing, verdicts
 from dpfl.tables import fairness
-from dpfl.words.numerals import known
 from dpfl.words.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "worse")
@@ -71,7 +68,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
     words = [part["verdict"] for part in parts]
-    count = sentences.matched(words, "printed gain")
+    count = conjunction.counted(words, "printed gain")
     head = rows.blank(
         claim,
         evidence,
@@ -80,18 +77,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         **rows.of_runs(*(side for gain in found for side in (gain.better, gain.worse))),
     )
     return [head | _extremes(parts), *parts] if parts else [head]
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    ends = f"{sentences.verdict(row)}.{sentences.failed(row, sentences.PAIRS)}"
-    if not known(row["ours"]):
-        return f"{row['about']}: {ends}"
-    span = f" [{row['ours_low']:+.2f}, {row['ours_high']:+.2f}]" * bool(known(row["ours_low"]))
-    return (
-        f"{row['about']}: a gain of {row['ours']:+.2f} points{span} (n = {row['n']:g}) beside the "
-        f"printed {row['printed']:+.2f}: {ends}"
-    )
 
 
 def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
@@ -111,14 +96,9 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
     )
     if not (len(gain.better) and len(gain.worse)):
         return head | {"verdict": NOT_RUN, "n": 0}
-    beside = rows.ours(measured) | {
-        "difference": measured.mean - gain.printed,
-        "difference_low": measured.low - gain.printed,
-        "difference_high": measured.high - gain.printed,
-    }
     return (
         head
-        | beside
+        | printed.beside(measured, gain.printed)
         | {
             "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
             "needed_n": power.needed(gain.printed, measured.sd),

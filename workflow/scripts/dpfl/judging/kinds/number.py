@@ -19,14 +19,9 @@ most 2.5 % of cases.
 from typing import TYPE_CHECKING, Any
 
 from dpfl.judging import printed, rows
-from dpfl.judging.sentences import failed, matched, verdict
-from dpfl.seeds import conjunction, outcomes, verdicts
-from dpfl.words.numerals import known
-from dpfl.words.vocabulary import NOT_RUN
+from dpfl.seeds import conjunction
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "table", "row", "method")
@@ -44,7 +39,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     found = printed.numbers(claim, evidence, claim["table"], claim["row"])
     parts = [_part(claim, evidence, number) for number in found]
     words = [part["verdict"] for part in parts]
-    count = matched(words, "printed number")
+    count = conjunction.counted(words, "printed number")
     whole = rows.blank(
         claim,
         evidence,
@@ -61,22 +56,9 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     return [whole, *parts]
 
 
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    if not known(row["ours"]):
-        return f"{row['about']}: {verdict(row)}.{failed(row)}"
-    ends = ""
-    if known(row["ours_low"]):
-        ends = f" [{row['ours_low']:.2f}, {row['ours_high']:.2f}]"
-    return (
-        f"{row['about']}: {row['ours']:.2f} %{ends} (n = {row['n']:g}) beside the printed "
-        f"{row['printed']:g} %, {row['difference']:+.2f} points: {verdict(row)}.{failed(row)}"
-    )
-
-
 def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row:
-    """Judge one printed number."""
-    head = rows.blank(
+    """Return the row of one printed number, as the table of published numbers judges it."""
+    return rows.blank(
         claim,
         evidence,
         number.name,
@@ -84,14 +66,5 @@ def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row
         printed=number.value,
         epsilon=number.epsilon,
         compared=number.compared,
-        verdict=NOT_RUN,
-        n=0,
+        **number.found,
     )
-    if not len(number.runs):
-        return head
-    measured = outcomes.measured(number.runs)
-    return head | {
-        **printed.beside(measured, number.value),
-        "verdict": verdicts.cell_verdict(measured, number.value, evidence.study["margin"]),
-        **rows.of_runs(number.runs),
-    }

@@ -24,11 +24,9 @@ cases.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.judging import cells, orderings, rows, sentences
+from dpfl.judging import cells, orderings, rows
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "worse")
@@ -44,8 +42,3 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     sides = [side for pair in compared for side in (pair.better, pair.worse)]
     epsilons, margin = cells.epsilons(claim, *sides), evidence.study["margin"]
     return orderings.judged(orderings.Question(claim, evidence, epsilons, margin), compared)
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    return sentences.everywhere(row)

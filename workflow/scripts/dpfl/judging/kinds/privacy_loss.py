@@ -18,7 +18,6 @@ import numpy as np
 
 from dpfl.base.errors import UserError
 from dpfl.judging import cells, printed, rows
-from dpfl.judging.sentences import verdict
 from dpfl.words.numerals import known
 from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN
 
@@ -60,16 +59,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
         words.append(_sum(claim, evidence, "overall", reading, parts))
     best = min(words, key=lambda row: _BEST_FIRST.index(row["verdict"]))
     return [best, *told]
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    if not known(row["ours"]):
-        told = f" ({row['compared']})" if known(row["compared"]) else ""
-        return f"{row['about']}: {verdict(row)}{told}."
-    return (
-        f"{row['about']}: {row['ours']:.3g} beside the printed {row['printed']:g}: {verdict(row)}."
-    )
 
 
 def _printed(claim: dict, evidence: "Evidence") -> "pd.DataFrame":

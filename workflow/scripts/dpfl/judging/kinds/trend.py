@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfl.base.errors import UserError
-from dpfl.judging import cells, contrasts, orderings, rows, sentences
+from dpfl.judging import cells, contrasts, orderings, rows
 from dpfl.seeds import outcomes, verdicts
 from dpfl.tables import results
 from dpfl.words.vocabulary import NOT_RUN
@@ -68,11 +68,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
     return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
-
-
-def words(row: "pd.Series") -> str:
-    """Tell one row in a sentence."""
-    return sentences.compared(row, among="seeds that trained at every value compared")
 
 
 def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:

@@ -1,0 +1,218 @@
+"""Kept runs: written and laid out again, derived from, refused, and compared when retrained."""
+
+import json
+from pathlib import Path
+from statistics import fmean
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from dpfl.base import files
+from dpfl.base.errors import UserError
+from dpfl.checks import config as configuration
+from dpfl.judging import judge
+from dpfl.judging.evidence import Evidence
+from dpfl.papers import folder as papers
+from dpfl.planning import plan
+from dpfl.provenance import keep, kept, kept_runs, verify
+from dpfl.tables import results
+
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
+KEPT = kept_runs.folders(REFERENCE)
+EACH = pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}/{path.name}")
+MOST_BYTES = 8e6
+
+
+def finished(home: Path, name: str, **by_round: str) -> None:
+    """Leave a run's summary and its files by round."""
+    files.write_json(home / name / "summary.json", {"run": name, "seed": 1})
+    for file, text in by_round.items():
+        files.write_text(home / name / f"{file}.csv", text)
+
+
+def test_laid_out_runs_are_what_was_kept(tmp_path):
+    rates = "round,low,high\n1,0.0,inf\n"
+    finished(tmp_path, "b", metrics="round,loss,clip\n0,0.1,\n1,0.25,1.0\n", rates=rates)
+    finished(tmp_path, "a", metrics="round,loss,clip\n0,1e-30,2\n", rates="round,low,high\n")
+    rows = [files.read_json(tmp_path / name / "summary.json") for name in "ba"]
+    rounds = [row for name in "ba" for row in kept_runs.rounds_of(name, tmp_path / name)]
+    (tmp_path / "kept").mkdir()
+    kept_runs.write(tmp_path / "kept", rows, rounds)
+    kept_runs.lay_out(tmp_path / "kept", tmp_path / "home")
+    for name in "ab":
+        for file in ("summary.json", "metrics.csv", "rates.csv"):
+            again = tmp_path / "home" / "runs" / name / file
+            assert again.read_text() == (tmp_path / name / file).read_text()
+    (tmp_path / "again").mkdir()
+    kept_runs.write(tmp_path / "again", rows[::-1], rounds[::-1])
+    for file in (kept_runs.RUNS, kept_runs.ROUNDS):
+        content = (tmp_path / "again" / file).read_bytes()
+        assert content == (tmp_path / "kept" / file).read_bytes()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"format": "kept-results/1"}'])
+def test_a_folder_that_says_something_else_is_one_line(tmp_path, text):
+    files.write_text(tmp_path / "provenance.json", text)
+    with pytest.raises(UserError, match=r"provenance.json: format .* keep it again"):
+        kept_runs.about(tmp_path)
+
+
+def test_a_folder_with_other_files_than_were_kept_is_one_line(tmp_path):
+    known = {"a": {"sha256": files.digest(Path(__file__))}}
+    files.write_json(tmp_path / "provenance.json", {"format": kept_runs.FORMAT, "files": known})
+    with pytest.raises(UserError, match=r"a: not as it was kept"):
+        kept_runs.about(tmp_path)
+    files.write_text(tmp_path / "a", Path(__file__).read_text())
+    assert kept_runs.about(tmp_path)["files"] == known
+    files.write_text(tmp_path / "b", "")
+    with pytest.raises(UserError, match=r"b: not what was kept"):
+        kept_runs.about(tmp_path)
+
+
+@EACH
+def test_what_the_repository_keeps_is_planned_by_its_configuration(path):
+    """A kept run is named by its settings: were one named otherwise, it would be trained again."""
+    about = kept_runs.about(path)
+    config = papers.read(configuration.DEFAULTS) | about["config"]
+    made = plan.make(configuration.composed(config | {"papers": [path.parent.name]}))
+    rows = kept_runs.rows(path)
+    assert {row["run"] for row in rows} == set(made.runs)
+    assert about["runs"]["trained"] == len(rows)
+    assert all(row["seed"] == row["settings"]["seed"] for row in rows)
+
+
+def test_what_the_repository_keeps_is_small_and_has_no_weights():
+    found = [path for path in REFERENCE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in found) < MOST_BYTES
+    assert {path.suffix for path in found} <= {".gz", ".json", ".csv", ".md", ".png", ".txt"}
+
+
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory):
+    """A small kept folder with what is derived from it."""
+    home = tmp_path_factory.mktemp("derived")
+    path = REFERENCE / "zhou2022" / "cifar10-literal"
+    kept.derive(path, home / "zhou2022" / path.name)
+    return path, home / "zhou2022" / path.name
+
+
+def test_a_derived_verdict_is_on_the_kept_accuracies(derived):
+    path, home = derived
+    trained = [row for row in kept_runs.rows(path) if "of_cell" in row]
+    accuracies = [100 * row["final_test_accuracy"] for row in trained]
+    claims = pd.read_csv(home / "claims" / "claims.csv")
+    own = claims[claims["claim"] == "table-5-fsdp-to-the-letter-cifar10"]
+    (found,) = own[own["epsilon"] == 8].to_dict("records")
+    assert found["ours"] == pytest.approx(fmean(accuracies))
+    assert found["n"] == len(accuracies)
+
+
+def test_nothing_is_derived_twice_and_other_runs_anew(derived, tmp_path):
+    path, home = derived
+    before = (home / kept.MADE_FROM).stat().st_mtime_ns
+    kept.derive(path, home)
+    assert (home / kept.MADE_FROM).stat().st_mtime_ns == before
+    assert kept.folders(home.parents[1]) == [home] and kept.about(home) == kept_runs.about(path)
+    files.write_json(home / kept.MADE_FROM, {})
+    kept.derive(path, home)
+    assert files.read_json(home / kept.MADE_FROM)["kept"] == files.digest(path / kept_runs.ABOUT)
+
+
+def test_a_claim_that_needs_curves_which_are_not_kept_is_open():
+    def rounds():
+        raise results.NotKeptError("the curves of 5 runs")
+
+    claim = {"id": "c", "kind": "convergence", "study": "s", "better": "a", "worse": ["b"]}
+    cells = ("cell", "run", "seed", "method", "variant", "epsilon")
+    runs = pd.DataFrame([[0, "r", 0, "a", "", 8.0], [1, "s", 0, "b", "", 8.0]], columns=cells)
+    study = {"dataset": "mnist", "cells": []}
+    evidence = Evidence("p", study, runs.assign(trained=True), rounds, pd.DataFrame())
+    (row,) = judge.judge(claim | {"accuracy": 90}, evidence).to_dict("records")
+    assert (row["verdict"], row["about"]) == ("unfinished", "not kept: the curves of 5 runs")
+
+
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path):
+    files.write_text(tmp_path / "kept/a", "before")
+    with pytest.raises(FileNotFoundError):
+        keep._put(tmp_path / "new", tmp_path / "kept", tmp_path / "old")
+    assert (tmp_path / "kept/a").read_text() == "before" and not (tmp_path / "old").exists()
+
+
+def test_a_file_that_chooses_studies_does_not_replace_more_either(tmp_path):
+    kept_runs.write(tmp_path, [{"run": "a"}, {"run": "b"}], [])
+    choice = SimpleNamespace(settings={}, files=("m.yaml",), config=lambda: {"select": ["p/a"]})
+    own = keep.Kept(None, choice, "abc", "p", tmp_path)
+    with pytest.raises(UserError, match=r"1 runs more, such as b.*\(without `select` in m.yaml\)"):
+        own._require_no_less(tmp_path, ["a"])
+    choice.config = dict
+    own._require_no_less(tmp_path, ["a"])
+
+
+HARDWARE = {"cpu": "some", "machine": "x", "system": "y", "instructions": "AVX2", "threads": 1}
+SUMMARY = {
+    "final_test_accuracy": 0.9,
+    "hardware": HARDWARE,
+    "versions": {"torch": "2"},
+    "sources": "s",
+    "inputs": {"data": "d", "assignment": "a"},
+}
+OTHER = {"machine": {"hardware": HARDWARE | {"cpu": "other"}}, "code": {"sources": "t"}}
+OTHER |= {"versions": {"versions": {"torch": "3"}}}
+OTHER |= {"assignment": {"inputs": {"data": "d", "assignment": "b"}}}
+
+
+def again(home: Path, **changes) -> dict:
+    """Compare a kept run with one that ended with some changes, and other metrics if so."""
+    home.mkdir(parents=True)
+    (home / "summary.json").write_text(json.dumps(SUMMARY | changes))
+    (home / "metrics.csv").write_text("other" if changes.pop("bits", None) else "same")
+    lines = [f"{files.digest(p)}  {p.name}" for p in home.iterdir()]
+    (home / files.SUMS).write_text("\n".join(lines) + "\n")
+    (home.parent / "same").write_text("same")
+    row = SUMMARY | {"run": "r", "files": {"metrics.csv": files.digest(home.parent / "same")}}
+    return verify.compared(row, home)
+
+
+def test_on_equal_hardware_bits_must_be_equal(tmp_path):
+    found = again(tmp_path / "a")
+    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.EQUAL)
+    found = again(tmp_path / "b", bits=True)  # though its accuracy is the same
+    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.DIFFERS)
+
+
+@pytest.mark.parametrize("other", OTHER)
+def test_elsewhere_accuracy_must_be_within_the_tolerance(tmp_path, other):
+    near = again(tmp_path / "near", bits=True, final_test_accuracy=0.904, **OTHER[other])
+    assert near["verdict"] == verify.WITHIN and near["asked"].endswith(f"other {other}")
+    far = again(tmp_path / "far", bits=True, final_test_accuracy=0.906, **OTHER[other])
+    assert far["verdict"] == verify.DIFFERS
+    lost = again(tmp_path / "lost", bits=True, final_test_accuracy=None, **OTHER[other])
+    assert lost["verdict"] == verify.DIFFERS
+
+
+def test_a_run_that_does_not_end_fails(tmp_path):
+    row = SUMMARY | {"run": "r", "files": {}}
+    assert verify.compared(row, tmp_path)["verdict"] == verify.FAILED
+
+
+def kept_run(name: str, seconds: float, noise: str = "seeded", model: str = "m") -> dict:
+    parts = {"mechanism": "estimator", "optimizer": "algorithm", "clipping": "rule"}
+    settings = {part: {key: part} for part, key in parts.items()}
+    settings |= {"dataset": "d", "model": model, "noise": noise}
+    return {"run": name, "seconds": seconds, "settings": settings}
+
+
+def test_samples_are_the_shortest_of_each_kind_in_turn_up_to_the_limit(tmp_path):
+    rows = {
+        "a": [kept_run("a0", 60), kept_run("a1", 120, model="n"), kept_run("long", 61)],
+        "b": [kept_run("b0", 600, model="n"), kept_run("b1", 30), kept_run("key", 1, "secure")],
+        "prices": [],
+    }
+    for name, own in rows.items():
+        (tmp_path / name).mkdir()
+        kept_runs.write(tmp_path / name, own, [])
+    folders = [tmp_path / name for name in rows]
+    found = verify.of_folders(folders, 4.0)
+    names = {path.name: [row["run"] for row in own] for path, own in found.items()}
+    assert names == {"a": ["a0", "a1"], "b": ["b1"]}

@@ -1,0 +1,141 @@
+"""The one state of a run, from what lies in its folder: each of the six, with its reason."""
+
+import pytest
+
+from dpfl.base.files import write_json, write_text
+from dpfl.papers import folder
+from dpfl.planning import compose, estimate, plan
+from dpfl.runs import finished, sources, state
+from dpfl.runs.state import State
+
+OTHER = "0" * 64
+
+
+@pytest.fixture(scope="module")
+def made(root):
+    """The plan of one paper's default, which tunes."""
+    config = folder.read(root / "config.yaml") | {"papers": ["meng2023"]}
+    return plan.make(compose.compose(config))
+
+
+def finish(results, name: str, planned, trained_by: str | None = None, **made_by) -> None:
+    """Leave what a training leaves, as far as it is asked for here."""
+    home, settings = results / "runs" / name, planned.runs[name]["settings"]
+    about = state.made_by(name, planned) | {"settings": finished.digest(settings)} | made_by
+    trained_by = trained_by or sources.of_run(settings)
+    finished.keep(home, "f", trained_by, lambda to: write_text(to / "summary.json", "{}"), about)
+    finished.show(home)
+
+
+@pytest.fixture
+def untuned(made):
+    """A run that waits for nothing."""
+    return next(name for name, run in made.runs.items() if not run["tuning"])
+
+
+@pytest.fixture
+def tuned(made):
+    """A run that waits for trials."""
+    return next(name for name, run in made.runs.items() if run["tuning"])
+
+
+def test_nothing_is_absent_and_what_training_leaves_is_done(made, untuned, tmp_path):
+    assert state.of_run(untuned, made, tmp_path) == State("absent")
+    finish(tmp_path, untuned, made)
+    assert state.of_run(untuned, made, tmp_path, whole=True) == State("done")
+    assert untuned not in state.open_of(made, tmp_path)
+
+
+def test_what_only_looks_finished_is_absent(made, untuned, tmp_path):
+    write_text(tmp_path / "runs" / untuned / "summary.json", "{}")  # nobody says what trained it
+    assert state.of_run(untuned, made, tmp_path) == State("absent")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"trained_by": "other"}, state.OTHER_CODE),
+        ({"partition": OTHER}, "of a partition by other code"),
+        ({"data": OTHER}, "of a data by other code"),
+    ],
+)
+def test_a_stale_run_says_why(made, untuned, tmp_path, changed, why):
+    finish(tmp_path, untuned, made, **changed)
+    assert state.of_run(untuned, made, tmp_path) == State("stale", why)
+
+
+def test_an_older_run_that_says_no_more_than_its_code_counts(made, untuned, tmp_path):
+    finish(tmp_path, untuned, made)
+    (tmp_path / "runs" / untuned / finished.KEPT / finished.MADE).unlink()
+    assert state.of_run(untuned, made, tmp_path) == State("done")
+
+
+def test_a_record_that_is_not_whole_is_not_believed(made, untuned, tmp_path):
+    finish(tmp_path, untuned, made)
+    write_text(tmp_path / "runs" / untuned / finished.KEPT / finished.MADE, '{"data": ')
+    assert state.of_run(untuned, made, tmp_path) == State("absent")
+
+
+@pytest.mark.parametrize("file", ["summary.json", "SHA256SUMS"])
+@pytest.mark.parametrize("damage", ["missing", "cut", "flipped"])
+def test_a_damaged_run_names_the_file(made, untuned, tmp_path, file, damage):
+    finish(tmp_path, untuned, made)
+    path = tmp_path / "runs" / untuned / file
+    content = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        flipped = bytes([content[0] ^ 1]) + content[1:]
+        path.write_bytes(content[:-1] if damage == "cut" else flipped)
+    why = "summary.json" if damage == "flipped" else file
+    assert state.of_run(untuned, made, tmp_path, whole=True) == State(
+        "damaged", f"{why} missing or not whole"
+    )
+    finished.show(tmp_path / "runs" / untuned)
+    assert path.read_bytes() == content
+
+
+def test_one_that_began_is_running_and_one_that_failed_says_so(made, untuned, tmp_path):
+    finish(tmp_path, untuned, made, trained_by="other")
+    write_json(tmp_path / "failures" / f"{untuned}.json", {"message": "why", "log": "x"})
+    assert state.of_run(untuned, made, tmp_path) == State("failed", "why")
+    write_json(tmp_path / "runs" / untuned / "checkpoint" / "manifest.json", {"round": 1})
+    assert state.of_run(untuned, made, tmp_path) == State("running")
+    assert state.of_run(untuned, made, tmp_path, running=False) == State("failed", "why")
+
+
+def test_values_that_trials_did_not_choose_are_stale(made, tuned, tmp_path):
+    stage = made.runs[tuned]["tuning"]
+    trials = [run for trial in made.tunings[stage]["trials"] for run in trial["runs"]]
+    for run in [*trials, tuned]:
+        finish(tmp_path, run, made)
+    assert state.open_of(made, tmp_path).keys().isdisjoint([*trials, tuned])
+    values = dict.fromkeys(made.tunings[stage]["over"], 0.5)
+    write_json(tmp_path / "tunings" / f"{stage}.json", {"values": [values]})
+    assert state.open_of(made, tmp_path)[tuned] == State("stale", state.OTHER_VALUES)
+
+
+def test_a_run_is_open_while_a_trial_of_it_is(made, tuned, tmp_path):
+    stage = made.runs[tuned]["tuning"]
+    trials = [run for trial in made.tunings[stage]["trials"] for run in trial["runs"]]
+    for run in [*trials[1:], tuned]:
+        finish(tmp_path, run, made)
+    found = state.open_of(made, tmp_path)
+    assert found[trials[0]] == State("absent") and found[tuned] == State("stale", state.TRIALS)
+
+
+def test_what_is_made_again_is_announced_in_a_line_each(made, tmp_path):
+    names = [name for name, run in made.runs.items() if not run["tuning"]]
+    for name in names[:5]:
+        finish(tmp_path, name, made)
+    finish(tmp_path, names[5], made, trained_by="other code")
+    told = estimate.summary(made, str(tmp_path / "runs")).splitlines()
+    count = len(made.runs)
+    said = f"{count} training runs, {count - 5} without a result yet: about"
+    assert told[0].startswith(said)
+    assert f"made again: 1 stale: trained by other code, such as {names[5]}" in told
+
+
+def test_the_version_of_the_code_is_that_of_the_files_that_a_run_uses(made):
+    runs = {name: run["settings"] for name, run in made.runs.items()}
+    by_optimizer = {s["optimizer"]["algorithm"]: sources.of_run(s) for s in runs.values()}
+    assert len(set(by_optimizer.values())) == len(by_optimizer) > 1

@@ -1,0 +1,203 @@
+"""Finished runs count by what lies in their folders; what does not count is trained, alone."""
+
+import copy
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from worktree import MINI, Tree, copied, job_counts
+
+STUDY = "meng2023/rates"
+TABLE = f"results/tables/{STUDY}.csv"
+FEW = copy.deepcopy(MINI) | {"select": [STUDY]}
+"""Four runs in one pack: two methods at two rates."""
+OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
+RAISES = """
+
+def build(*args, **kwargs):
+    raise RuntimeError("planted")
+"""
+DEADLINE_S = 300
+COPY = {
+    "rsync": "rsync -a {0}/ {1}/",
+    "tar": "tar -C {0} -cf - . | tar -C {1} -xf -",
+}
+
+
+def with_study(**changed) -> dict:
+    """The same configuration with another choice in its study."""
+    config = copy.deepcopy(FEW)
+    config["studies"][STUDY] |= changed
+    return config
+
+
+@pytest.fixture(scope="module")
+def few(root, derived, tmp_path_factory) -> Tree:
+    """A tree in which four runs are trained and one table is made; tests must not change it."""
+    tree = copied(root, tmp_path_factory.mktemp("few") / "tree")
+    tree.configure(FEW)
+    made = job_counts(tree.make(TABLE))
+    assert (made["train_pack"], made["train"]) == (1, 4)
+    return tree
+
+
+@pytest.fixture
+def mine(few, tmp_path) -> Tree:
+    """A copy of it, to change."""
+    return few.copy(tmp_path / "mine")
+
+
+def trained(tree: Tree) -> dict[str, tuple]:
+    """What tells by run when it was trained."""
+    return {Path(name).stem: told for name, told in tree.contents("benchmarks/train/*.tsv").items()}
+
+
+def bits(tree: Tree) -> dict[str, bytes]:
+    return {name: content for name, (_, content) in tree.contents("runs/*/[!.]*").items()}
+
+
+def of(optimizer: str, tree: Tree) -> set[str]:
+    return {run for run in tree.runs() if f"-{optimizer}-" in run}
+
+
+def forget(tree: Tree) -> None:
+    """Let nothing be trained."""
+    for part in ("runs", "benchmarks"):
+        shutil.rmtree(tree.results / part)
+
+
+def planted(tree: Tree, code: str) -> None:
+    with (tree.path / OPTIMIZER).open("a", encoding="utf-8") as file:
+        file.write(code)
+
+
+def copied_by(tool: str, few: Tree, sources: Tree) -> Tree:
+    """A fresh clone with a copy of the runs' folders, and of nothing that Snakemake recorded."""
+    if not shutil.which(tool):
+        pytest.skip(f"no {tool}")
+    sources.configure(FEW)
+    places = few.results / "runs", sources.results / "runs"
+    places[1].mkdir()
+    subprocess.run(COPY[tool].format(*places), shell=True, check=True)
+    return sources
+
+
+@pytest.mark.parametrize("tool", sorted(COPY))
+def test_copied_runs_count_with_newer_inputs_and_without_records(few, sources, tool):
+    there = copied_by(tool, few, sources)
+    for part in ("data", "partitions", "calibrations"):
+        shutil.copytree(few.results / part, there.results / part)
+        for path in (there.results / part).rglob("*"):
+            os.utime(path)
+    made = there.make(TABLE)
+    assert "4 training runs, 0 without a result yet" in made and "made again" not in made
+    assert not job_counts(made).keys() & {"train", "train_pack"}
+    assert (there.path / TABLE).read_bytes() == (few.path / TABLE).read_bytes()
+    assert "Nothing to be done" in there.make(TABLE)
+
+
+def test_copied_runs_of_other_code_are_named_and_trained_again(few, sources):
+    there = copied_by("tar", few, sources)
+    planted(there, "\n_CHANGED = True\n")
+    made = there.make(TABLE)
+    line = "made again: 2 stale: trained by other code, such as digits-dpsgd-cadabelief-eps8-"
+    assert [told.startswith(line) for told in made.splitlines()].count(True) == 1
+    assert trained(there).keys() == of("cadabelief", few)
+    assert "0 without a result yet" in there.make(TABLE)
+
+
+def test_a_run_of_other_settings_is_another_run(few, sources):
+    there = copied_by("tar", few, sources)
+    there.configure(with_study(seeds=[5]))
+    assert job_counts(there.make(TABLE, "--dry-run"))["train"] == 4
+
+
+def test_one_of_a_pack_that_fails_fails_alone(few, mine):
+    forget(mine)
+    planted(mine, RAISES)
+    done = mine.run("--keep-going", TABLE, "--configfile", "mini.yaml")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    failed = of("cadabelief", few)
+    for run in failed:
+        assert f"{run}: RuntimeError: planted (see results/logs/train/{run}.log)" in printed
+    shown = {path.parent.name for path in mine.results.glob("runs/*/summary.json")}
+    assert shown == of("sgd", few)
+    before = trained(mine)
+    shutil.copy2(few.path / OPTIMIZER, mine.path / OPTIMIZER)
+    assert job_counts(mine.make(TABLE))["train"] == 2
+    after = trained(mine)
+    assert {run for run in after if after[run] != before.get(run)} == failed
+    assert bits(mine) == bits(few)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_pack_keeps_its_finished_runs(mine, number):
+    """Killed, or stopped in good order, when Snakemake deletes what the job was to make."""
+    forget(mine)
+    mine.configure(FEW | {"federations": {"default": {"rounds": 40}}})
+    process = mine.start(TABLE, "--configfile", "mini.yaml")
+    end = time.monotonic() + DEADLINE_S
+    while not list(mine.results.glob("runs/*/.finished/fingerprint")):
+        assert process.poll() is None and time.monotonic() < end, process.communicate()
+        time.sleep(0.01)
+    os.killpg(process.pid, number)
+    process.communicate()
+    assert not list(mine.results.glob("runs/*/summary.json"))
+    if number == signal.SIGKILL:
+        mine.make("--unlock")
+    done = {path.parent.name for path in mine.results.glob("runs/*/.finished")}
+    before = mine.contents("runs/*/.finished/*.*")
+    assert 1 <= len(done) < 4
+    mine.make(TABLE, "--rerun-incomplete")
+    assert before.items() - {item for item in before.items() if "made.json" in item[0]} <= (
+        mine.contents("runs/*/.finished/*.*").items()
+    )
+    assert len(list(mine.results.glob("runs/*/summary.json"))) == 4
+
+
+def test_a_new_method_and_another_packing_retrain_no_member(few, mine):
+    before = trained(mine)
+    grown = with_study(methods=["sgd", "cadabelief", "adam"])
+    mine.configure(grown | {"pack": {"minutes": 0, "cores": 1}})
+    made = job_counts(mine.make(TABLE))
+    assert (made["train_pack"], made["train"]) == (2, 2)
+    after = trained(mine)
+    assert {run: after[run] for run in before} == before and len(after) == 6
+    assert bits(few).items() <= bits(mine).items()
+
+
+def test_a_run_alone_in_its_job_has_the_same_bits(few, sources):
+    sources.configure(FEW | {"pack": {"minutes": 0, "cores": 1}})
+    run = min(few.runs())
+    made = job_counts(sources.make(f"results/runs/{run}/metrics.csv"))
+    assert (made["train_pack"], made["train"]) == (1, 1)
+    whole = {name: told for name, told in bits(few).items() if run in name}
+    assert bits(sources) == whole
+
+
+def test_a_damaged_file_heals_to_the_same_bits_and_nothing_is_trained(few, mine):
+    before = trained(mine)
+    cut, emptied, flipped = sorted(mine.runs())[:3]
+    home = mine.results / "runs"
+    path = home / cut / "summary.json"
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    with (home / emptied / "metrics.csv").open("r+b") as file:
+        file.truncate(0)
+    assert "made again: 1 damaged: metrics.csv missing or not whole" in mine.make(TABLE)
+    assert bits(mine) == bits(few)
+
+    path = home / flipped / "summary.json"  # of the same size, so that its reader finds it
+    path.write_bytes(path.read_bytes()[:-2] + b" \n")
+    done = mine.run(TABLE, "--configfile", "mini.yaml")
+    told = f"error: {path.relative_to(mine.path)}: not whole; delete it and run again"
+    assert done.returncode != 0 and told in done.stdout + done.stderr
+    path.unlink()
+    mine.make(TABLE)
+    assert bits(mine) == bits(few) and trained(mine) == before
+    assert (mine.path / TABLE).read_bytes() == (few.path / TABLE).read_bytes()

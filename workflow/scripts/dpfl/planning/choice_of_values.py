@@ -1,0 +1,46 @@
+"""What a stage of tuning names of its finished trials: the next values to try, or those chosen."""
+
+from pathlib import Path
+from typing import Any
+
+from dpfl import plugins, tuning
+from dpfl.base import files
+from dpfl.contracts.points import Values
+from dpfl.runs import tuned
+
+
+def write(name: str, asked: dict[str, Any], results: Path) -> str:
+    """Write results/tunings/{name}.json, of a plan's entry, with its digest; return it in a line.
+
+    Reads the summaries of the trials, and the earlier stages that named their values.
+    """
+    stages = results / "tunings"
+    trials = [_told(trial, results / "runs", stages) for trial in asked["trials"]]
+    tried = tuning.points((trial["values"], trial["accuracies"]) for trial in trials)
+    rule = plugins.load("tuning", asked["uses"])
+    if asked["stage"] is None:
+        values, word = [tried[rule.choose(tried)].values], "chooses"
+    else:
+        stage = tuning.stages(asked["uses"], asked["over"])[asked["stage"]]
+        values, word = rule.propose(tried, stage), "tries"
+    path = stages / f"{name}.json"
+    files.write_json(path, {"uses": asked["uses"], "values": values, "trials": trials})
+    files.write_sum(path)
+    told = ", ".join(f"{key} {value:g}" for slot in values for key, value in slot.items())
+    return f"{name}: {asked['uses']} {word} {told} after {len(trials)} trials"
+
+
+def _told(trial: dict, runs: Path, stages: Path) -> dict:
+    """Return the values of a trial, which an earlier stage may have named, and its accuracies."""
+    summaries = [files.read_json(runs / run / "summary.json") for run in trial["runs"]]
+    return {
+        "values": trial["values"] if "values" in trial else _named(trial["slot"], stages),
+        "runs": trial["runs"],
+        "seeds": [summary["seed"] for summary in summaries],
+        "accuracies": [summary["final_validation_accuracy"] for summary in summaries],
+    }
+
+
+def _named(slot: list, stages: Path) -> Values:
+    stage, number = slot
+    return tuned.values(stages / f"{stage}.json", number)

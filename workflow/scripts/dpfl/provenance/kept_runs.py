@@ -1,0 +1,124 @@
+"""Kept runs: a folder {paper}/{scale} of results/reference, read and laid out as results.
+
+`runs.jsonl.gz` has a line per run, trials too: its summary, the digests of its files, the seconds
+it took. `rounds.csv.gz` has a row per run and round. `outputs/` holds what needs data or weights
+and is small: it lies there as below `results/`. `provenance.json` says what all came from.
+Everything else is derived (dpfl.provenance.kept).
+"""
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from dpfl.base import files
+from dpfl.base.errors import UserError
+
+FORMAT = "kept-runs/1"
+ABOUT, RUNS, ROUNDS, OUTPUTS = "provenance.json", "runs.jsonl.gz", "rounds.csv.gz", "outputs"
+BY_ROUND = ("metrics", "rates")
+"""The files of a run that have a row per round; a column of ROUNDS begins with the file's name."""
+Row = dict[str, Any]
+
+
+def folders(reference: Path) -> list[Path]:
+    """Return the kept folders, {paper}/{scale}, in the order of their names."""
+    return sorted(path.parent for path in reference.glob(f"*/*/{ABOUT}"))
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """Return what a kept folder came from.
+
+    UserError for a folder of another format, and for files that are not as they were kept.
+    """
+    found = files.read_json(folder / ABOUT)
+    told = found if isinstance(found, dict) else {}
+    if told.get("format") != FORMAT or not isinstance(told.get("files"), dict):
+        said = f"format {told.get('format')}, expected {FORMAT} with its files"
+        raise UserError(f"{folder / ABOUT}: {said}; keep it again")
+    _require_unchanged(folder, found["files"])
+    return found
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return the rows of all kept runs; UserError for a file that is not whole."""
+    path = folder / RUNS
+    if not path.exists():
+        return []
+    lines = files.read(path, lambda content: gzip.decompress(content.read()).splitlines())
+    return [json.loads(line) for line in lines]
+
+
+def write(folder: Path, runs: Iterable[Row], rounds: Iterable[Row]) -> None:
+    """Write the rows of runs and of rounds, in the order of their names."""
+    ordered = sorted(runs, key=itemgetter("run"))
+    if ordered:
+        text = "".join(f"{json.dumps(row)}\n" for row in ordered)
+        (folder / RUNS).write_bytes(gzip.compress(text.encode(), mtime=0))
+    listed = sorted(rounds, key=lambda row: (row["run"], int(row["round"])))
+    if listed:
+        columns = list(dict.fromkeys(key for row in listed for key in row))
+        made = io.StringIO()
+        writer = csv.DictWriter(made, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(listed)
+        (folder / ROUNDS).write_bytes(gzip.compress(made.getvalue().encode(), mtime=0))
+
+
+def rounds_of(run: str, folder: Path) -> Iterator[Row]:
+    """Yield a row per round of a finished run's folder."""
+    found: dict[str, Row] = {}
+    for name in BY_ROUND:
+        with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                number = row.pop("round")
+                of_round = found.setdefault(number, {"run": run, "round": number})
+                of_round |= {f"{name}.{key}": value for key, value in row.items()}
+    yield from found.values()
+
+
+def lay_out(folder: Path, home: Path) -> None:
+    """Write the kept runs of a folder below `home`, as finished runs lie below results.
+
+    A run of which no curve is kept has no files by round.
+    """
+    for row in rows(folder):
+        files.write_json(home / "runs" / row["run"] / "summary.json", row)
+    if (folder / ROUNDS).exists():
+        _lay_out_rounds(folder / ROUNDS, home / "runs")
+    if (folder / OUTPUTS).is_dir():
+        shutil.copytree(folder / OUTPUTS, home, dirs_exist_ok=True)
+
+
+def _lay_out_rounds(path: Path, runs: Path) -> None:
+    with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        for run, found in groupby(reader, itemgetter("run")):
+            listed = list(found)
+            for name in BY_ROUND:
+                own = [key for key in reader.fieldnames or () if key.startswith(f"{name}.")]
+                table = [[row["round"], *(row[key] for key in own)] for row in listed]
+                heads = ["round", *(key.removeprefix(f"{name}.") for key in own)]
+                lines = [heads, *(line for line in table if any(line[1:]))]
+                files.write_text(runs / run / f"{name}.csv", _csv(lines))
+
+
+def _csv(lines: Iterable[list[str]]) -> str:
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows(lines)
+    return made.getvalue()
+
+
+def _require_unchanged(folder: Path, known: dict[str, dict[str, Any]]) -> None:
+    there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {ABOUT}
+    for name in sorted(known.keys() | there):
+        if name not in known:
+            raise UserError(f"{folder / name}: not what was kept: nothing wrote it")
+        if name not in there or files.digest(folder / name) != known[name]["sha256"]:
+            raise UserError(f"{folder / name}: not as it was kept; restore it or keep it again")
