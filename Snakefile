@@ -44,6 +44,7 @@ except UserError as error:
     sys.exit(str(error))
 
 OPEN = state.open_of(PLANNED, Path("results"))
+COUNTED = packs.by_folder(state.counted(PLANNED, Path("results")))
 PLAN = unfinished.handled(PLANNED, config["unfinished"], Path("results"))
 PACKS = packs.packs(PLAN, config["pack"], OPEN)
 PACK_OF = {run: pack for pack, runs in PACKS.items() for run in runs}

@@ -15,7 +15,8 @@ from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder as papers
 from dpfl.planning import plan
-from dpfl.provenance import keep, kept, kept_runs, verify
+from dpfl.provenance import keep, kept, verify
+from dpfl.runs import kept_runs
 from dpfl.tables import results
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"

@@ -1,11 +1,13 @@
 """The one state of a run, from what lies in its folder: each of the six, with its reason."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpfl.base.files import write_json, write_text
 from dpfl.papers import folder
 from dpfl.planning import compose, estimate, plan
-from dpfl.runs import finished, sources, state
+from dpfl.runs import finished, kept_runs, sources, state
 from dpfl.runs.state import State
 
 OTHER = "0" * 64
@@ -121,6 +123,38 @@ def test_a_run_is_open_while_a_trial_of_it_is(made, tuned, tmp_path):
         finish(tmp_path, run, made)
     found = state.open_of(made, tmp_path)
     assert found[trials[0]] == State("absent") and found[tuned] == State("stale", state.TRIALS)
+
+
+def kept(results, name: str, planned, **changed) -> None:
+    """Keep a run as `make keep` does, without a training."""
+    settings = planned.runs[name]["settings"]
+    row = {"run": name, "settings": settings, "sources": sources.of_run(settings)}
+    row["made"] = state.made_by(name, planned)
+    folder = results / "reference/meng2023/demo"
+    folder.mkdir(parents=True)
+    kept_runs.write(folder, [row | changed], [])
+    write_json(folder / kept_runs.ABOUT, {})
+
+
+def test_a_run_that_is_kept_counts_until_it_is_stale_here(made, untuned, tmp_path):
+    kept(tmp_path, untuned, made)
+    assert untuned not in state.open_of(made, tmp_path)
+    assert untuned in state.open_of(replace(made, counts_kept=False), tmp_path)
+    assert untuned in state.open_of(replace(made, papers=("zhou2022",)), tmp_path)
+    finish(tmp_path, untuned, made, trained_by="other")
+    assert state.open_of(made, tmp_path)[untuned] == State("stale", state.OTHER_CODE)
+
+
+@pytest.mark.parametrize("changed", [{"sources": OTHER}, {"made": {"data": OTHER}}])
+def test_a_kept_run_of_other_code_or_inputs_is_open(made, untuned, tmp_path, changed):
+    kept(tmp_path, untuned, made, **changed)
+    assert state.open_of(made, tmp_path)[untuned] == State("absent")
+
+
+def test_a_kept_run_whose_weights_a_figure_reads_is_open(made, untuned, tmp_path):
+    kept(tmp_path, untuned, made)
+    weighing = {"x": {"figures": ["membership"], "cells": [{"runs": [untuned]}]}}
+    assert untuned in state.open_of(replace(made, studies=weighing), tmp_path)
 
 
 def test_what_is_made_again_is_announced_in_a_line_each(made, tmp_path):

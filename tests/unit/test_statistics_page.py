@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpfl.judging import power
-from dpfl.provenance import kept_runs
+from dpfl.runs import kept_runs
 from dpfl.seeds import outcomes
 from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
 from dpfl.tables import fairness

@@ -11,6 +11,8 @@ import pytest
 from links import dead_links
 from worktree import MINI, Tree
 
+from dpfl.base import files
+
 KEPT = "results/reference/meng2023/demo"
 OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
 
@@ -90,6 +92,23 @@ def test_provenance_names_commit_command_and_every_file(kept):
     assert str(kept.path) not in "".join(
         p.read_text() for p in (kept.path / KEPT).rglob("*") if p.suffix in (".json", ".md", ".csv")
     )
+
+
+def test_kept_runs_of_todays_code_are_not_trained(kept, tmp_path):
+    tree = kept.copy(tmp_path / "fresh")
+    for part in tree.made():
+        files.remove(tree.results / part)
+    shutil.rmtree(tree.path / ".snakemake")
+    said = tree.make()
+    assert "train_pack" not in said and "8 training runs, 0 without a result" in said
+    for form in ("csv", "md"):
+        made = {
+            name: content for name, (_, content) in tree.contents(f"tables/**/*.{form}").items()
+        }
+        there = {name: c for name, (_, c) in kept.contents(f"tables/**/*.{form}").items()}
+        assert made and made == there
+    assert "Nothing to be done" in tree.make()
+    assert list(tree.pending("--config", "kept=train")["train_pack"])
 
 
 def test_keeping_again_gives_the_same_runs(kept):

@@ -60,3 +60,30 @@ rule tune:
     shell:
         "python workflow/scripts/tune.py --name {wildcards.tuning} --tuning {params.tuning:q}"
         " 2>&1 | tee {log}"
+
+
+# Runs that count because results/reference keeps them: their files, without weights. A job for each
+# folder; the names of runs are an argument, which has a limit.
+for number, (folder_of_kept, names_of_kept) in enumerate(COUNTED):
+
+    rule:
+        name:
+            f"lay_out_{number}"
+        input:
+            f"{folder_of_kept}/runs.jsonl.gz",
+        output:
+            expand(
+                "results/runs/{run}/{file}",
+                run=names_of_kept,
+                file=["summary.json", "metrics.csv", "rates.csv"],
+            ),
+        log:
+            f"results/logs/lay_out/{number}.log",
+        localrule: True
+        conda:
+            "../../envs/dpfl.yaml"
+        params:
+            folder=folder_of_kept,
+            runs=verbatim(" ".join(names_of_kept)),
+        shell:
+            "python workflow/scripts/derive.py --folder {params.folder} --runs {params.runs:q} 2>&1 | tee {log}"

@@ -1,19 +1,28 @@
 """Derive tables and verdicts from kept runs: {output}/{paper}/{scale}, where runs or code changed.
 
 `--reference` holds the kept runs; `--figures` draws figures too, which takes most of the time.
-`made.json` names what was derived, last.
+`made.json` names what was derived, last. With `--runs` it writes the files of some runs that
+`--folder` keeps, as they lie below `--results`, and derives nothing.
 """
 
 from pathlib import Path
 
 from dpfl.base import cli, files, options
 from dpfl.provenance import kept
+from dpfl.runs import kept_runs
 
 
 def main() -> None:
     """Derive every folder, several at a time."""
-    folders = {"reference": Path("results/reference"), "output": kept.HOME}
-    args = options.read(__doc__, **folders, figures=False)
+    folders = {
+        "reference": Path("results/reference"),
+        "output": kept.HOME,
+        "results": Path("results"),
+    }
+    args = options.read(__doc__, **folders, figures=False, folder=Path(), runs="")
+    if args.runs:
+        kept_runs.lay_out_runs(args.folder, args.results, set(args.runs.split()))
+        return
     kept.all_of(args.reference, args.output, args.figures)
     names = ["/".join(path.parts[-2:]) for path in kept.folders(args.output)]
     files.write_json(args.output / "made.json", names)

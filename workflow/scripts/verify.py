@@ -11,7 +11,8 @@ from tabulate import tabulate
 from dpfl.base import cli
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
-from dpfl.provenance import kept_runs, verify
+from dpfl.provenance import verify
+from dpfl.runs import kept_runs
 from dpfl.terminal import lock
 from dpfl.terminal.replicate import count
 

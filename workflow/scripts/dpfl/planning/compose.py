@@ -23,7 +23,7 @@ OF_PAPERS = ("studies", "analyses")
 """The sections whose names a user's file writes as `paper/name`."""
 SETTINGS = (
     *("data_dir", "device", "noise", "delta", "accountant", "margin"),
-    *("evaluation_examples", "audit", "scale"),
+    *("evaluation_examples", "audit", "scale", "kept"),
 )
 """What is the same for all papers."""
 

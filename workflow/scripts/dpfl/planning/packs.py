@@ -1,6 +1,7 @@
 """Which runs are trained by one job: short ones of a paper, one after another in a warm process."""
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
@@ -18,6 +19,18 @@ def packs(plan: Plan, pack: dict, todo: Collection[str]) -> dict[str, list[str]]
     """
     made = _cut(plan, pack)
     return {name: [run for run in runs if run in todo] for name, runs in made.items()}
+
+
+def by_folder(counted: dict[str, Path], most: int = 1000) -> list[tuple[Path, list[str]]]:
+    """Return folders of kept runs with those of their runs that count, at most so many a piece."""
+    found: dict[Path, list[str]] = {}
+    for run, folder in counted.items():
+        found.setdefault(folder, []).append(run)
+    return [
+        (folder, runs[first : first + most])
+        for folder, runs in found.items()
+        for first in range(0, len(runs), most)
+    ]
 
 
 def _cut(plan: Plan, pack: dict) -> dict[str, list[str]]:

@@ -32,6 +32,8 @@ class Plan:
     studies: dict[str, dict] = field(default_factory=dict)
     analyses: dict[str, dict] = field(default_factory=dict)
     papers: tuple[str, ...] = ()
+    counts_kept: bool = True
+    """Whether runs that results/reference keeps count as done."""
     unfinished: dict[str, dict] = field(default_factory=dict)
     """What is left out of studies, by their names (see `planning.unfinished`)."""
     tuned: dict[tuple, stages.Slot] = field(default_factory=dict)
@@ -40,7 +42,8 @@ class Plan:
 
 def make(papers: dict[str, dict]) -> Plan:
     """Expand the checked configurations of some papers."""
-    plan = Plan(papers=tuple(papers))
+    kept = all(config["kept"] == "count" for config in papers.values())
+    plan = Plan(papers=tuple(papers), counts_kept=kept)
     for paper, config in papers.items():
         for name in config["select"]:
             if name in config["analyses"]:

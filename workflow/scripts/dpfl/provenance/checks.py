@@ -18,7 +18,7 @@ NOTHING = "Nothing to be done"
 
 def require_finished(plan: Plan, results: Path) -> None:
     """Raise a UserError if runs are not done, whole, and of today's code."""
-    states = {run: state.of_run(run, plan, results, whole=True) for run in plan.runs}
+    states = state.of_runs(plan, results, whole=True)
     for why, runs in state.grouped(states).items():
         if why != state.DONE:
             raise UserError(f"{len(runs)} of {len(plan.runs)} runs are {why}, such as {runs[0]}")

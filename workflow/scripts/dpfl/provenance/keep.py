@@ -16,7 +16,7 @@ from dpfl.base import files, machine
 from dpfl.base.errors import UserError
 from dpfl.planning import outputs, trials
 from dpfl.planning.plan import Plan, of_paper, runs_of
-from dpfl.provenance import kept_runs
+from dpfl.runs import finished, kept_runs, state
 from dpfl.terminal.choice import Choice
 
 PACKAGES = ("dpfl", "snakemake", "opacus", "dp-accounting", "torch", "numpy", "pandas")
@@ -67,7 +67,8 @@ class Kept:
 
     def _fill(self, new: Path, names: list[str]) -> None:
         homes = {name: self.results / "runs" / name for name in names}
-        rows = [_row(home, self.results) for home in homes.values()]
+        kept = self._kept_rows()
+        rows = [kept.get(name) or _row(home, self.results) for name, home in homes.items()]
         rounds = (row for name, home in homes.items() for row in kept_runs.rounds_of(name, home))
         kept_runs.write(new, rows, rounds)
         for path in self._outputs():
@@ -76,6 +77,12 @@ class Kept:
             shutil.copyfile(self.results / path, target)
         about = self._about(rows) | {"files": dict(_digests(new))}
         files.write_json(new / kept_runs.ABOUT, about)
+
+    def _kept_rows(self) -> dict[str, kept_runs.Row]:
+        """Return the rows of runs that count because they are kept already."""
+        counted = state.counted(self.plan, self.results)
+        rows = (row for folder in {*counted.values()} for row in kept_runs.rows(folder))
+        return {row["run"]: row for row in rows if row["run"] in counted}
 
     def _outputs(self) -> Iterator[str]:
         """Yield what runs alone do not say: of data, of weights, and the noise of tuned cells."""
@@ -131,8 +138,10 @@ def _figure(name: str) -> Iterator[str]:
 def _row(home: Path, results: Path) -> kept_runs.Row:
     """Return all that a finished run says in numbers: its summary, digests, and what it cost."""
     cost = _cost(results / "benchmarks" / "train" / f"{home.name}.tsv")
+    made = finished.record(home)
     return {
         **files.read_json(home / "summary.json"),
+        "made": {part: made[part] for part in made.keys() - {"sources", "settings"}},
         "files": files.sums(home / files.SUMS),
         "seconds": float(cost["s"]) if "s" in cost else None,
         "ended": cost.get("ended"),

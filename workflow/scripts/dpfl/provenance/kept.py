@@ -22,8 +22,7 @@ from dpfl.figures import of_analysis, saving
 from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
 from dpfl.planning import choice_of_values, outline, plan, unfinished
-from dpfl.provenance import kept_runs
-from dpfl.runs import code
+from dpfl.runs import code, kept_runs
 from dpfl.tables import of_study, results
 
 HOME = Path("results/derived")

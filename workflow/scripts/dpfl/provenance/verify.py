@@ -19,7 +19,7 @@ from dpfl.base import files, machine
 from dpfl.base.errors import UserError
 from dpfl.planning import choice_of_values, estimate, stages
 from dpfl.planning.plan import Plan
-from dpfl.provenance import kept_runs
+from dpfl.runs import kept_runs
 from dpfl.terminal.choice import Choice
 
 MINUTES = 15.0

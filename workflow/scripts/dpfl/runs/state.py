@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
-from dpfl.runs import finished, sources, tuned
+from dpfl.runs import finished, kept_runs, sources, tuned
 
 ABSENT, RUNNING, FAILED = "absent", "running", "failed"
 STALE, DAMAGED, DONE = "stale", "damaged", "done"
@@ -33,10 +34,13 @@ class State:
 
 
 class Planned(Protocol):
-    """What is asked of a plan: its runs and its stages of tuning, by name."""
+    """What is asked of a plan: its runs, stages of tuning and studies, by name."""
 
     runs: dict[str, dict[str, Any]]
     tunings: dict[str, dict[str, Any]]
+    studies: dict[str, dict[str, Any]]
+    papers: tuple[str, ...]
+    counts_kept: bool
 
 
 def of_run(
@@ -48,7 +52,8 @@ def of_run(
     Without a process that trains, which is `running`, what has begun is not running.
     """
     folder = results / "runs" / run
-    why = _stale(run, plan, results)
+    found = finished.record(folder)
+    why = _stale(found, run, plan, results) if found else None
     if why == "":
         lacking = finished.lacking(folder, whole)
         return State(DAMAGED, f"{lacking} missing or not whole") if lacking else State(DONE)
@@ -60,12 +65,36 @@ def of_run(
     return State(STALE, why) if why else State(ABSENT)
 
 
+def of_runs(
+    plan: Planned, results: Path, running: bool = True, whole: bool = False
+) -> dict[str, State]:
+    """Return the state of every run of a plan; one that counts by its kept row is done."""
+    own = {run: of_run(run, plan, results, running, whole) for run in plan.runs}
+    return own | dict.fromkeys(counted(plan, results), State(DONE))
+
+
+def counted(plan: Planned, results: Path) -> dict[str, Path]:
+    """Return the runs that count by a row of results/reference, with the folder that has it.
+
+    Such a row is of today's code, settings and inputs. A run that has finished here goes before
+    it, and so does one whose weights a figure reads, which nobody keeps.
+    """
+    found: dict[str, Path] = {}
+    folders = kept_runs.folders(results / "reference") if plan.counts_kept else []
+    for folder in (folder for folder in folders if folder.parent.name in plan.papers):
+        for row in kept_runs.rows(folder):
+            if row["run"] in plan.runs and _is_current(row, plan, results):
+                found[row["run"]] = folder
+    weighed = _with_weights(plan) if found else set()
+    return {run: folder for run, folder in found.items() if run not in weighed}
+
+
 def open_of(plan: Planned, results: Path, running: bool = True) -> dict[str, State]:
     """Return the runs of a plan that are to be trained, or shown again, in the plan's order.
 
     A run with an open trial is open: another value may be chosen. What is kept of it is not lost.
     """
-    own = {run: of_run(run, plan, results, running) for run in plan.runs}
+    own = of_runs(plan, results, running)
     undone = {run: state for run, state in own.items() if state.name != DONE}
     late = {stage: not undone.keys().isdisjoint(_trials(plan, stage)) for stage in plan.tunings}
     waiting = {run: State(STALE, TRIALS) for run in own if late.get(plan.runs[run]["tuning"])}
@@ -105,11 +134,28 @@ def failure_of(run: str, results: Path) -> dict[str, str]:
         return {}
 
 
-def _stale(run: str, plan: Planned, results: Path) -> str | None:
-    """Return why the result of a run does not count; "" if it does, None if there is none."""
-    found = finished.record(results / "runs" / run)
-    if not found:
-        return None
+def _is_current(row: kept_runs.Row, plan: Planned, results: Path) -> bool:
+    """Tell whether a kept row counts: nothing has finished here, and it is made by today's code."""
+    if "made" not in row or finished.record(results / "runs" / row["run"]):
+        return False
+    about = row["made"] | {"sources": row["sources"], "settings": finished.digest(row["settings"])}
+    return not _stale(about, row["run"], plan, results)
+
+
+def _with_weights(plan: Planned) -> set[str]:
+    """Return the runs of studies with a figure that has a table, which is made of final models."""
+    return {
+        run
+        for study in plan.studies.values()
+        for figure in study.get("figures", [])
+        if plugins.constant("figures/kinds", figure, "TABLE", False)
+        for cell in study["cells"]
+        for run in cell["runs"]
+    }
+
+
+def _stale(found: dict[str, str], run: str, plan: Planned, results: Path) -> str:
+    """Return why a result of a run, made by code of some digests, does not count; "" if it does."""
     settings = plan.runs[run]["settings"]
     if found["sources"] != sources.of_run(settings):
         return OTHER_CODE

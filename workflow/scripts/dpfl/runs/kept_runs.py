@@ -11,7 +11,7 @@ import gzip
 import io
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -88,18 +88,26 @@ def lay_out(folder: Path, home: Path) -> None:
 
     A run of which no curve is kept has no files by round.
     """
-    for row in rows(folder):
-        files.write_json(home / "runs" / row["run"] / "summary.json", row)
-    if (folder / ROUNDS).exists():
-        _lay_out_rounds(folder / ROUNDS, home / "runs")
+    lay_out_runs(folder, home, {row["run"] for row in rows(folder)})
     if (folder / OUTPUTS).is_dir():
         shutil.copytree(folder / OUTPUTS, home, dirs_exist_ok=True)
 
 
-def _lay_out_rounds(path: Path, runs: Path) -> None:
+def lay_out_runs(folder: Path, home: Path, names: Collection[str]) -> None:
+    """Write some kept runs of a folder below `home`, without their weights, which nobody keeps."""
+    if (folder / ROUNDS).exists():
+        _lay_out_rounds(folder / ROUNDS, home / "runs", names)
+    for row in rows(folder):
+        if row["run"] in names:
+            files.write_json(home / "runs" / row["run"] / "summary.json", row)
+
+
+def _lay_out_rounds(path: Path, runs: Path, names: Collection[str]) -> None:
     with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         for run, found in groupby(reader, itemgetter("run")):
+            if run not in names:
+                continue
             listed = list(found)
             for name in BY_ROUND:
                 own = [key for key in reader.fieldnames or () if key.startswith(f"{name}.")]
