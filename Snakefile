@@ -14,7 +14,7 @@ min_version("9.0")
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
 from dpfl.base.errors import UserError
-from dpfl.checks import config as configuration, config_files
+from dpfl.checks import config as configuration
 from dpfl.planning import (
     estimate,
     naming,
@@ -28,8 +28,8 @@ from dpfl.runs import state
 from dpfl.terminal import lock
 
 try:
-    config_files.check_folder(Path(workflow.basedir))
-    config_files.check_files(["config.yaml", *workflow.overwrite_configfiles])
+    configuration.check_folder(Path(workflow.basedir))
+    configuration.read_files(["config.yaml", *workflow.overwrite_configfiles])
 except UserError as error:
     sys.exit(str(error))
 
@@ -48,7 +48,7 @@ COUNTED = packs.by_folder(state.counted(PLANNED, Path("results")))
 PLAN = unfinished.handled(PLANNED, config["unfinished"], Path("results"))
 PACKS = packs.packs(PLAN, config["pack"], OPEN)
 PACK_OF = {run: pack for pack, runs in PACKS.items() for run in runs}
-RESOLVED = config_files.RESOLVED
+RESOLVED = configuration.RESOLVED
 FIRST_PAGE = Path("results/reports/index.html")
 EARLIER = FIRST_PAGE.with_name("index-of-an-earlier-call.html")
 

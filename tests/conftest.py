@@ -1,6 +1,9 @@
 """Shared fixtures."""
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,19 @@ def _seeded() -> None:
 def root() -> Path:
     """The repository root."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def imported(root: Path) -> Callable[..., set[str]]:
+    """A function: which of some modules are imported by code in a process of its own."""
+
+    def found(code: str, *among: str) -> set[str]:
+        command = [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"]
+        path = os.environ | {"PYTHONPATH": f"{root / 'workflow/scripts'}:{root / 'workflow'}"}
+        done = subprocess.run(command, env=path, capture_output=True, text=True, check=True)
+        return {*among} & {*done.stdout.split()}
+
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,8 @@ from test_replay import CLIPPINGS, UNITS, variants
 
 from dpfl import plugins
 from dpfl.audit.audited import audited
-from dpfl.audit.canaries import Canaries
+from dpfl.audit.canaries import Canaries, Terms
 from dpfl.audit.findings import findings
-from dpfl.audit.terms import Terms
 from dpfl.contracts.release import Release
 from dpfl.draws import noise, streams
 from dpfl.privacy.accounting import epsilon

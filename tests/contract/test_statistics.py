@@ -1,6 +1,7 @@
 """Every rule of statistics: what it releases is bounded, charged, and all that it uses."""
 
 import math
+from functools import partial
 
 import declared
 import numpy as np
@@ -14,8 +15,7 @@ from dpfl.base.errors import UserError
 from dpfl.contracts import protocols
 from dpfl.draws import noise
 from dpfl.privacy.ledger import Ledger
-from dpfl.training.statistics import Releases
-from dpfl.training.steps import Sources
+from dpfl.statistics.parts.releases import Releases
 
 RULES = plugins.names("statistics")
 SHAPE = (6, 2, 2)
@@ -38,8 +38,8 @@ def ledger(rule, clients=(0,)):
 def releases(rule, inputs, members=None, kind=Releases, book=None, key=("key",)):
     members = {0: torch.arange(len(inputs))} if members is None else members
     planned = dict(statistics.releases_of({"statistics": settings(rule)}))
-    sources = Sources(noise.Seeded, ("batch",), key)
-    return kind(inputs, members, planned, book or ledger(rule, members), sources)
+    book = book or ledger(rule, members)
+    return kind(inputs, members, planned, book.charge_release, partial(noise.Seeded, *key))
 
 
 def examples(seed, count=7, spread=1.0):
@@ -160,7 +160,7 @@ def test_clients_are_added_up_over_all_their_examples(rule):
     """Without privacy: the mean over all, however they are divided, and nothing is clipped."""
     inputs = examples(8, spread=1e4).double()
     members = {0: torch.arange(2), 3: torch.arange(2, 7)}
-    found = Releases(inputs, members, {}, None, Sources(noise.Seeded, (), ()))
+    found = Releases(inputs, members, {}, None, None)
     torch.testing.assert_close(
         found.mean("means", lambda x: x.flatten(1), 1.0), inputs.mean(0).flatten()
     )

@@ -11,12 +11,11 @@ import yaml
 from synthetic import cell, study
 
 from dpfl import plugins
-from dpfl.judging import published as printed
 from dpfl.judging.claims import COLUMNS
 from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
 from dpfl.plugins import analyses
-from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
+from dpfl.tables import of_study, rendering, results
 
 TOLD, SILENT = "told2020", "silent"
 RUNS = 5 + 5 + 3
@@ -124,7 +123,6 @@ def write(root: Path) -> Path:
     (home / "reports").mkdir()
     for key, about in ABOUT.items():
         places = [f"claim-{claim['id']}" for claim in about["claims"]]
-        places += ["study-main", "study-rates", "study-prices"] * (key == TOLD)
         page = "".join(f'<p id="{place}"></p>' for place in places)
         (home / "reports" / f"{key}.html").write_text(page)
     return home
@@ -134,16 +132,7 @@ def _study(home: Path, own: dict) -> pd.DataFrame:
     synthetic.write(home / "runs", own["cells"], outcome)
     (home / "studies" / f"{own['name']}.json").write_text(json.dumps(own))
     runs = results.frame(own, home / "runs")
-    compared = comparisons.comparisons(own, runs)
-    stem = home / "tables" / own["name"]
-    cells = study_table.cells(own, runs)
-    tuned = trials.tuned(own, cells, home)
-    rendering.write(stem, trials.marked(cells, tuned), columns_shown.CELLS)
-    rendering.write(Path(f"{stem}_tuned"), tuned, columns_shown.TUNED)
-    rendering.write(Path(f"{stem}_trials"), trials.trials(own, home), columns_shown.TRIALS)
-    rendering.write(Path(f"{stem}_comparisons"), compared, columns_shown.COMPARISONS)
-    spans = ranges.ranges(own, runs) if own["kind"] == "rates" else ranges.NONE
-    rendering.write(Path(f"{stem}_ranges"), spans, columns_shown.RANGES)
+    of_study.write(own, home)
     for figure in own["figures"]:
         _draw(home / "figures" / own["name"] / figure, figure, own, home / "runs")
     return runs
@@ -199,19 +188,14 @@ def _claims(home: Path, runs: pd.DataFrame) -> None:
 
 def _blank(paper: str, claim: dict, verdict: str, **more) -> pd.DataFrame:
     head = {"paper": paper, "claim": claim["id"], "kind": claim["kind"], "part": "overall"}
+    head |= {"runs": "some-run another"}
     return pd.DataFrame([head | {"verdict": verdict} | more], columns=COLUMNS)
 
 
 def _ordering() -> pd.DataFrame:
     """Return a claim as a whole, and its one part."""
-    found = {
-        "n": 5,
-        "epsilon": 8.0,
-        "difference": 2.0,
-        "difference_low": 1.8,
-        "difference_high": 2.25,
-        "failed": 0,
-    }
+    found = {"n": 5, "epsilon": 8.0, "failed": 0}
+    found |= {"difference": 2.0, "difference_low": 1.8, "difference_high": 2.25}
     found |= {"p": 1e-4, "p_holm": 1e-4, "about": "adam against sgd", "privacy": "consistent"}
     found |= {"eps_claimed": 8.0, "eps_certified": 7.992}
     whole = _blank(TOLD, ABOUT[TOLD]["claims"][0], "replicated", **found)
@@ -230,11 +214,10 @@ def _printed(runs: pd.DataFrame) -> pd.DataFrame:
     """Return a number that a cell stands beside, and one without."""
     ours = runs.loc[runs["method"] == "adam", "accuracy"].mean()
     table = PUBLISHED.rename(columns={"value": "printed"})
-    columns = [*printed.HEAD, "dataset", "epsilon", "delta", *printed.TAIL]
     ran = {"study": f"{TOLD}/main", "method": "adam", "ours": ours, "n": 5, "verdict": "matches"}
     beside = ran | {"ci_low": ours - 0.1, "ci_high": ours + 0.1, "difference": ours - 90}
     rows = [table.iloc[0].to_dict() | beside, table.iloc[1].to_dict() | {"verdict": "not run"}]
-    return pd.DataFrame(rows, columns=columns)
+    return results.table("published", rows, before="printed")
 
 
 def _of_silent() -> pd.DataFrame:
@@ -242,4 +225,4 @@ def _of_silent() -> pd.DataFrame:
     own = {"paper": SILENT, "table": "table 1", "row": "a row"}
     where = {"metric": "accuracy_pct", "dataset": "mnist", "epsilon": 8.0, "delta": 1e-5}
     rows = [own | where | {"printed": value, "verdict": "not run"} for value in (77.0, 76.0)]
-    return pd.DataFrame(rows, columns=[*printed.HEAD, *list(where)[1:], *printed.TAIL])
+    return results.table("published", rows, before="printed")

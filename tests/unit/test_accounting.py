@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import events, search
 from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import epsilon, spent
@@ -193,19 +194,23 @@ def test_curve_of_changing_noise_is_dp_accountings_own():
         assert curve[last - 1] == pytest.approx(accountant.get_epsilon(DELTA), abs=2e-4)
 
 
+def affordable(q, z, budget, limit):
+    return affordable_steps(Work(q, 1, limit), ((z, limit),), Budget(budget, DELTA))
+
+
 @pytest.mark.parametrize(("q", "z", "budget"), [(0.05, 2.0, 1.0), (0.2, 2.0, 2.0), (1.0, 9.0, 1.0)])
 def test_affordable_steps_are_the_last_that_fit(q, z, budget):
-    steps = affordable_steps(q, z, budget, DELTA, 200)
+    steps = affordable(q, z, budget, 200)
     assert 0 < steps < 200
     assert epsilon(q, z, steps, DELTA) <= budget < epsilon(q, z, steps + 1, DELTA)
 
 
 def test_affordable_steps_at_their_ends():
     one_step = epsilon(0.1, 1.0, 1, DELTA)
-    assert affordable_steps(0.1, 1.0, 0.99 * one_step, DELTA, 50) == 0
-    assert affordable_steps(0.1, 1.0, one_step, DELTA, 50) >= 1
-    assert affordable_steps(0.1, 1.0, 100.0, DELTA, 50) == 50
-    assert affordable_steps(0.1, 1.0, 100.0, DELTA, 0) == 0
+    assert affordable(0.1, 1.0, 0.99 * one_step, 50) == 0
+    assert affordable(0.1, 1.0, one_step, 50) >= 1
+    assert affordable(0.1, 1.0, 100.0, 50) == 50
+    assert affordable(0.1, 1.0, 100.0, 0) == 0
 
 
 def test_refuses_to_sample_a_composition():
@@ -233,7 +238,7 @@ def test_refuses_to_sample_a_composition():
         (lambda: noise_multiplier(0.1, 1, 0.0, DELTA), r"epsilon is 0.0, must be > 0"),
         (lambda: noise_multiplier(0.1, 1, math.inf, DELTA), r"epsilon is inf"),
         (lambda: spent(0.1, [(1.0, -2)], DELTA), r"steps is -2, must be a whole number >= 0"),
-        (lambda: affordable_steps(0.1, 0.0, 1.0, DELTA, 5), r"noise_multiplier is 0.0"),
+        (lambda: affordable(0.1, 0.0, 1.0, 5), r"noise_multiplier is 0.0"),
         (lambda: events.poisson_gaussian(0.1, 0.0, 1), r"noise_multiplier is 0.0, must be > 0"),
     ],
 )

@@ -143,16 +143,6 @@ def test_matching_finds_a_digit_in_a_plain_gradient_and_not_at_epsilon_1(sent):
     assert likeness.psnr(original, blurred)[0] < likeness.psnr(original, mean)[0] < 20
 
 
-def test_matching_gives_the_same_bits_again(sent):
-    model, _, labels, (plain, *_) = sent
-    short = matching.Search(restarts=2, iterations=5, rate=0.2, total_variation=1e-3)
-    one, other = (
-        matching.reconstruct(seen(model, plain, labels[None]), short, streams.rng("s"))
-        for _ in range(2)
-    )
-    assert torch.equal(one, other)
-
-
 def test_updates_are_what_their_names_say(sent):
     model, pictures, labels, (plain, clipped, private) = sent
     own = gradient(model, pictures, labels)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, chi2, pearsonr
 
-from dpfl.audit import dispersion
+from dpfl.audit import checks
 from dpfl.audit.checks import (
     BROKEN_BELOW,
-    batch_sizes,
     binomial_counts,
     count_residuals,
     noise_scale,
@@ -47,8 +46,8 @@ NULLS = [
             (binomial_counts, 300, 20, 0.9),
             (binomial_counts, 20, 100, 0.05),
             (binomial_counts, 1000, 2400, 0.005),  # by moments
-            (batch_sizes, 20, 3000, 0.01),
-            (batch_sizes, 500, 10000, 0.02),  # by moments
+            (binomial_counts, 20, 3000, 0.01),
+            (binomial_counts, 500, 10000, 0.02),  # by moments
         ]
     ),
 ]
@@ -156,7 +155,7 @@ def by_record(masks: np.ndarray, rate: float) -> float:
 
 
 def by_batch(masks: np.ndarray, rate: float) -> float:
-    return batch_sizes(masks.sum(axis=1), masks.shape[1], rate)
+    return binomial_counts(masks.sum(axis=1), masks.shape[1], rate)
 
 
 @pytest.mark.parametrize("told", [0.018, 0.022])
@@ -167,7 +166,7 @@ def test_another_rate_than_stated_is_broken(told):
 
 def test_at_rate_one_all_must_be_in():
     assert binomial_counts(np.full(30, 40), 40, 1.0) == 1.0
-    assert batch_sizes(np.full(40, 30), 30, 1.0) == 1.0
+    assert binomial_counts(np.full(40, 30), 30, 1.0) == 1.0
     assert binomial_counts(np.full(30, 39), 40, 1.0) == 0.0
 
 
@@ -185,13 +184,13 @@ def test_the_exact_dispersion_is_that_of_all_outcomes():
     for outcome in np.ndindex(5, 5, 5):
         square, mass = np.sum((np.array(outcome) - 1) ** 2), np.prod(chance[list(outcome)])
         below, above = below + mass * (square <= seen), above + mass * (square >= seen)
-    assert dispersion.tails(counts, trials, rate) == pytest.approx((below, above))
+    assert checks.dispersion(counts, trials, rate) == pytest.approx((below, above))
 
 
 def test_the_moments_agree_with_the_exact_tails(monkeypatch):
     for size in (330, 355, 400):  # about the mean, and either tail
         counts = np.repeat([9, 1, 5], [size // 2, size // 2, 1000 - 2 * (size // 2)])
-        exact = dispersion.tails(counts, 400, 0.0125)
+        exact = checks.dispersion(counts, 400, 0.0125)
         with monkeypatch.context() as patch:
-            patch.setattr(dispersion, "EXACT_UP_TO", 0)
-            assert dispersion.tails(counts, 400, 0.0125) == pytest.approx(exact, rel=0.05)
+            patch.setattr(checks, "EXACT_UP_TO", 0)
+            assert checks.dispersion(counts, 400, 0.0125) == pytest.approx(exact, rel=0.05)

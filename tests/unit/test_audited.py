@@ -9,18 +9,16 @@ import tiny
 import torch
 
 from dpfl.audit import checks, one_run, per_step
-from dpfl.audit.canaries import SILENT, Canaries
+from dpfl.audit.canaries import SILENT, Canaries, Terms
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
-from dpfl.audit.terms import Terms
-from dpfl.audit.unheard import Crowd, Unheard
 from dpfl.base.errors import UserError
 from dpfl.clippings import quantile
+from dpfl.clippings.parts.unheard import Crowd, Unheard
 from dpfl.contracts.release import Release
 from dpfl.draws import noise, streams
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.dirac import Dirac
 from dpfl.mechanisms import dpsgd
-from dpfl.training import run
 from dpfl.training.federated import loss_fn
 from dpfl.training.steps import PrivateSteps
 
@@ -32,15 +30,8 @@ PUBLIC = {**tiny.settings()["partition"], "public_examples": 20}
 
 
 def trained(folder, canaries=60, **changed):
-    folder.mkdir(exist_ok=True)
     audit = {"canaries": canaries, "length": 1.0, "level": 0.01}
-    settings = tiny.settings(**{"epsilon": 8.0, "audit": audit, "partition": PUBLIC, **changed})
-    inputs = tiny.inputs_of(settings, folder)
-    return run.train(settings, inputs, folder / "run", lambda line: None)
-
-
-def weights(result):
-    return torch.cat([p.detach().flatten() for p in result.model.parameters()])
+    return tiny.trained(folder, **{"epsilon": 8.0, "audit": audit, "partition": PUBLIC, **changed})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +53,7 @@ def weights(result):
 )
 def test_weights_are_the_same_bits_with_and_without_canaries(tmp_path, mechanism, clipping):
     found = [
-        weights(trained(tmp_path / str(n), n, mechanism=mechanism, clipping=clipping))
+        tiny.weights(trained(tmp_path / str(n), n, mechanism=mechanism, clipping=clipping))
         for n in (0, 60)
     ]
     assert torch.equal(*found)
@@ -100,7 +91,7 @@ def test_whole_clients_are_audited_and_keep_their_weights(tmp_path):
     for name, clipping in (("fixed", FIXED), ("quantile", QUANTILE)):
         plain = trained(tmp_path / f"{name}-0", 0, clipping=clipping, **changed)
         seen = trained(tmp_path / name, 60, clipping=clipping, **changed)
-        assert torch.equal(weights(plain), weights(seen))
+        assert torch.equal(tiny.weights(plain), tiny.weights(seen))
         assert seen.audit["estimator"] == PER_STEP and seen.audit["epsilon"] > 0
 
 

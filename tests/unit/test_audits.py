@@ -15,7 +15,7 @@ from dpfl.judging import claims, records, rows
 from dpfl.papers import folder
 from dpfl.report import values
 from dpfl.seeds import audits
-from dpfl.tables import columns_shown, rendering, results, study_table
+from dpfl.tables import rendering, results, study_table
 from dpfl.words import cell_words, numerals
 
 
@@ -106,10 +106,10 @@ def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
 
 def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
     _, _, table = table_of(tmp_path)
-    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     back = values.read(tmp_path / "main.csv").set_index("method")
     assert back["eps_audited"]["fsdp"] == 4.86 and math.isnan(back["eps_audited"]["part"])
-    heads, *lines = rendering.readable(table, columns_shown.CELLS)
+    heads, *lines = rendering.readable(table, rendering.columns_of(table, "cells"))
     shown = {line[0]: dict(zip(heads, line, strict=True)) for line in lines[0]}
     assert shown["fsdp (not certified)"]["ε audited"] == "≥ 4.86 (ceiling 4.86)"
     assert shown["fsdp (not certified)"]["audit level"] == "0.05"
@@ -148,7 +148,7 @@ def test_a_record_rests_on_the_tables_of_its_own_study(tmp_path: Path) -> None:
     names = ("main.csv", "main_trials.csv", "main-rates.csv", "main-rates_tuned.csv", "mainly.csv")
     for name in names:
         files.write_text(tmp_path / "tables" / "p" / name, name)
-    found = records._evidence("p", {"study": "main"}, tmp_path)
+    found = records._evidence("p", "main", tmp_path)
     assert [Path(one["path"]).name for one in found] == ["main.csv", "main_trials.csv"]
 
 
@@ -160,8 +160,8 @@ def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> 
             return {}
         return {"eps_certified": None, "audit": audit(4.86)}
 
-    runs = style.named(runs_of(tmp_path, outcome, *cells))
-    labels = runs.groupby("cell")["label"].first().tolist()
+    runs = runs_of(tmp_path, outcome, *cells)
+    labels = style.names(runs, runs["label"], unproven=True).groupby(runs["cell"]).first().tolist()
     assert labels[:3] == ["sgd"] * 3
     assert labels[3:] == ["fsdp (not certified, refuted)"] * 2 + ["fsdp"]
     assert runs.groupby("cell")["refuted"].first().tolist() == [False] * 3 + [True, False, False]

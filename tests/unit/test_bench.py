@@ -6,11 +6,11 @@ import torch
 import bench
 from dpfl import models
 from dpfl.base.errors import UserError
-from dpfl.bench import contenders, rounds
+from dpfl.bench import rounds, steps
 from dpfl.draws import streams
 
-OTHERS = ("non-private", contenders.REFERENCE, *contenders.SPLIT)
-PRIVATE = [name for name in contenders.CONTENDERS if name not in OTHERS]
+OTHERS = ("non-private", steps.REFERENCE, *steps.SPLIT)
+PRIVATE = [name for name in steps.CONTENDERS if name not in OTHERS]
 
 
 def problem():
@@ -24,7 +24,7 @@ def update(name):
     """What one step without noise adds to the parameters; it changes them in place."""
     model, inputs, targets = problem()
     before = [p.detach().clone() for p in model.parameters()]
-    contenders.CONTENDERS[name](model, inputs, targets)()
+    steps.CONTENDERS[name](model, inputs, targets)()
     pairs = zip(model.parameters(), before, strict=True)
     return torch.cat([(p.detach() - b).flatten() for p, b in pairs])
 
@@ -33,28 +33,28 @@ def update(name):
 @pytest.mark.parametrize("name", PRIVATE)
 def test_every_contender_takes_the_same_step(name, monkeypatch):
     """Per-example gradients of the plain model, clipped, without noise, are the oracle."""
-    monkeypatch.setattr(contenders, "NOISE_MULTIPLIER", 0.0)
-    monkeypatch.setattr(contenders, "RATE", 1.0)
+    monkeypatch.setattr(steps, "NOISE_MULTIPLIER", 0.0)
+    monkeypatch.setattr(steps, "RATE", 1.0)
     model, inputs, targets = problem()
     total = torch.zeros(sum(p.numel() for p in model.parameters()))
     for x, y in zip(inputs.split(1), targets.split(1), strict=True):
         loss = torch.nn.functional.cross_entropy(model(x), y)
         row = torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
-        total += row * min(1.0, contenders.CLIP_NORM / row.norm().item())
+        total += row * min(1.0, steps.CLIP_NORM / row.norm().item())
     torch.testing.assert_close(update(name), -total / 6, rtol=1e-4, atol=1e-6)
 
 
 def test_the_two_central_forms_take_the_same_step_but_for_the_signs_of_singular_vectors(
     monkeypatch,
 ):
-    monkeypatch.setattr(contenders, "NOISE_MULTIPLIER", 0.0)
+    monkeypatch.setattr(steps, "NOISE_MULTIPLIER", 0.0)
     found = [update(name) for name in ("fsdp-central", "fsdp-central, naive")]
     torch.testing.assert_close(*found, rtol=1e-3, atol=1e-7)
 
 
 def test_the_bench_measures_every_contender_and_every_split():
-    assert set(bench.SPLIT) == set(contenders.SPLIT)
-    assert {*bench.PEERS, *bench.SPLIT, contenders.REFERENCE} == set(contenders.CONTENDERS)
+    assert set(bench.SPLIT) == set(steps.SPLIT)
+    assert {*bench.PEERS, *bench.SPLIT, steps.REFERENCE} == set(steps.CONTENDERS)
 
 
 def test_a_worker_measures_one_job():

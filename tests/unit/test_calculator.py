@@ -15,6 +15,7 @@ import privacy
 from dpfl.base import cli
 from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import accounting, events, search
 from dpfl.privacy.accountants import prv
 from dpfl.privacy.filter import Filter
@@ -111,13 +112,6 @@ def test_printed_noise_multiplier(run):
     assert row["epsilon"] == accounting.epsilon(64 / 6000, row["noise_multiplier"], 1860, DELTA)
 
 
-def test_twice_the_steps_of_full_batches_need_the_root_of_two(run):
-    once, twice = rows_of(run("noise --epsilon 1 --sample-rate 1 --steps 9 18 --delta 1e-5 --json"))
-    ratio = twice["noise_multiplier"] / once["noise_multiplier"]
-    assert ratio == pytest.approx(math.sqrt(2), rel=1e-3)
-    assert once["noise_multiplier"] == pytest.approx(3 / gaussian_mu(1), rel=2e-3)
-
-
 def test_a_table_is_the_cross_product_whoever_computes_it(run):
     line = "noise --epsilon 1 2 --sample-rate 0.05 1 --steps 10 --delta 1e-5 --json"
     alone, together = (rows_of(run(f"{line} --no-cache --jobs {jobs}")) for jobs in (1, 2))
@@ -208,12 +202,6 @@ def test_rounds_are_the_last_that_fit(run):
     assert beyond["epsilon"] == accounting.epsilon(0.05, 2.0, beyond["steps"], DELTA) > 1
 
 
-def test_steps_of_full_batches_follow_the_closed_form(run):
-    line = "rounds --sample-rate 1 --epsilon 1 --noise-multiplier 60 --delta 1e-5 --json"
-    exact = (60 * gaussian_mu(1)) ** 2
-    assert math.floor(0.998 * exact) <= rows_of(run(line))[0]["steps"] <= exact
-
-
 def test_a_budget_below_one_step_buys_none(run):
     nothing, one = rows_of(run(f"rounds {SETTING} --epsilon 0.1 --noise-multiplier 1 --json"))
     assert (nothing["steps"], nothing["epsilon"]) == (0, 0)
@@ -274,7 +262,7 @@ def test_a_poisoned_schedule_is_found_out(run, tmp_path):
 def test_rounds_that_are_not_paid_have_no_noise(run):
     line = f"schedule {ROUNDS} --strategy constant --setting noise_multiplier=1.2"
     rows = rows_of(run(f"{line} --json"))
-    paid = search.affordable_steps(0.05, 1.2, 1.0, DELTA, 20)
+    paid = search.affordable_steps(Work(0.05, 4, 5), ((1.2, 20),), Budget(1.0, DELTA))
     assert 0 < paid <= 15 and sum(row["steps"] for row in rows) == paid
     assert rows[-1]["noise_multiplier"] is None
     assert table_of(run(line))[-1]["noise multiplier"] == ""

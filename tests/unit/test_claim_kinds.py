@@ -239,15 +239,6 @@ def test_curves_that_do_not_move_have_no_trend(accuracy, rounds, direction):
     assert verdict(found, **flat) == "not replicated"
 
 
-def test_the_accuracy_to_reach_may_be_the_others_own():
-    def curve(method, epsilon, seed):
-        return [0.9 if t >= (3 if method == "a" else 7) else 0.2 for t in range(11)]
-
-    found = judged.of({(m, 2.0, ()): np.full(5, 90.0) for m in "ab"}, curves=curve)
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
-    assert judge(found, **claim)["difference"].iloc[0] == 4.0
-
-
 def test_values_of_a_setting_are_compared_within_every_method():
     rng = np.random.default_rng(11)
     sides = {

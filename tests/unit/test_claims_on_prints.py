@@ -10,7 +10,7 @@ from scipy import integrate, stats
 
 from dpfl.base.errors import UserError
 from dpfl.judging import judge as judging
-from dpfl.judging import power
+from dpfl.seeds import power
 
 
 @pytest.mark.parametrize(

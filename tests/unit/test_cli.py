@@ -59,13 +59,6 @@ def test_a_mistake_of_ours_keeps_its_traceback():
         cli.main(fails)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_full_disk_keeps_a_message_from_one_place_only(order):
-    terminal = io.StringIO()
-    cli.tell("what happened", *(FullDisk(), terminal)[::order])
-    assert terminal.getvalue() == "what happened\n"
-
-
 def test_a_full_disk_is_told_with_the_file_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match=r"a\.json"), files.atomic(tmp_path / "a.json"):
         raise OSError(errno.ENOSPC, "No space left on device")

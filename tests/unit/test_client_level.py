@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import TensorDataset
 
-from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.clients.assignment import clients_of
-from dpfl.contracts.release import Release
 from dpfl.draws import noise, streams
+from dpfl.federations.work import LocalWork
 from dpfl.gradients.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
-from dpfl.training.client_level import LocalWork, Trainer
+from dpfl.training.client_level import Trainer
 from dpfl.training.federated import loss_fn
 from dpfl.training.steps import Sources
 
@@ -284,11 +283,6 @@ def test_a_killed_run_continues_to_the_same_bits():
     assert rounds[0][0].clip_norm == 0.1 and rounds[1][0].clip_norm != 0.1
 
 
-def test_a_fixed_clip_norm_is_not_reported():
-    done, changed = trainer(clipping=RULES["fixed"]).run_round()
-    assert done.clip_norm is None and changed == {}
-
-
 def test_only_sampled_clients_are_ever_built():
     clients, built = 10_000, []
     assignment = np.random.default_rng(0).permutation(2 * clients).astype(np.int32) % clients
@@ -337,10 +331,3 @@ def test_local_work_is_whole_passes_in_random_order(work, examples, sizes):
 def test_mistakes_are_named_with_their_bound(build, message):
     with pytest.raises(UserError, match=message):
         build()
-
-
-def test_the_mechanism_names_its_unit_and_rules():
-    assert plugins.constant("mechanisms", "dp-fedavg", "UNIT", "example") == "client"
-    rules = plugins.constant("mechanisms", "dp-fedavg", "CLIPPING_RULES", ("fixed",))
-    assert set(rules) == set(RULES)
-    assert isinstance(dp_fedavg.build(WIDE).release(Z, EXPECTED), Release)

@@ -1,5 +1,7 @@
 """What is run of a paper: the layers of its configuration, and what a user may change of it."""
 
+import re
+
 import pytest
 import yaml
 from hypothesis import given
@@ -94,10 +96,96 @@ def test_a_paper_without_the_scale_runs_nothing(default):
 
 
 def test_a_scale_that_no_chosen_paper_has_is_one_line(default):
-    config = default | {"papers": ["tramer2021"], "scale": "paper"}
+    config = default | {"papers": ["audit"], "scale": "ful"}
     line = line_of(compose, config)
-    assert line.startswith("config: scale = paper, which tramer2021 lacks; ")
-    assert "printed" in line
+    assert line.startswith("config: scale = ful, which audit lacks; ")
+    assert "mnist" in line
+
+
+FORMER = [
+    "baselines",
+    "baselines-cifar10",
+    "cifar10-ablation",
+    "cifar10-beside",
+    "cifar10-controls",
+    "cifar10-gain",
+    "cifar10-literal",
+    "fashion-mnist",
+    "mnist-ablation",
+    "mnist-alongside",
+    "mnist-at-8",
+    "mnist-controls",
+    "mnist-epochs",
+    "mnist-full",
+    "mnist-limit",
+    "mnist-literal",
+    "mnist-ranks",
+    "mnist-surfaces",
+    "mnist-unclipped",
+    "paper",
+    "paper-cifar10",
+    "prices",
+    "printed",
+    "printed-linear",
+]
+
+
+def test_there_are_four_scales():
+    scales = {scale for key in folder.names() for scale in folder.load(key).scales}
+    assert scales == {"demo", "mnist", "cifar10", "full"}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_scale_is_one_line_that_says_what_replaces_it(default, name):
+    line = line_of(compose, default | {"scale": name})
+    told = re.fullmatch(rf"config: scale = {name} is now part of (\w+)( and (\w+))?: (.+)", line)
+    made = [compose(default | {"scale": scale}) for scale in filter(None, (told[1], told[3]))]
+    selected = {f"{key}/{s}" for own in made for key in own for s in own[key]["select"]}
+    running = {key for own in made for key in own if own[key]["select"] or own[key]["reads"]}
+    named = re.findall(r"[\w-]+/[\w-]+", told[4])
+    papers = re.findall(r"PAPER='(.+)'", told[4])
+    assert set(named) <= selected and bool(named) != bool(papers)
+    assert {*" ".join(papers).split()} <= running
+
+
+def test_a_paper_that_selects_studies_of_another_has_that_beside_it(default):
+    config = default | {"papers": ["fu2024"], "scale": "mnist"}
+    made = plan.make(configuration.composed(config))
+    lent = ["strong/strong", "strong/strong-scatter"]
+    assert list(made.studies) == plan.judging(made, "fu2024") == lent
+    assert plan.papers_with(made) == ["fu2024", "strong"]
+    alone = plan.make(configuration.composed(config | {"papers": ["strong"]}))
+    assert made.runs.items() <= alone.runs.items()
+    few = plan.make(configuration.composed(config | {"select": ["strong/strong"]}))
+    assert plan.judging(few, "fu2024") == ["strong/strong"]
+
+
+def test_a_study_that_another_paper_lacks_is_one_line(default, monkeypatch):
+    def with_study(selected, judged):
+        own = folder.load("fu2024")
+        scales = {"mnist": {"select": [selected]}}
+        claims = [dict(claim) for claim in own.about["claims"]]
+        claims[0]["study"] = judged
+        changed = folder.Paper("fu2024", own.about | {"claims": claims}, {"scales": scales})
+        monkeypatch.setattr(
+            folder, "load", lambda key: changed if key == "fu2024" else original(key)
+        )
+        line = line_of(configuration.composed, default | {"papers": ["fu2024"], "scale": "mnist"})
+        monkeypatch.setattr(folder, "load", original)
+        return line
+
+    original = folder.load
+    line = with_study("strong/strong", "strong/strongg")
+    assert line.startswith("workflow/papers/fu2024/paper.yaml: claim plain-mnist: no")
+    assert line.endswith("'strong/strongg' in studies; did you mean 'strong/strong'?")
+    line = with_study("strong/strongg", "strong/strong")
+    assert "no 'strongg' in studies, named at select; did you mean 'strong'?" in line
+    line = with_study("strog/strong", "strong/strong")
+    assert "no 'strog' in workflow/papers; did you mean 'strong'?" in line
+
+
+def test_all_former_scales_are_told():
+    assert set(folder.read(folder.FORMER)) == set(FORMER)
 
 
 def test_an_unknown_paper_is_one_line(default):

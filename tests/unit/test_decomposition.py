@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from itertools import pairwise
 
 import pytest
 import torch
@@ -133,14 +132,6 @@ def test_funk_ends_at_the_soft_thresholded_singular_values(length, width, k, rid
     assert objective(g, factors, ridge) == pytest.approx(least(g, k, ridge), rel=1e-10)
 
 
-@pytest.mark.parametrize("k", [2, 5, 12])
-def test_every_sweep_of_funk_takes_it_closer(k):
-    g = matrix(9, 30)
-    found = [objective(g, funk(g @ g.t(), k, ridge=0.1, sweeps=n), 0.1) for n in range(12)]
-    assert all(after < before for before, after in pairwise(found))
-    assert found[-1] >= least(g, k, 0.1)
-
-
 @pytest.mark.parametrize("k", [3, 10, 60])
 def test_the_sweeps_are_enough_for_the_gradients_of_a_network(k):
     g = gradients().rows()
@@ -165,15 +156,6 @@ def test_funk_of_large_gradients_in_float32():
     factors = funk(k, 30)
     assert factors.v.dtype == factors.mix.dtype == torch.float32
     assert (factors.v @ (factors.mix @ g) - g).norm() <= 1e-3 * g.norm()
-
-
-def test_funk_gives_the_same_every_time():
-    g = matrix(9, 30)
-    torch.manual_seed(1)
-    first = funk(g @ g.t(), 5)
-    torch.manual_seed(2)
-    second = funk(g @ g.t(), 5)
-    assert torch.equal(first.v, second.v) and torch.equal(first.mix, second.mix)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

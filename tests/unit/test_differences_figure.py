@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic
+from plotted import below, marks, segments, ticks
 from synthetic import cell, study
 
 from dpfl.figures.kinds import differences
@@ -16,13 +17,11 @@ from dpfl.tables import results
 SEEDS = 5
 AHEAD = {"sgd": 0.02, "adam": -0.01}
 """By how much CAdabelief is ahead, as fractions."""
-CLAIM = {
+ABOUT = dict.fromkeys(("where", "quote", "translation"), "")
+CLAIM = ABOUT | {
     "id": "beats-both",
     "kind": "ordering",
     "study": "main",
-    "where": "",
-    "quote": "",
-    "translation": "",
     "better": "cadabelief",
     "worse": ["sgd", "adam"],
 }
@@ -33,85 +32,65 @@ def accuracy(own: dict, seed: int) -> float:
     return 0.9 - AHEAD.get(own["method"], 0) + noise
 
 
+def ran(home: Path, cells: list[dict], lost: tuple = ()) -> tuple[dict, Path]:
+    """A study and its runs, of which those of some methods and seeds failed."""
+    runs = home / "runs"
+    synthetic.write(
+        runs,
+        cells,
+        lambda c, s: {"accuracy": 0.1 if (c["method"], s) in lost else accuracy(c, s)},
+    )
+    return study(cells, name="doe2024/main", paper="doe2024", demonstrates=False), runs
+
+
 @pytest.fixture
 def made(tmp_path: Path):
     """A study, its runs, and the judged rows of the claim, as the workflow lays them out."""
     cells = [cell(m, e, SEEDS) for m in ("cadabelief", "sgd", "adam") for e in (2.0, 8.0)]
     cells[1]["published"], cells[3]["published"] = [{"value": 95.0}], [{"value": 93.5}]
-    runs = tmp_path / "runs"
-    synthetic.write(runs, cells, lambda c, s: {"accuracy": accuracy(c, s)})
-    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    own, runs = ran(tmp_path, cells)
     return own, runs, write(own, runs, CLAIM)
 
 
 def write(own: dict, runs: Path, *claims: dict) -> pd.DataFrame:
+    """Judge claims; return the rows that compare two cells at one epsilon."""
     frame = results.frame(own, runs)
     evidence = Evidence("doe2024", own, frame, lambda: None, pd.DataFrame(), {}, [])
     judged = pd.concat([judge(claim, evidence) for claim in claims], ignore_index=True)
     path = runs.parent / "claims" / "doe2024" / "claims.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     judged.to_csv(path, index=False)
-    return judged
+    return judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
 
 
-def points(ax, label: str) -> list[float]:
-    return [x for line in ax.lines if line.get_label() == label for x in line.get_xdata()]
-
-
-def test_a_bar_is_the_interval_of_the_verdict(made):
-    own, runs, judged = made
-    ax = differences.draw(own, runs).figure.axes[0]
-    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
+def test_a_row_shows_the_interval_and_the_verdict_and_the_pairs_of_seeds(made):
+    own, runs, parts = made
+    (ax,) = differences.draw(own | {"margin": 3.0}, runs).figure.axes
     assert len(parts) == 4
-    bars = [tuple(ln.get_xdata()) for ln in ax.lines if ln.get_label() == "_bar"]
-    expected = list(zip(parts["difference_low"], parts["difference_high"], strict=True))
-    assert np.array(bars) == pytest.approx(np.array(expected))
-
-
-def test_dots_are_the_pairs_of_seeds(made):
-    own, runs, _ = made
-    ax = differences.draw(own, runs).figure.axes[0]
+    bars = np.array([bar[:, 0] for bar in segments(ax)])
+    assert bars == pytest.approx(parts[["difference_low", "difference_high"]].to_numpy())
     cells = {m: {"method": m} for m in ("cadabelief", "sgd")}
     pairs = [100 * (accuracy(cells["cadabelief"], s) - accuracy(cells["sgd"], s)) for s in range(5)]
-    assert sorted(points(ax, "_seeds")[:SEEDS]) == pytest.approx(sorted(pairs), abs=1e-6)
-    assert points(ax, "_beats-both, SGD, ε = 2") == pytest.approx([np.mean(pairs)])
-
-
-def test_every_row_says_its_verdict(made):
-    own, runs, judged = made
-    ax = differences.draw(own, runs).figure.axes[0]
-    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
+    assert sorted(marks(ax, "_seeds")[:SEEDS, 0]) == pytest.approx(sorted(pairs), abs=1e-6)
+    assert marks(ax, "_beats-both, SGD, ε = 2")[:, 0] == pytest.approx([np.mean(pairs)])
     verdicts = [f"{v}, n = {SEEDS}" for v in parts["verdict"]]
     assert [t.get_text() for t in ax.texts] == ["CAdabelief against SGD and Adam", *verdicts]
     assert {"replicated", "reversed"} <= set(parts["verdict"])
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [
-        "SGD, ε = 2",
-        "SGD, ε = 8",
-        "Adam, ε = 2",
-        "Adam, ε = 8",
-    ]
-
-
-def test_the_band_is_half_the_margin_and_what_is_printed_a_diamond(made):
-    own, runs, _ = made
-    ax = differences.draw(own | {"margin": 3.0}, runs).figure.axes[0]
+    assert ticks(ax.yaxis) == ["SGD, ε = 2", "SGD, ε = 8", "Adam, ε = 2", "Adam, ε = 8"]
     (band,) = [patch for patch in ax.patches if patch.get_label() == "_margin"]
     assert (band.get_x(), band.get_width()) == pytest.approx((-1.5, 3.0))
-    assert points(ax, "_printed") == pytest.approx([1.5])
+    assert marks(ax, "_printed")[:, 0] == pytest.approx([1.5])
 
 
 def test_the_words_count_the_verdicts_and_name_the_worst(made):
-    own, runs, judged = made
+    own, runs, parts = made
     drawn = differences.draw(own, runs)
     assert drawn.finding.startswith("Of 4 paired comparisons: ")
-    parts = judged[judged["epsilon"].notna() & (judged["part"] != "overall")]
     for verdict, count in parts["verdict"].value_counts().items():
         assert f"{count} {verdict}" in drawn.finding
     worst = parts.loc[parts["difference"].idxmin()]
-    assert f"against Adam at ε = {worst['epsilon']:g}, {worst['difference']:+.1f} points" in (
-        drawn.finding
-    )
+    told = f"against Adam at ε = {worst['epsilon']:g}, {worst['difference']:+.1f} points"
+    assert told in drawn.finding
     assert len(drawn.data) == 4 and "number" not in drawn.data
 
 
@@ -121,20 +100,14 @@ def test_a_pair_that_two_claims_judge_is_one_comparison(made):
     write(own, runs, CLAIM, {k: v for k, v in CLAIM.items() if k != "worse"} | alone)
     drawn = differences.draw(own, runs)
     assert drawn.finding.startswith("Of 6 verdicts on 4 paired comparisons: ")
-    heads = [t.get_text() for t in drawn.figure.axes[0].texts]
-    assert [head for head in heads if "against" in head] == [
-        "CAdabelief against SGD and Adam",
-        "CAdabelief against SGD",
-    ]
+    heads = [t.get_text() for t in drawn.figure.axes[0].texts if "against" in t.get_text()]
+    assert heads == ["CAdabelief against SGD and Adam", "CAdabelief against SGD"]
 
 
 def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_path: Path):
     """Names that leave no room for the frame made the layout give up, and cut them off."""
     names = [f"{name}-a-method-with-a-long-name" for name in "abcdefghi"]
-    cells = [cell(m, e, SEEDS) for m in names for e in (2.0, 4.0, 8.0)]
-    runs = tmp_path / "runs"
-    synthetic.write(runs, cells, lambda c, s: {"accuracy": accuracy(c, s)})
-    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    own, runs = ran(tmp_path, [cell(m, e, SEEDS) for m in names for e in (2.0, 4.0, 8.0)])
     claims = [CLAIM | {"id": f"c{i}", "better": names[i], "worse": names[:i]} for i in (3, 8)]
     write(own, runs, *claims)
     figure = differences.draw(own, runs).figure
@@ -149,20 +122,12 @@ def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_p
 
 def test_failed_seeds_are_in_no_pair(tmp_path: Path):
     cells = [cell(m, 2.0, SEEDS) for m in ("cadabelief", "sgd", "adam")]
-    runs = tmp_path / "runs"
-    lost = {("sgd", 1), ("adam", 3)}
-    synthetic.write(
-        runs,
-        cells,
-        lambda c, s: {"accuracy": 0.1 if (c["method"], s) in lost else accuracy(c, s)},
-    )
-    own = study(cells, name="doe2024/main", paper="doe2024", demonstrates=False)
+    own, runs = ran(tmp_path, cells, (("sgd", 1), ("adam", 3)))
     write(own, runs, CLAIM)
     drawn = differences.draw(own, runs)
     assert [len(seeds.split()) for seeds in drawn.data["seeds"]] == [4, 4]
-    assert points(drawn.figure.axes[0], "_beats-both, SGD, ε = 2")[0] > 0
-    note = drawn.figure.legends[0].get_title().get_text()
-    assert "Runs that failed are in no pair" in " ".join(note.split())
+    assert marks(drawn.figure.axes[0], "_beats-both, SGD, ε = 2")[0, 0] > 0
+    assert "Runs that failed are in no pair" in below(drawn.figure)
 
 
 def test_a_study_whose_claims_order_nothing_says_so(made):

@@ -36,32 +36,17 @@ def tree(tmp_path):
 
 def test_what_pages_link_to_outside_is_copied_and_found(tree, tmp_path):
     site.lay_out(tree, tmp_path / "site")
-    text = (tmp_path / "site/index.md").read_text(encoding="utf-8")
-    assert "[a](files/code/a.py) [r](index.md) ![p](files/p.png) [o](sub/o.md)" in text
-    text = (tmp_path / "site/sub/o.md").read_text(encoding="utf-8")
-    assert "(../files/code/a.py)" in text and "(../files/code/n.txt)" in text
-    held = {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.*")}
-    assert held == {
-        "index.md",
-        "sub/o.md",
-        "sub/p.md",
-        "files/code/a.py",
-        "files/code/n.txt",
-        "files/p.png",
-    }
-
-
-def test_a_link_to_what_is_kept_leads_to_the_page_of_its_paper(tree, tmp_path):
-    site.lay_out(tree, tmp_path / "site")
-    text = (tmp_path / "site/sub/p.md").read_text(encoding="utf-8")
+    texts = {path.name: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.md")}
+    links = "[a](files/code/a.py) [r](index.md) ![p](files/p.png) [o](sub/o.md)"
+    assert links in texts["index.md"]
+    assert "(../files/code/a.py)" in texts["o.md"] and "(../files/code/n.txt)" in texts["o.md"]
+    # Blocks are left as they are but for the name of their file.
+    assert '```yaml title="a.yaml"\n[b](../code/a.py)\n```' in texts["index.md"]
     page = '<a href="../pages/mnist/reports/a2020.html">mnist</a>'
-    assert text == f'{page} <a href="../pages/index.html">A</a>\n'
-
-
-def test_blocks_are_left_as_they_are_but_for_the_name_of_their_file(tree, tmp_path):
-    site.lay_out(tree, tmp_path / "site")
-    text = (tmp_path / "site/index.md").read_text(encoding="utf-8")
-    assert '```yaml title="a.yaml"\n[b](../code/a.py)\n```' in text
+    assert texts["p.md"] == f'{page} <a href="../pages/index.html">A</a>\n'
+    held = {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.*")}
+    copies = {"files/code/a.py", "files/code/n.txt", "files/p.png"}
+    assert held == {"index.md", "sub/o.md", "sub/p.md"} | copies
 
 
 def built(place):

@@ -134,7 +134,7 @@ def test_a_method_keeps_its_look_in_all_papers():
 
 
 def test_a_method_of_no_family_is_called_by_its_own_name():
-    assert families.of("mine") is None
+    assert families.family_of("mine") is None
     assert families.title("mine") == "mine"
 
 
@@ -162,8 +162,14 @@ def test_a_title_is_not_given_twice(method):
     assert families.named(families.title(method)) == families.title(method)
 
 
-def test_values_do_not_share_colour_or_marker() -> None:
-    found = looks.numbered("abcdefghij")
+def test_what_has_no_family_shares_neither_colour_nor_marker_and_keeps_its_number() -> None:
+    cells = [{"method": method} for method in "abcdefghij"]
+    found = looks.of_study({"cells": cells})
+    assert found == looks.numbered("abcdefghij") and len(found) == 10
     for part in ("colour", "marker"):
         assert len({getattr(look, part) for look in found.values()}) == 10
+    assert len({looks.look(number) for number in range(100)}) == 100
+    numbers = {"h": 7, "c": 2}
+    other = looks.of_study({"cells": [cells[0], cells[7], cells[2]], "method_numbers": numbers})
+    assert [*other.items()] == [("c", found["c"]), ("h", found["h"]), ("a", looks.look(8))]
     assert list(looks.numbered(["b", "a", "b"])) == ["b", "a"]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfl.figures import drawn, findings, saving, style
+from dpfl.figures import drawn, findings, style
 
 
 def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[bool]):
@@ -32,17 +32,12 @@ def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[
         ([0.01], "A and B have equal means here, n = 1"),
         ([1.0, -1.0], "A and B have equal means here, n = 2"),
         ([], "A and B: no seed trained with both here"),
+        ([1.0, 1.2, 1.1, 0.9, 1.0], "A: +1.0 point against B here, n = 5"),
+        ([1.0, -1.2, 1.1, -0.9, 0.5], "A and B are not told apart here: +0.1 points, n = 5"),
     ],
 )
-def test_few_seeds_have_no_interval(differences, expected):
+def test_a_difference_of_three_seeds_or_more_may_have_an_open_sign(differences, expected):
     assert findings.gap("A", "B", differences, "here") == expected
-
-
-def test_from_three_seeds_on_a_difference_whose_sign_is_open_says_so():
-    apart, equal = [1.0, 1.2, 1.1, 0.9, 1.0], [1.0, -1.2, 1.1, -0.9, 0.5]
-    assert findings.gap("A", "B", apart, "here") == "A: +1.0 point against B here, n = 5"
-    said = findings.gap("A", "B", equal, "here")
-    assert said == "A and B are not told apart here: +0.1 points, n = 5"
 
 
 def test_the_focus_is_compared_with_the_best_of_the_others_at_the_largest_epsilon():
@@ -53,35 +48,32 @@ def test_the_focus_is_compared_with_the_best_of_the_others_at_the_largest_epsilo
     assert findings.leading(runs) == "B: +1.0 point against C, the next best, at ε = 8, n = 1"
 
 
-def test_failed_runs_are_in_no_finding():
+def test_failed_runs_are_in_no_finding_and_no_budget_is_told():
     runs = frame({"A": [90.0, 91.0, 92.0], "B": [11.0, 88.0, 89.0]}, B=[False, True, True])
     assert findings.leading(runs) == "A: +3.0 points against B, the next best, at ε = 8, n = 2"
     alone = frame({"A": [90.0, 10.0]}, A=[True, False])
     assert findings.leading(alone) == "A: 90.0 % at ε = 8, n = 1, 1 more failed"
     none = frame({"A": [10.0]}, A=[False])
     assert findings.leading(none) == "No run trained at ε = 8"
-
-
-def test_without_a_budget_it_says_so():
-    runs = frame({"A": [90.0], "B": [91.0]}, epsilon=np.inf)
-    assert findings.leading(runs).endswith("without privacy, n = 1")
+    free = frame({"A": [90.0], "B": [91.0]}, epsilon=np.inf)
+    assert findings.leading(free).endswith("without privacy, n = 1")
 
 
 def test_a_finding_begins_with_a_capital_and_stands_over_the_figure():
     figure, _ = style.canvas()
-    found = drawn.told(figure, pd.DataFrame(), "central FSDP leads", "A picture")
+    found = drawn.titled(figure, pd.DataFrame(), "central FSDP leads", "A picture")
     assert figure.get_suptitle() == "Central FSDP leads"
     assert found.words == "Central FSDP leads. A picture.\n"
 
 
 def test_a_figure_that_cannot_be_drawn_leaves_no_file(tmp_path):
     figure, axes = style.canvas()
-    broken = drawn.told(figure, pd.DataFrame({"a": [1]}), "It breaks", "A picture")
+    broken = drawn.titled(figure, pd.DataFrame({"a": [1]}), "It breaks", "A picture")
     axes[0, 0].set_title(r"$\nothing$")
     with pytest.raises(ValueError, match="nothing"):
-        saving.save_all(broken, tmp_path / "figure")
+        broken.save(tmp_path / "figure")
     assert list(tmp_path.iterdir()) == []
     axes[0, 0].set_title("whole")
-    saving.save_all(broken, tmp_path / "figure")
+    broken.save(tmp_path / "figure")
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".pdf", ".png", ".txt"]
     assert (tmp_path / "figure.csv").read_text(encoding="utf-8") == "a\n1\n"

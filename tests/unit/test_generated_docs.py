@@ -1,5 +1,6 @@
 """What `make docs` writes: files as they would be written, tables of what was judged and kept."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -8,16 +9,7 @@ import pytest
 import yaml
 
 from dpfl.base.errors import UserError
-from dpfl.docs import (
-    blocks,
-    columns,
-    configuration,
-    hero,
-    pages,
-    results,
-    scales,
-    speed,
-)
+from dpfl.docs import blocks, design, hero, markdown, pages, reference, results
 from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
 from dpfl.plugins import analyses
@@ -38,13 +30,22 @@ def test_generated_files_and_parts_are_as_they_are_made_today(texts):
     assert stale == [], "run `make docs`"
 
 
-def test_every_generated_file_is_made_and_every_block_has_a_maker(texts):
-    docs = ROOT / "docs"
-    assert {*(docs / "reference").glob("*.md"), docs / "results.md"} <= {*texts}
+def test_a_block_that_nobody_makes_is_an_error():
     with pytest.raises(UserError, match=r"no block 'claim'.*claims"):
         blocks.renewed(
             "<!-- claim: written by make docs -->\n<!-- end of claim -->", {"claims": str}
         )
+
+
+def test_the_graph_of_rules_names_the_rules_of_today(texts):
+    graph = texts[ROOT / "docs/design.md"].split("```mermaid\n")[1].split("```")[0]
+    shown = set(re.findall(r"\w+", graph)) - {"flowchart", "TB"}
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    named = set(re.findall(r"^ *rule (\w+):", text, re.MULTILINE))
+    assert "train" in shown and named - {"all"} <= shown
+    arrows = re.findall(r"(\w+) --> (\w+)", graph)
+    assert len(arrows) == len({*arrows}) and ("prepare_data", "partition") in arrows
 
 
 def test_a_block_made_twice_is_the_same_and_leaves_the_rest():
@@ -73,62 +74,45 @@ AT_2 = {"epsilon": 2.0, "eps_claimed": 2.0, "eps_certified": 1.9991, "audit_stat
 
 
 @pytest.fixture
-def reference(tmp_path, monkeypatch):
+def kept_runs(tmp_path, monkeypatch):
     """Kept results of two made-up papers: one with judged claims, one without."""
+    names = ["beats", "again", "demo", "gap", *(f"number-{i}" for i in range(3))]
+    claims = [
+        {"id": name, "where": "abstract", "quote": f"It {name}.", "kind": name.split("-")[0]}
+        for name in names
+    ]
+    lines = [
+        judged("beats", "reversed", **TOLD, **EPSILONS),
+        judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
+        judged("beats", "reversed", "against a, epsilon 2", **TOLD, **AT_2),
+        judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
+        judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
+        judged("demo", "demonstration", n=1),
+        judged("gap", "differs", ours=3.0, n=5, compared="test beside training accuracy"),
+        *(judged("gap", "differs", f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
+        *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(3)),
+    ]
     home = tmp_path / "papers"
-    for key, judges in (("new2024", True), ("old2020", False)):
-        (tmp_path / "reference" / key / "mnist" / "tables").mkdir(parents=True)
-        own = home / key
-        own.mkdir(parents=True)
-        names = ["beats", "again", "demo", "gap", *(f"number-{i}" for i in range(3))]
-        claims = [
-            {"id": name, "where": "abstract", "quote": f"It {name}.", "kind": name.split("-")[0]}
-            for name in names
-        ]
+    for key, found in (("new2024", lines), ("old2020", [judged("beats", "not run")])):
+        (home / key).mkdir(parents=True)
         about = {"title": f"On {key}", "summary": f"What {key} says.", "claims": claims}
-        (own / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
-        (own / "page.md").write_text("**In short.** Two\nlines.\n\nMore.\n", encoding="utf-8")
-        (own / "published.csv").write_text("table,row,metric,value\n", encoding="utf-8")
-        scales = {
-            "mnist": ["main"],
-            "mnist-more": ["other"],
-            "mnist-rest": ["never"],
-            "cifar10": ["main"],
-        }
-        chosen = {name: {"select": studies} for name, studies in scales.items()}
-        (own / "studies.yaml").write_text(yaml.safe_dump({"scales": chosen}), encoding="utf-8")
-        for name in ("main", "other"):
-            (tmp_path / "reference" / key / "mnist" / "tables" / f"{name}.csv").touch()
-        folder = tmp_path / "reference" / key / "mnist" / "claims"
-        folder.mkdir()
+        (home / key / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
+        (home / key / "page.md").write_text("**In short.** Two\nlines.\n\nMore.\n")
+        (home / key / "studies.yaml").write_text("scales: { mnist: {}, cifar10: {} }")
+        folder = tmp_path / "derived" / key / "mnist" / "claims"
+        folder.mkdir(parents=True)
         (folder.parent / kept.MADE_FROM).write_text("{}", encoding="utf-8")
-        lines = [judged("beats", "not run")]
-        if judges:
-            lines = [
-                judged("beats", "reversed", **TOLD, **EPSILONS),
-                judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
-                judged("beats", "reversed", "against a, epsilon 2", **TOLD, **AT_2),
-                judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
-                judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
-                judged("demo", "demonstration", n=1),
-                judged("gap", "differs", ours=3.0, n=5, compared="test beside training accuracy"),
-                *(judged("gap", "differs", f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
-                *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(3)),
-            ]
-        pd.DataFrame(lines, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
-    recorded = {"command": "make replicate PAPER=new2024", "commit": "abc", "core_hours": 2.0}
-    more = {"runs": {"trained": 3}, "trained": None, "hardware": []}
-    monkeypatch.setattr(kept, "about", lambda path: recorded | more)
-    return home, tmp_path / "reference"
+        pd.DataFrame(found, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
+    monkeypatch.setattr(kept, "about", lambda path: {})
+    return home, tmp_path / "derived"
 
 
-def test_a_claim_has_a_line_with_its_numbers_and_its_links(reference):
-    place = reference[1].parent / "docs"
-    lines = rows(results.page(*reference, place).split("## Claims")[1])
+def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
+    lines = rows(results.every(*kept_runs))
     first = dict(zip(results.HEADS, lines[0], strict=True))
     assert first == {
         "paper": "On new2024",
-        "scale": "[mnist](../reference/new2024/mnist)",
+        "scale": "[mnist](../results/reference/new2024/mnist)",
         "claim": "It beats.",
         "printed": "",
         "ours": f"against a, ε 2: {LEAST}",
@@ -139,60 +123,27 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(reference):
         f"It number-{i}." for i in range(3)
     ]
     assert lines[2][3:6] == ["1.5 to 2.5", "3 (n=5)", "differs"]
+    assert results.answers(*kept_runs).count("/page.md): Two lines.") == 2
 
 
-def test_the_answers_of_all_papers_stand_above_the_claims(reference):
-    short = results.page(*reference, reference[1]).split("## In short")[1].split("## Claims")[0]
-    assert "[On old2020](" in short and short.count("/page.md): Two lines.") == 2
+def test_the_readme_has_the_first_claim_of_each_paper_and_counts_the_others(kept_runs):
+    text = results.first(*kept_runs)
+    [row] = rows(text)
+    others = "[1 reversed, 4 differs](docs/results.md#claims)"
+    assert row[1:3] == ["mnist", "It beats."] and row[-1] == others
+    assert text.endswith("\n\n6 of 14 claims are judged: 2 reversed, 4 differs.")
 
 
-def test_the_readme_has_the_first_claim_of_each_kind_and_counts_the_others(reference):
-    lines = rows(results.short(*reference, "docs/results.md"))
-    assert [(row[1], row[2], row[5]) for row in lines] == [
-        ("mnist", "It beats.", "reversed"),
-        ("mnist", "It gap.", "differs"),
-        ("", "[4 more](docs/results.md#claims)", "1 reversed, 3 differs"),
-    ]
-
-
-def test_scales_of_a_paper_stand_in_its_order(reference):
-    home, kept_results = reference
-    own = kept_results / "new2024"
+def test_scales_stand_in_the_order_of_their_paper(kept_runs):
+    home, derived = kept_runs
     for name in ("a-later-scale", "a-former-scale"):
-        shutil.copytree(own / "mnist", own / name)
-    (home / "new2024" / "studies.yaml").write_text("scales: { mnist: {}, a-later-scale: {} }")
-    lines = rows(results.page(*reference, kept_results).split("## Claims")[1])
-    scales = [row[1].split("]")[0] for row in lines]
+        shutil.copytree(derived / "new2024/mnist", derived / "new2024" / name)
+    (home / "new2024/studies.yaml").write_text("scales: { mnist: {}, a-later-scale: {} }")
+    table = pd.read_csv(derived / "new2024/mnist/claims/claims.csv").assign(runs="some-run")
+    for path in derived.glob("new2024/*/claims/claims.csv"):
+        table.to_csv(path, index=False)
+    scales = [row[1].split("]")[0] for row in rows(results.every(home, derived))]
     assert [*dict.fromkeys(scales)] == ["[mnist", "[a-later-scale", "[a-former-scale"]
-
-
-def test_below_the_claims_stands_how_many_have_a_verdict(reference):
-    """Two papers with the same claims, of which one has judged all but one, one without answer."""
-    home, kept_results = reference
-    path = kept_results / "new2024" / "mnist" / "claims" / "claims.csv"
-    table = pd.read_csv(path)
-    table.loc[table["claim"] == "number-0", "verdict"] = "too few seeds"
-    table.to_csv(path, index=False)
-    claims = paper.read(home / "new2024").claims
-    del claims["demo"]["kind"]
-    about = {"title": "On new2024", "summary": "x", "claims": list(claims.values())}
-    (home / "new2024" / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
-    (home / "_template").mkdir()
-    told = f"{len(claims) - 1} of {2 * len(claims)} claims entered have been run and judged so far"
-    more = f"{len(claims) - 2} of them with an answer. {2 * len(claims) - 1} can be judged, "
-    assert f"{told}, {more}" in results.short(*reference, "")
-
-
-def test_what_a_later_scale_leaves_open_keeps_its_answer(reference):
-    kept_results = reference[1]
-    before = results.short(*reference, "").rsplit("\n", 1)[1]
-    scales = [kept_results / "new2024" / name for name in ("mnist", "mnist-more")]
-    shutil.copytree(*scales)
-    path = scales[1] / "claims" / "claims.csv"
-    table = pd.read_csv(path)
-    table["verdict"] = table["verdict"].mask(table["verdict"] == "differs", "inconclusive")
-    table.to_csv(path, index=False)
-    assert results.short(*reference, "").rsplit("\n", 1)[1] == before
 
 
 def test_the_page_of_results_is_short_and_has_publications_first(texts):
@@ -212,26 +163,27 @@ def test_a_text_without_a_year_has_its_short_name_or_its_title():
 def test_the_readmes_figure_is_kept_and_needed(derived):
     path = hero.picture(derived).split("](")[1].removesuffix(")")
     assert (ROOT / path).is_file()
-    with pytest.raises(UserError, match="none of the figures"):
+    with pytest.raises(UserError, match="missing, the figure"):
         hero.picture(ROOT / "docs")
 
 
-def test_what_kept_runs_took_stands_beside_the_estimate(reference):
-    _, kept_results = reference
-    for key, hours in (("new2024", 1.6), ("old2020", 4.0)):
-        outline = kept_results / key / "mnist" / "outline.json"
-        outline.write_text(f'{{"core_hours": {hours}}}')
-    assert rows(scales.taken(kept_results)) == [
-        ["new2024, mnist", "3", "1.6", "2", "1.2"],
-        ["old2020, mnist", "3", "4", "2", "0.5"],
-    ]
+def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived):
+    found = {(row[0], row[1].strip("`")): row for row in rows(texts[ROOT / "docs/presets.md"])}
+    papers = {key: folder.load(key) for key in folder.names()}
+    assert {*found} == {(key, scale) for key, own in papers.items() for scale in own.scales}
+    for path in kept.folders(derived):
+        row = found[path.parent.name, path.name]
+        taken = kept.about(path)["core_hours"]
+        assert float(row[5]) == pytest.approx(taken, rel=0.06)
+    assert "10 clients, 20 rounds" in found["meng2023", "mnist"][2]
+    assert design._short(1234.5) == "1200" and design._short(0.0123) == "0.012"
 
 
 def test_prices_are_derived_of_every_analysis_that_needs_no_data(derived):
     for key in folder.names():
         for name, own in folder.load(key).content.get("analyses", {}).items():
             if not analyses.inputs_of(own):
-                assert (derived / key / prose.PRICES / "tables" / f"{name}.csv").exists()
+                assert (prose.kept_tables(derived / key) / f"{name}.csv").exists()
 
 
 def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
@@ -247,13 +199,13 @@ def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
 
 
 def test_comments_of_the_configuration_belong_to_the_key_below_or_beside():
-    told = configuration.comments("# head\n\n# one\n# two\na: 1 # three\nb: 2\n")
+    told = reference.comments("# head\n\n# one\n# two\na: 1 # three\nb: 2\n")
     assert told == {"a": "one two three", "b": ""}
 
 
 def test_every_column_is_told_with_its_meaning():
     schema = {"version": 7, "kinds": {"cells": {"n": ["number", "seeds | runs"]}}}
-    text = columns.page(schema)
+    text = reference.columns(schema)
     assert "schema: 7." in " ".join(text.split())
     assert "| `n` | number | seeds \\| runs |" in text
 
@@ -263,4 +215,6 @@ def test_the_bench_is_told_in_two_digits(tmp_path):
         "model,contender,batch,steps,cpu_ms,ratio,peak_mb\n"
         "mnist-cnn,split,250,2,1,1.849,9\ncifar10-cnn,split,250,2,1,46.2,363\n"
     )
-    assert rows(speed.splits(tmp_path)) == [["split", "1.8", "46", "0.36 GB"]]
+    found = markdown.of_steps(tmp_path / "splits.csv")
+    assert rows(found) == [["split", "1.8 (0.009 GB)", "46 (0.36 GB)"]]
+    assert "| step | mnist-cnn, batch 250 | cifar10-cnn, batch 250 |" in found

@@ -292,17 +292,6 @@ def test_no_matrix_of_all_gradients_is_made(piece):
     assert largest.numbers < len(inputs) * vectors.shape[1] / 4
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_two_calls_are_equal_to_the_bit(name):
-    model, inputs, targets = shipped(name, 19, torch.float32)
-    first = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
-    second = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
-    assert torch.equal(flat(first[0]), flat(second[0]))
-    assert torch.equal(first[1], second[1])
-    grams = [PerExampleGradients(model, each_cross_entropy, inputs, targets).gram() for _ in "ab"]
-    assert torch.equal(*grams)
-
-
 @pytest.mark.parametrize("shape", SHAPES.values())
 def test_the_layout_of_the_inputs_does_not_matter(shape):
     name = next(name for name, found in SHAPES.items() if found == shape)

@@ -1,15 +1,12 @@
 """The analysis `inversion`: its rows, its figure, and mistakes in its settings."""
 
-import copy
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from changes import changed
 from papers.meng2023.analyses import inversion
 
 from dpfl import data, plugins
@@ -116,33 +113,23 @@ def test_the_figure_shows_originals_over_what_was_found(tables):
     assert panels[0].texts[0].get_text() == "100  1.00"
 
 
-def changed(path: str, value: object) -> dict:
-    settings = copy.deepcopy(SETTINGS)
-    *parents, last = path.split(".")
-    place = settings
-    for key in parents:
-        place = place[key]
-    place[last] = value
-    return settings
-
-
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
         ("picture", 1, "unknown key 'picture'; did you mean 'pictures'"),
-        ("pictures", 0, "settings.pictures is 0, must be a whole number >= 1"),
+        ("pictures", 0, "settings.pictures is 0, must be a whole number in"),
         ("pictures", 1000, "settings.pictures is 1000, must be at most the 479 examples"),
         ("batch_sizes", [3], "settings.batch_sizes.0 is 3, must be a divisor of the 4 pictures"),
         ("epsilons", [8, 1], r"settings.epsilons is \[8, 1\], must increase"),
         ("models", {"matching": "mlp"}, "settings.models lacks the key 'closed-form'"),
         ("federation.batch_size", 500, "federation.batch_size is 500, must be at most the 479"),
-        ("search.rate", 0, "settings.search.rate is 0, must be a number > 0"),
+        ("search.rate", 0, "settings.search.rate is 0, must be a finite number > 0"),
         ("search.restarts", 1.5, "settings.search.restarts is 1.5, must be a whole number"),
     ],
 )
 def test_wrong_settings_are_told_in_one_line(path, value, message):
     with pytest.raises(UserError, match=message) as caught:
-        inversion.check(changed(path, value), "digits")
+        inversion.check(changed(SETTINGS, path, value), "digits")
     assert "\n" not in str(caught.value)
 
 
@@ -190,21 +177,9 @@ def test_what_an_entry_names_is_found():
     assert analyses.inputs_of({"settings": {}}) == analyses.models_of({"settings": {}}) == []
 
 
-def test_settings_are_checked_without_loading_what_computes(root):
-    code = (
-        "import sys; from papers.meng2023.analyses import inversion; "
-        f"inversion.check({SETTINGS}, 'digits'); "
-        "print(*{'numpy', 'pandas', 'torch', 'matplotlib'}.intersection(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root / "workflow",
-        env=os.environ | {"PYTHONPATH": "scripts"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == []
+def test_settings_are_checked_without_loading_what_computes(imported):
+    code = f"from papers.meng2023.analyses import inversion as i; i.check({SETTINGS}, 'digits')"
+    assert not imported(code, "numpy", "pandas", "torch", "matplotlib")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from dpfl.checks import config as configuration
 from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder as papers
-from dpfl.planning import plan
+from dpfl.planning import plan, trials
 from dpfl.provenance import keep, kept, verify
 from dpfl.runs import kept_runs
 from dpfl.tables import results
@@ -78,7 +78,7 @@ def test_what_the_repository_keeps_is_planned_by_its_configuration(path):
     config = papers.read(configuration.DEFAULTS) | about["config"]
     made = plan.make(configuration.composed(config | {"papers": [path.parent.name]}))
     rows = kept_runs.rows(path)
-    assert {row["run"] for row in rows} == set(made.runs)
+    assert {row["run"] for row in rows} == {*trials.and_runs_of_paper(made, path.parent.name)}
     assert about["runs"]["trained"] == len(rows)
     assert all(row["seed"] == row["settings"]["seed"] for row in rows)
 
@@ -93,18 +93,23 @@ def test_what_the_repository_keeps_is_small_and_has_no_weights():
 def derived(tmp_path_factory):
     """A small kept folder with what is derived from it."""
     home = tmp_path_factory.mktemp("derived")
-    path = REFERENCE / "zhou2022" / "cifar10-literal"
-    kept.derive(path, home / "zhou2022" / path.name)
-    return path, home / "zhou2022" / path.name
+    path = REFERENCE / "tramer2021" / "cifar10"
+    kept.derive(path, home / "tramer2021" / path.name)
+    return path, home / "tramer2021" / path.name
 
 
 def test_a_derived_verdict_is_on_the_kept_accuracies(derived):
     path, home = derived
-    trained = [row for row in kept_runs.rows(path) if "of_cell" in row]
+    settings = {"dataset": "cifar10-scatter", "epsilon": 3.0}
+    trained = [
+        row
+        for row in kept_runs.rows(path)
+        if row["settings"].items() >= settings.items() and row["final_validation_accuracy"] is None
+    ]
     accuracies = [100 * row["final_test_accuracy"] for row in trained]
     claims = pd.read_csv(home / "claims" / "claims.csv")
-    own = claims[claims["claim"] == "table-5-fsdp-to-the-letter-cifar10"]
-    (found,) = own[own["epsilon"] == 8].to_dict("records")
+    own = claims[claims["claim"] == "scatter-linear-cifar10"]
+    (found,) = own[own["part"] == "overall"].to_dict("records")
     assert found["ours"] == pytest.approx(fmean(accuracies))
     assert found["n"] == len(accuracies)
 
@@ -127,7 +132,7 @@ def test_a_claim_that_needs_curves_which_are_not_kept_is_open():
     claim = {"id": "c", "kind": "convergence", "study": "s", "better": "a", "worse": ["b"]}
     cells = ("cell", "run", "seed", "method", "variant", "epsilon")
     runs = pd.DataFrame([[0, "r", 0, "a", "", 8.0], [1, "s", 0, "b", "", 8.0]], columns=cells)
-    study = {"dataset": "mnist", "cells": []}
+    study = {"dataset": "mnist", "cells": [], "margin": 1.0}
     evidence = Evidence("p", study, runs.assign(trained=True), rounds, pd.DataFrame())
     (row,) = judge.judge(claim | {"accuracy": 90}, evidence).to_dict("records")
     assert (row["verdict"], row["about"]) == ("unfinished", "not kept: the curves of 5 runs")

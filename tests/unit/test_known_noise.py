@@ -12,15 +12,12 @@ from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.fitting import misfits
 from dpfl.contracts.release import PublicNoise
+from dpfl.federations.states import STATES
 from dpfl.mechanisms import dpsgd
 from dpfl.optimizers import dp_adambc
-from dpfl.training import run
-from dpfl.training.states import STATES
 from dpfl.training.steps import tell_noise
 
 SETTINGS = {"betas": (0.8, 0.95), "floor": 1e-4}
-QUANTILE = {"rule": "quantile", "clip_norm": 1.0, "quantile": 0.5, "rate": 0.5}
-BATCH_MEAN = {"rule": "fsdp-adaptive", "clip_norm": 1.0}
 
 
 def told(deviation):
@@ -76,14 +73,6 @@ def test_both_sides_of_the_floor_are_met():
     rates, low, high = optimizer.coordinate_rates()
     at_floor = rates == 0.1 / math.sqrt(1e-4)
     assert at_floor.any() and not at_floor.all() and (low, high) == (0, math.inf)
-
-
-def test_constant_noise_is_averaged_to_itself():
-    theta, optimizer = built()
-    for steps, gradient in enumerate(gradients(), start=1):
-        follow(optimizer, theta, [gradient], [0.3])
-        average = optimizer.state[theta]["noise_moment"] / (1 - 0.95**steps)
-        assert average.item() == pytest.approx(0.09, rel=1e-12)
 
 
 @pytest.mark.parametrize("telling", [True, False])
@@ -258,28 +247,20 @@ def test_a_network_of_ones_own_is_refused_before_its_first_step(changed, expecte
     assert private(optimizer=torch.optim.SGD, **changed).step()
 
 
-def trained(folder, **changed):
-    folder.mkdir()
-    optimizer = {"algorithm": "dp-adambc", "rate_key": "lr", "rate": 0.01, "settings": {}}
-    settings = tiny.settings(**{"optimizer": optimizer, **changed})
-    inputs = tiny.inputs_of(settings, folder)
-    return run.train(settings, inputs, folder / "run", lambda line: None)
-
-
-def weights(result):
-    return torch.cat([p.detach().flatten() for p in result.model.parameters()])
+ASKS = {"algorithm": "dp-adambc", "rate_key": "lr", "rate": 0.01, "settings": {}}
 
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("mechanism", ["dpsgd", "dpsgd-layerwise", "dpsgd-opacus"])
 def test_clients_tell_their_optimizers(tmp_path, notes, mechanism, state):
-    result = trained(
-        tmp_path / "run",
+    result = tiny.trained(
+        tmp_path,
+        optimizer=ASKS,
         mechanism={"estimator": mechanism},
         federation=tiny.federation(state=state),
     )
     assert {note.standard_deviation for note in notes} == {1.0 / 16}
-    assert weights(result).isfinite().all() and result.rates
+    assert tiny.weights(result).isfinite().all() and result.rates
 
 
 def test_without_privacy_it_is_adam_with_a_floor(tmp_path, notes):
@@ -287,30 +268,8 @@ def test_without_privacy_it_is_adam_with_a_floor(tmp_path, notes):
     adam = {"algorithm": "adam", "rate_key": "lr", "rate": 0.01, "settings": {"eps": 1e-15}}
     ours = {**adam, "algorithm": "dp-adambc", "settings": {"floor": 1e-30}}
     found = [
-        weights(trained(tmp_path / name, optimizer=optimizer, **nobody))
+        tiny.weights(tiny.trained(tmp_path / name, optimizer=optimizer, **nobody))
         for name, optimizer in (("ours", ours), ("adam", adam))
     ]
     torch.testing.assert_close(*found, rtol=1e-3, atol=1e-5)
     assert {note.standard_deviation for note in notes} == {0.0}
-
-
-def test_a_killed_run_ends_with_the_same_weights(tmp_path, monkeypatch):
-    changed = {"clipping": QUANTILE}
-    whole = weights(trained(tmp_path / "whole", **changed))
-    steps, real = iter(range(100)), dpsgd.DPSGD.estimate
-
-    def killed(self, step):
-        if next(steps) == 13:
-            raise KeyboardInterrupt
-        return real(self, step)
-
-    folder = tmp_path / "killed"
-    folder.mkdir()
-    optimizer = {"algorithm": "dp-adambc", "rate_key": "lr", "rate": 0.01, "settings": {}}
-    settings = tiny.settings(optimizer=optimizer, **changed)
-    inputs = tiny.inputs_of(settings, folder)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(dpsgd.DPSGD, "estimate", killed)
-        run.train(settings, inputs, folder / "run", lambda line: None)
-    again = run.train(settings, inputs, folder / "run", lambda line: None)
-    assert torch.equal(weights(again), whole)

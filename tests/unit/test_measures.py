@@ -9,7 +9,7 @@ from dpfl.papers import folder, measures, published
 from dpfl.planning import plan
 from dpfl.planning.beside import Beside
 from dpfl.planning.compose import compose
-from dpfl.tables import fairness
+from dpfl.seeds import fairness
 
 HEAD = "table,row,metric,value,dataset,epsilon,epochs\n"
 
@@ -82,8 +82,8 @@ def test_epochs_are_those_of_the_cell(root):
 
 def test_numbers_that_another_paper_printed_name_it(root):
     default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    config = compose(default | {"scale": "cifar10"})["tramer2021"]
-    beside = Beside("tramer2021", "patches-cifar10", config)
+    config = compose(default | {"scale": "cifar10"})["strong"]
+    beside = Beside("strong", "patches-cifar10", config)
     found = {epsilon: beside.cell("standardised", {}, epsilon) for epsilon in (2.0, 3.0)}
     by = {epsilon: [(n["table"], n["by"]) for n in numbers] for epsilon, numbers in found.items()}
     assert by == {
@@ -131,11 +131,6 @@ def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):
     rest = {"ordering": {"worse": ["b"]}, "gap": {"worse": "b", "points": 2.0}}[kind]
     table = judging.judge(claim | rest, sides(ours, theirs))
     assert set(table["tuning"]) == {word}
-
-
-def test_a_cell_says_what_has_chosen_its_values():
-    assert fairness.chosen_by({"tuning": "some"}) == "some"
-    assert fairness.chosen_by({}) == ""
 
 
 def test_the_least_fair_comparison_counts():

@@ -1,4 +1,4 @@
-"""The figure of attacks, its table, and what a study must have to be attacked."""
+"""The figure of attacks, and its table."""
 
 import math
 import re
@@ -8,15 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic
-import yaml
+from plotted import below
 from sklearn import metrics
 from synthetic import cell, study
 
 from dpfl.attacks.membership import ATTACKS, comparable
-from dpfl.base.errors import UserError
-from dpfl.checks import config as configuration
 from dpfl.figures.kinds import membership as figure
-from dpfl.papers.merging import merged
 from dpfl.tables import attacks
 
 SEEDS = 6
@@ -34,13 +31,13 @@ def made(tmp_path):
     return own, runs, attacked.write(runs, own, gain=1.0)
 
 
-def panels(drawn):
-    return {ax.get_title("left"): ax for ax in drawn.axes}
+def panels(own, runs):
+    return {ax.get_title("left"): ax for ax in figure.draw(own, runs).figure.axes}
 
 
 def test_a_panel_stands_for_each_distinct_cell_and_names_what_is_not_certified(made):
     own, runs, _ = made
-    assert list(panels(figure.draw(own, runs).figure)) == [
+    assert list(panels(own, runs)) == [
         "DP-SGD\nε = 8",
         "DP-SGD = fsdp\nnon-private (ε = ∞)",
         "fsdp (not certified)\nε = 8",
@@ -49,7 +46,7 @@ def test_a_panel_stands_for_each_distinct_cell_and_names_what_is_not_certified(m
 
 def test_a_line_is_the_mean_of_the_targets_roc(made):
     own, runs, seen = made
-    ax = panels(figure.draw(own, runs).figure)["fsdp (not certified)\nε = 8"]
+    ax = panels(own, runs)["fsdp (not certified)\nε = 8"]
     _, line, *_ = ax.lines  # the diagonal is first
     rates, found = line.get_data()
     where = comparable(seen.members[2 * SEEDS : 3 * SEEDS])
@@ -70,7 +67,7 @@ def test_a_line_is_the_mean_of_the_targets_roc(made):
 def test_every_attack_has_its_area_and_its_rates_beneath(made):
     own, runs, _ = made
     table = attacks.summary(own, runs).set_index(["label", "epsilon", "attack"])
-    ax = panels(figure.draw(own, runs).figure)["DP-SGD\nε = 8"]
+    ax = panels(own, runs)["DP-SGD\nε = 8"]
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [re.split(r" {2,}| 0\.", text)[0] for text in texts] == list(ATTACKS)
     for text, attack in zip(texts, ATTACKS, strict=True):
@@ -81,21 +78,15 @@ def test_every_attack_has_its_area_and_its_rates_beneath(made):
         assert float(high.rstrip("%")) == pytest.approx(100 * row["tpr_at_1_pct_mean"], abs=0.005)
 
 
-def test_the_title_calls_it_an_attack(made):
-    own, runs, _ = made
-    drawn = figure.draw(own, runs)
-    (legend,) = drawn.figure.legends
-    assert "membership inference attacks" in drawn.figure.get_suptitle()
-    assert f"n = {SEEDS}" in " ".join(legend.get_title().get_text().split())
-
-
 def test_the_title_names_the_attack_of_the_largest_area(made):
     own, runs, _ = made
     drawn = figure.draw(own, runs)
     table = attacks.summary(own, runs)
     most = table.loc[table["auc_mean"].idxmax()]
+    assert drawn.finding.startswith("Of all membership inference attacks, ")
     assert f", {most['attack']} finds most" in drawn.finding
     assert f"area {most['auc_mean']:.3f}" in drawn.finding
+    assert f"n = {SEEDS}" in below(drawn.figure)
 
 
 def test_the_table_has_mean_and_ends_of_the_targets(made, tmp_path):
@@ -132,69 +123,13 @@ def test_runs_that_failed_are_neither_target_nor_reference(made, failed, told):
     found = attacks.summary(own | {"cells": cells}, runs)
     assert len(found) == len(ATTACKS) * told
     drawn = figure.draw(own | {"cells": cells}, runs)
-    if told:
-        pd.testing.assert_frame_equal(
-            found, attacks.summary(own | {"cells": [cells[0] | rest]}, runs)
-        )
-        assert set(found["targets"]) == {SEEDS - 1}
-        (legend,) = drawn.figure.legends
-        assert "1 run that failed: neither" in " ".join(legend.get_title().get_text().split())
-    else:
+    if not told:
         assert "too few runs trained" in drawn.figure.axes[0].texts[0].get_text()
-
-
-def test_equal_numbers_give_equal_files(made, tmp_path):
-    own, runs, _ = made
-    for name in ("one", "two"):
-        figure.tabulate(own, runs, tmp_path / name)
-    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
-
-
-STUDY = {
-    "title": "Who was in the training set",
-    "kind": "compare",
-    "dataset": "digits",
-    "methods": ["sgd"],
-    "epsilons": [8, "inf"],
-    "seeds": [0, 1, 2, 3],
-    "validation_fraction": 0.5,
-    "figures": ["membership"],
-}
-
-
-def composed(root, **changes):
-    default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    own = {key: value for key, value in (STUDY | changes).items() if value is not None}
-    return configuration.composed(merged(default, {"studies": {"meng2023/members": own}}))
-
-
-def test_a_study_with_seeds_and_examples_held_out_is_valid(root):
-    assert "members" in composed(root)["meng2023"]["studies"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"seeds": [0, 1]}, "seeds has 2, expected at least 4: figure membership"),
-        (
-            {"nonprivate_seeds": [0]},
-            "nonprivate_seeds has 1, expected at least 4: figure membership",
-        ),
-        (
-            {"method_seeds": {"sgd": [0]}},
-            "method_seeds.sgd has 1, expected at least 4: figure membership",
-        ),
-        (
-            {"validation_fraction": None},
-            "validation_fraction, expected more than 0: figure membership",
-        ),
-        ({"public_examples": 10}, "public_examples, expected none: figure membership"),
-    ],
-)
-def test_a_study_that_nobody_could_attack_is_one_line(root, changes, line):
-    with pytest.raises(UserError) as error:
-        composed(root, **changes)
-    assert str(error.value).splitlines() == [f"config: meng2023: studies.members.{line}"]
+        return
+    expected = attacks.summary(own | {"cells": [cells[0] | rest]}, runs)
+    pd.testing.assert_frame_equal(found, expected)
+    assert set(found["targets"]) == {SEEDS - 1}
+    assert "1 run that failed: neither" in below(drawn.figure)
 
 
 def test_plans_ask_for_as_many_seeds_as_attacks_need():

@@ -1,6 +1,5 @@
 """Several runs in one process: each with its own files, alone in its failure, trained once."""
 
-import fcntl
 import hashlib
 import json
 import multiprocessing
@@ -18,7 +17,7 @@ import tiny
 
 from dpfl.base.files import read_json
 from dpfl.runs import finished, sources
-from dpfl.training import job, lock, pack
+from dpfl.training import job, pack
 from dpfl.training import one as training
 
 FILES = {"metrics.csv", "rates.csv", "model.safetensors", "summary.json"}
@@ -75,16 +74,6 @@ def test_what_a_kill_after_the_end_leaves_is_removed_by_the_next_call(tmp_path):
         (done.folder / "checkpoint" / "run.4.pt").write_text("a secret")
         train()
         assert not (done.folder / "checkpoint").exists()
-
-
-def test_the_digests_are_those_of_sha256sum(tmp_path):
-    (one,) = jobs_of(tmp_path, {})
-    pack.train([one], 1)
-    shown(one)
-    done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=one.folder, check=False)
-    assert done.returncode == 0
-    lines = (one.folder / "SHA256SUMS").read_text().splitlines()
-    assert {line.split()[1] for line in lines} == FILES
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
@@ -198,7 +187,7 @@ def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
 
 
 def _hold(path, ready, release):
-    with lock.held(path, lambda: None):
+    with training.alone(path, lambda line: None):
         ready.set()
         release.wait(DEADLINE_S)
 
@@ -206,17 +195,17 @@ def _hold(path, ready, release):
 def test_a_run_that_another_process_trains_is_waited_for(tmp_path):
     context = multiprocessing.get_context("fork")
     ready, release = context.Event(), context.Event()
-    path = tmp_path / "run" / ".lock"
+    path = tmp_path / ".lock"
     other = context.Process(target=_hold, args=(path, ready, release))
     other.start()
     assert ready.wait(DEADLINE_S)
     waited = []
 
-    def waiting():
-        waited.append(fcntl.LOCK_EX)
+    def waiting(line):
+        waited.append(line)
         release.set()
 
-    with lock.held(path, waiting):
+    with training.alone(path, waiting):
         assert waited
         assert path.exists()
     other.join()
@@ -232,7 +221,7 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
     assert ready.wait(DEADLINE_S)
     other.kill()
     other.join()
-    with lock.held(path, pytest.fail):
+    with training.alone(path, pytest.fail):
         pass
 
 

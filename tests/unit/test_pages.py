@@ -20,28 +20,22 @@ LONGEST, GUARDS = 150, 15
 """Lines and guards of a page, at most."""
 
 
-@pytest.fixture(scope="session")
-def reference(derived: Path) -> Path:
-    """What is derived of kept runs, {paper}/{scale}."""
-    return derived
-
-
-def page(key: str, reference: Path) -> str:
+def page(key: str, derived: Path) -> str:
     """Return a page beside the prices that are kept; tests of their own compute those."""
-    return prose.of_paper(folder.HOME / key, reference / key / "prices" / "tables", reference)
+    return prose.of_paper(folder.HOME / key, prose.kept_tables(derived / key), derived)
 
 
-def held(reference: Path, table: str, scale: str, **where: str) -> dict[str, str]:
+def held(derived: Path, table: str, scale: str, **where: str) -> dict[str, str]:
     """Return one row of a kept table, read without the package."""
-    with (reference / scale / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+    with (derived / scale / f"{table}.csv").open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if all(r[k] == v for k, v in where.items())]
     [row] = rows
     return row
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_page_renders(key: str, reference: Path) -> None:
-    text = page(key, reference)
+def test_every_page_renders(key: str, derived: Path) -> None:
+    text = page(key, derived)
     assert text.count("### ") >= 2
     assert "leaves out the analysis" not in text
     assert not re.search(
@@ -50,8 +44,8 @@ def test_every_page_renders(key: str, reference: Path) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_page_renders_without_a_run(key: str, tmp_path: Path, reference: Path) -> None:
-    text = prose.of_paper(folder.HOME / key, tmp_path, reference)
+def test_every_page_renders_without_a_run(key: str, tmp_path: Path, derived: Path) -> None:
+    text = prose.of_paper(folder.HOME / key, tmp_path, derived)
     assert text.startswith(prose.SHORT)
 
 
@@ -80,9 +74,9 @@ def test_no_number_is_typed_by_hand(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_table_has_as_many_cells_in_each_line(key: str, reference: Path) -> None:
+def test_every_table_has_as_many_cells_in_each_line(key: str, derived: Path) -> None:
     heads = 0
-    for line in page(key, reference).splitlines():
+    for line in page(key, derived).splitlines():
         if line.startswith("|"):
             heads = heads or line.count("|")
             assert line.count("|") == heads, line
@@ -90,10 +84,9 @@ def test_every_table_has_as_many_cells_in_each_line(key: str, reference: Path) -
             heads = 0
 
 
-def test_a_guard_that_fails_names_the_page_and_the_statement(
-    tmp_path: Path, reference: Path
-) -> None:
-    kept = shutil.copytree(reference / "fu2024/baselines", tmp_path / "fu2024/baselines")
+def test_a_guard_that_fails_names_the_page_and_the_statement(tmp_path: Path, derived: Path) -> None:
+    shutil.copytree(derived / "strong/mnist", tmp_path / "strong/mnist")
+    kept = shutil.copytree(derived / "fu2024/mnist", tmp_path / "fu2024/mnist")
     path = kept / "claims/claims.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -108,36 +101,36 @@ def test_a_guard_that_fails_names_the_page_and_the_statement(
     assert str(error.value).endswith("no longer true: every mean is within a point of the print")
 
 
-def test_a_page_says_what_its_tables_say(reference: Path) -> None:
-    text = " ".join(page("zhou2022", reference).split())
+def test_a_page_says_what_its_tables_say(derived: Path) -> None:
+    text = " ".join(page("zhou2022", derived).split())
     for method, said in (("fsdp-central", "it has"), ("fsdp-certified", "`fsdp-certified`, has")):
         where = {"method": method, "epsilon": "2.0"}
-        row = held(reference, "fsdp-compare", "zhou2022/mnist/tables", **where)
+        row = held(derived, "fsdp-compare", "zhou2022/mnist/tables", **where)
         mean = float(row["accuracy_mean"])
         assert f"{said} {mean:.1f} ± {float(row['ci_high']) - mean:.1f} %" in text
     part = {"claim": "closes-gap-to-nonprivate", "part": "against dpsgd, epsilon 2"}
-    ahead = held(reference, "claims", "zhou2022/cifar10/claims", **part)
+    ahead = held(derived, "claims", "zhou2022/cifar10/claims", **part)
     assert f"{float(ahead['difference']):+.2f} [" in text
-    priced = reference / "zhou2022/prices/tables/privacy-loss.csv"
+    priced = derived / "zhou2022/cifar10/tables/privacy-loss.csv"
     with priced.open(encoding="utf-8", newline="") as file:
         residuals = [float(row["residual"]) for row in csv.DictReader(file)]
     assert f"goes from {min(residuals):.2f} to {max(residuals):.2f}." in text
 
 
-def test_a_table_of_a_page_has_its_kept_and_its_printed_numbers(reference: Path) -> None:
-    where = {"variant": "model=mnist-cnn-tanh", "epsilon": "2.0"}
-    row = held(reference, "strong", "fu2024/baselines/tables", **where)
+def test_a_table_of_a_page_has_its_kept_and_its_printed_numbers(derived: Path) -> None:
+    where = {"model": "mnist-cnn-tanh", "epsilon": "2.0"}
+    row = held(derived, "strong", "strong/mnist/tables", **where)
     mean = float(row["accuracy_mean"])
     [line] = [
         line
-        for line in page("fu2024", reference).splitlines()
+        for line in page("fu2024", derived).splitlines()
         if line.startswith("| tempered sigmoid | 2 | 97.87 |")
     ]
     assert f"| {mean:.1f} ± {float(row['ci_high']) - mean:.1f} | {mean - 97.87:+.2f} [" in line
 
 
-def test_formulas_stand_beside_what_they_are(reference: Path) -> None:
-    text = " ".join(page("composition-text", reference).split())
+def test_formulas_stand_beside_what_they_are(derived: Path) -> None:
+    text = " ".join(page("composition-text", derived).split())
     epsilon, slack, k = 0.1, 1e-6, 1000
     advanced = epsilon * math.sqrt(2 * k * math.log(1 / slack)) + k * epsilon * math.expm1(epsilon)
     assert f"says ε {k * epsilon:.4g}, and advanced {advanced:.4g}." in text

@@ -33,8 +33,9 @@ def named(pairs):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_paper_says_what_it_is_and_what_was_read(key):
     found = paper(key)
-    for name in ("title", "read", "summary", "choices", "claims"):
+    for name in ("title", "read", "summary", "choices"):
         assert found[name], name
+    assert found["claims"] or not found.get("citation")  # a folder of our own claims nothing
     citation = found.get("citation", {"type": "none", "authors": ["nobody"]})
     assert citation["type"]
     assert citation["authors"]

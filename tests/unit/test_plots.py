@@ -1,4 +1,4 @@
-"""What the figures draw is what the runs say."""
+"""What the figures of accuracy draw is what the runs say."""
 
 import io
 import itertools
@@ -13,15 +13,28 @@ import synthetic
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from plotted import GRID, INF, below, compare, inside, lines, marks, segments, value
+from plotted import (
+    GRID,
+    INF,
+    below,
+    by_method,
+    compare,
+    draw,
+    inside,
+    lines,
+    marks,
+    segments,
+    ticks,
+    titles,
+    uncertified,
+    value,
+)
 from scipy import stats
 from synthetic import cell, study
 
-from dpfl.figures import ends, looks, saving
-from dpfl.figures.kinds import accuracy, bounds, clients, convergence, rates, schedule, variants
-from dpfl.report import reader
-
-HEADER = bytes([137]) + b"PNG"
+from dpfl.figures import ends, looks
+from dpfl.figures.drawn import FORMATS
+from dpfl.report import pictures
 
 
 def hollow(line: Line2D) -> bool:
@@ -32,146 +45,110 @@ def legend_of(figure) -> list[str]:
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
-def test_accuracy_shows_means_and_intervals(tmp_path: Path) -> None:
-    ax = accuracy.draw(compare(tmp_path), tmp_path).figure.axes[0]
-    sgd = lines(ax)["SGD"]
-    assert sgd.get_ydata() == pytest.approx([90.2, 95.2, 99.0])
-    assert np.round(sgd.get_xdata()).tolist() == [0, 1, 2]
+def student(sample: list[float]) -> list[float]:
+    """The ends of Student's 95 % interval, as scipy has it."""
+    return [*stats.ttest_1samp(sample, 0).confidence_interval(0.95)]
+
+
+def test_accuracy_shows_means_intervals_and_numbers(tmp_path: Path) -> None:
+    drawn = compare("accuracy", tmp_path)
+    (ax,) = drawn.figure.axes
+    assert marks(ax, "SGD")[:, 1] == pytest.approx([90.2, 95.2, 99.0])
+    assert np.round(marks(ax, "SGD")[:, 0]).tolist() == [0, 1, 2]
     sample = [100 * value({"epsilon": 2.0, "method": "sgd"}, s) for s in range(3)]
-    limits = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
     first = min(segments(ax), key=lambda s: s[0, 0])
-    assert sorted(first[:, 1]) == pytest.approx([limits.low, limits.high])
+    assert sorted(first[:, 1]) == pytest.approx(student(sample))
     assert len(segments(ax)) == 4  # one seed has no interval
+    row = drawn.data.query("method == 'sgd' and epsilon == 2").iloc[0]
+    assert row[["low", "high"]].tolist() == pytest.approx(student(sample))
+    assert [float(text) for text in row["seeds"].split()] == pytest.approx(sample)
+    assert (row["n"], row["trained"], row["certified"]) == (3, 3, True)
 
 
 def test_accuracy_puts_the_non_private_runs_apart_at_the_right(tmp_path: Path) -> None:
-    ax = accuracy.draw(compare(tmp_path), tmp_path).figure.axes[0]
-    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert ticks == ["2\nn = 3", "8\nn = 3", "non-private\nn = 1"]
-    last = [lines(ax)[name].get_xydata()[-1] for name in ("SGD", "CAdabelief")]
+    (ax,) = compare("accuracy", tmp_path).figure.axes
+    assert ticks(ax.xaxis) == ["2\nn = 3", "8\nn = 3", "non-private\nn = 1"]
+    last = [marks(ax, name)[-1] for name in ("SGD", "CAdabelief")]
     assert [y for _, y in last] == pytest.approx([99.0, 99.5])
     assert all(1.5 < x < 2.5 for x, _ in last)
     joined = [line for line in ax.lines if line.get_label() == "_line"]
     assert [max(line.get_xdata()) < 1.5 for line in joined] == [True, True]
 
 
-def test_a_mean_far_below_all_others_stands_at_the_edge_with_its_value(tmp_path: Path) -> None:
-    values = {"sgd": 0.93, "adam": 0.94, "adabelief": 0.95, "cadabelief": 0.96, "sgd-ema": 0.5}
-    cells = [cell(method, 2.0, 2) for method in values]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]]})
-    ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
-    assert ax.get_ylim()[0] > 85
-    assert [text.get_text() for text in inside(ax)] == ["50.0"]
-
-
-def test_runs_that_failed_are_counted_at_the_edge_and_in_no_mean(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3), cell("adabelief", 2.0, 3)]
-    values = {"sgd": [0.907, 0.557, 0.114], "adam": [0.9, 0.91, 0.92], "adabelief": [0.1] * 3}
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]][s]})
-    drawn = accuracy.draw(study(cells), tmp_path)
-    ax = drawn.figure.axes[0]
-    assert [text.get_text() for text in inside(ax)] == ["2/3 failed", "3/3 failed"]
+def test_what_failed_or_lies_far_below_stands_at_the_edge(tmp_path: Path) -> None:
+    values = {
+        "sgd": [0.907, 0.557, 0.114],
+        "adam": [0.9, 0.91, 0.92],
+        "adabelief": [0.1] * 3,
+        "cadabelief": [0.86, 0.89, 0.83],
+        "sgd-ema": [0.5] * 3,
+        "dpsgd": [0.91] * 3,
+        "fsdp": [0.9] * 3,
+    }
+    drawn = draw("accuracy", tmp_path, [cell(m, 2.0, 3) for m in values], by_method(values))
+    (ax,) = drawn.figure.axes
+    assert inside(ax) == ["2/3 failed", "3/3 failed", "← 50.0"]
     assert marks(ax, "SGD")[:, 1] == pytest.approx([90.7])
     assert "AdaBelief" not in lines(ax)
-    assert 85 < ax.get_ylim()[0] < 90
+    assert 80 < ax.get_ylim()[0] < 86 and 91 < ax.get_ylim()[1] < 100
+    assert any(abs(np.diff(s[:, 1])[0]) > 14 for s in segments(ax))
     assert drawn.data.set_index("method").loc["sgd", "seeds"] == "90.7"
     assert "AdaBelief (0 of 3 trained)" in drawn.words
 
 
-def test_two_seeds_are_two_dots_without_a_bar(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 2)]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + 0.02 * s})
-    ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
-    assert sorted(marks(ax, "_seeds")[:, 1]) == pytest.approx([90, 92])
-    assert segments(ax) == []
-
-
-def test_what_the_paper_prints_is_a_black_diamond(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["accuracy", "variants"])
+def test_what_is_printed_is_a_diamond_black_if_the_paper_ran_it(tmp_path: Path, kind) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    cells[0]["published"] = [
-        {"row": "SGD", "line": 2, "value": 96.5},
-        {"row": "SGD", "line": 3, "value": 96.5},
-    ]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
-    ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
-    (printed,) = [line for line in ax.lines if line.get_label() == "_printed"]
-    assert (printed.get_color(), printed.get_marker()) == ("black", "D")
-    assert printed.get_ydata() == pytest.approx([96.5])
-    assert printed.get_xdata() == pytest.approx(lines(ax)["SGD"].get_xdata())
-    assert ax.get_ylim()[1] > 96.5
-    assert "printed in the paper" in legend_of(ax.figure)
-    assert "stands beside" not in below(ax.figure)
-
-
-@pytest.mark.parametrize("plot", [accuracy, variants])
-def test_what_another_paper_prints_of_a_rerun_is_told_apart(tmp_path: Path, plot) -> None:
-    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    cells[0]["published"] = [{"row": "SGD", "line": 2, "value": 96.5, "by": ""}]
-    cells[1]["published"] = [{"row": "Adam", "line": 3, "value": 85.0, "by": "Poe (2021)"}]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
-    drawn = plot.draw(study(cells), tmp_path)
-    ax = drawn.figure.axes[0]
-    shown = [line for line in ax.lines if line.get_label() == "_printed"]
-    places = {line.get_color(): [*line.get_xdata(), *line.get_ydata()] for line in shown}
-    assert len(places) == 2 and 96.5 in places.pop("black")
-    (colour, place), *_ = places.items()
-    red, green, blue = to_rgb(colour)
-    assert red == green == blue > 0 and 85.0 in place
-    low, _ = sorted(ax.get_ylim() if plot is accuracy else ax.get_xlim())
-    assert low < 85
+    cells[0]["published"] = [{"row": "SGD", "line": n, "value": 96.5, "by": ""} for n in (2, 3)]
+    cells[1]["published"] = [{"row": "Adam", "line": 4, "value": 85.0, "by": "Poe (2021)"}]
+    drawn = draw(kind, tmp_path, cells)
+    (ax,) = drawn.figure.axes
+    assert {line.get_marker() for line in ax.lines if line.get_label() == "_printed"} == {"D"}
+    shown = {ln.get_color(): ln.get_xydata()[0] for ln in ax.lines if ln.get_label() == "_printed"}
+    own = marks(ax, "SGD" if kind == "accuracy" else "sgd")[0]
+    value, place = (1, 0) if kind == "accuracy" else (0, 1)
+    black = shown.pop("black")
+    assert (black[value], black[place]) == (96.5, own[place])
+    ((colour, grey),) = shown.items()
+    assert len({*to_rgb(colour)}) == 1 and grey[value] == 85.0
+    low, high = sorted(ax.get_ylim() if kind == "accuracy" else ax.get_xlim())
+    assert low < 85 and high > 96.5
     legend = legend_of(ax.figure)
     assert "printed in the paper" in legend and any("Poe (2021)" in text for text in legend)
     assert drawn.data[["printed", "rerun"]].to_numpy().tolist() == [["96.5", ""], ["", "85"]]
+    assert "stands beside" not in below(ax.figure)
 
 
-@pytest.mark.parametrize("plot", [accuracy, variants])
-def test_a_printed_number_beside_two_methods_says_which(tmp_path: Path, plot) -> None:
+@pytest.mark.parametrize("kind", ["accuracy", "variants"])
+def test_a_printed_number_beside_two_methods_says_which(tmp_path: Path, kind) -> None:
     cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    for own in cells:
-        own["published"] = [{"row": "their method", "line": 2, "value": 96.5}]
     for line, own in enumerate(cells, 3):
-        own["published"] += [{"row": "another", "line": line, "value": 96.0}]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
-    said = " ".join(below(plot.draw(study(cells), tmp_path).figure).split())
+        own["published"] = [
+            {"row": "their method", "line": 2, "value": 96.5},
+            {"row": "another", "line": line, "value": 96.0},
+        ]
+    said = below(draw(kind, tmp_path, cells).figure)
     assert "printed of their method stands beside each of SGD and Adam" in said
     assert said.count("stands beside") == 1  # a row of two numbers stands beside one method each
 
 
-@pytest.mark.parametrize("plot", [accuracy, variants])
-def test_marks_without_a_proof_are_hollow_and_the_figure_says_so(tmp_path: Path, plot) -> None:
-    cells = [cell(m, 2.0, 3) for m in ("dpsgd", "fsdp-central")]
-    synthetic.write(
-        tmp_path,
-        cells,
-        lambda c, s: {"eps_certified": 2.0 if c["method"] == "dpsgd" else None},
-    )
-    figure = plot.draw(study(cells), tmp_path).figure
-    found = {line.get_label(): hollow(line) for line in figure.axes[0].lines}
-    names = ("DP-SGD", "central FSDP") if plot is accuracy else ("dpsgd", "fsdp-central")
-    assert [found[name] for name in names] == [False, True]
-    assert {"with a proof", "no proof of ε"} <= set(legend_of(figure))
-
-
-def test_lines_without_a_proof_are_dashed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["accuracy", "variants", "convergence"])
+def test_what_has_no_proof_is_hollow_and_the_figure_says_so(tmp_path: Path, kind) -> None:
     cells = [cell(m, 2.0, 1) for m in ("dpsgd", "fsdp-central")]
-    synthetic.write(
-        tmp_path,
-        cells,
-        lambda c, s: {"eps_certified": 2.0 if c["method"] == "dpsgd" else None},
-    )
-    found = lines(convergence.draw(study(cells), tmp_path).figure.axes[0])
-    assert found["DP-SGD"].get_linestyle() == "-" and not hollow(found["DP-SGD"])
-    assert found["central FSDP"].get_linestyle() == "--" and hollow(found["central FSDP"])
+    figure = draw(kind, tmp_path, cells, uncertified("fsdp-central")).figure
+    names = ("dpsgd", "fsdp-central") if kind == "variants" else ("DP-SGD", "central FSDP")
+    found = lines(figure.axes[0])
+    assert [hollow(found[name]) for name in names] == [False, True]
+    if kind == "convergence":
+        assert [found[name].get_linestyle() for name in names] == ["-", "--"]
+    assert {"with a proof", "no proof of ε"} <= set(legend_of(figure))
 
 
 def test_methods_of_the_same_runs_are_one_line(tmp_path: Path) -> None:
     cells = [cell(m, e, 2) for m in ("none", "s", "m") for e in (2.0, 8.0)]
     for own, other in zip(cells[2:4], cells[:2], strict=True):
         own["runs"] = other["runs"]
-    synthetic.write(
-        tmp_path, cells, lambda c, s: {"eps_certified": None} if c["method"] == "m" else {}
-    )
-    ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
+    (ax,) = draw("accuracy", tmp_path, cells, uncertified("m")).figure.axes
     assert set(lines(ax)) >= {"none = s", "m"}
     assert "s" not in lines(ax) and hollow(lines(ax)["m"])
 
@@ -179,8 +156,7 @@ def test_methods_of_the_same_runs_are_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("letters", [1, 20, 60])
 def test_a_legend_is_as_wide_as_the_figure_at_most(tmp_path: Path, letters: int) -> None:
     cells = [cell(letter * letters, 2.0, 1) for letter in "abcdefgh"]
-    synthetic.write(tmp_path, cells, lambda c, s: {})
-    figure = variants.draw(study(cells, title="word " * 60), tmp_path).figure
+    figure = draw("variants", tmp_path, cells, title="word " * 60).figure
     (legend,) = figure.legends
     figure.savefig(io.BytesIO())
     assert legend.get_window_extent().width <= figure.bbox.width
@@ -190,8 +166,7 @@ def test_a_legend_is_as_wide_as_the_figure_at_most(tmp_path: Path, letters: int)
 @pytest.mark.parametrize("count", [1, 6, 20])
 def test_names_at_the_ends_of_lines_do_not_overlap(tmp_path: Path, count: int) -> None:
     cells = [cell(f"method-{number}", 2.0, 1) for number in range(count)]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9})
-    figure = accuracy.draw(study(cells), tmp_path).figure
+    figure = draw("accuracy", tmp_path, cells).figure
     figure.savefig(io.BytesIO())
     (ax,) = figure.axes
     spans = [text.get_window_extent() for text in ax.texts if text.get_text() in lines(ax)]
@@ -202,115 +177,143 @@ def test_names_at_the_ends_of_lines_do_not_overlap(tmp_path: Path, count: int) -
     assert all(span.x1 <= figure.bbox.width for span in spans)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ([0.5], [0.5]),
-        ([0.5, 0.5], [0.5, 0.6]),
-        ([1.0, 1.0, 0.2], [0.9, 1.0, 0.2]),
-        ([0.0, 0.05, 0.9], [0.0, 0.1, 0.9]),
-    ],
-)
-def test_names_are_spread_in_their_order(wanted: list, expected: list) -> None:
-    assert ends.spread(wanted, 0.1) == pytest.approx(expected)
+def test_names_are_spread_in_their_order_and_stay_near() -> None:
+    near = {(0.5, 0.5): [0.5, 0.6], (1.0, 1.0, 0.2): [0.9, 1.0, 0.2], (0, 0.05, 0.9): [0, 0.1, 0.9]}
+    for wanted, expected in near.items():
+        assert ends.spread(wanted, 0.1) == pytest.approx(expected)
 
 
-def test_a_huge_interval_does_not_stretch_the_accuracy_figure(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3)]
-    values = {"sgd": [0.9, 0.9, 0.9], "adam": [0.86, 0.89, 0.83]}
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]][s]})
-    ax = accuracy.draw(study(cells), tmp_path).figure.axes[0]
-    low, high = ax.get_ylim()
-    assert 80 < low < 88 and 90 < high < 100
-    assert any(abs(np.diff(s[:, 1])[0]) > 14 for s in segments(ax))
+def test_variants_show_a_mark_and_an_interval_each(tmp_path: Path) -> None:
+    states = {"persist": 0.95, "reset": 0.93, "server": 0.94}
+    cells = [cell("cadabelief", 2.0, 3, state=s) for s in states]
+    cells += [cell("adabelief", 2.0, 1, state="persist"), cell("adabelief", 8.0, 1, state="reset")]
+
+    def outcome(own: dict, seed: int) -> dict:
+        return {"accuracy": states[own["variant"]["state"]] + 0.01 * seed}
+
+    drawn = draw("variants", tmp_path, cells, outcome)
+    left, right = drawn.figure.axes
+    assert ticks(left.yaxis) == ["persist", "reset", "server"]
+    own = marks(left, "cadabelief")
+    assert own[:, 0] == pytest.approx([96, 94, 95])
+    assert np.round(own[:, 1]).tolist() == [0, 1, 2]
+    assert segments(left)[0][:, 0] == pytest.approx(student([95, 96, 97]))
+    assert len(segments(left)) == 3
+    assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
 
 
-def test_methods_do_not_share_colour_or_marker_and_keep_them() -> None:
-    cells = [cell(method, 2.0, 1) for method in "abcdefghij"]
-    found = looks.of_study(study(cells))
-    for part in ("colour", "marker"):
-        assert len({getattr(look, part) for look in found.values()}) == len(found) == 10
-    assert len({looks.look(number) for number in range(100)}) == 100
-    other = study([cells[7], cells[2]], method_numbers={"h": 7, "c": 2})
-    assert list(looks.of_study(other).items()) == [("c", found["c"]), ("h", found["h"])]
-    assert looks.of_study(other | {"cells": [*cells[:1], *other["cells"]]})["a"] == looks.look(8)
+def test_the_first_of_several_settings_has_panels_in_its_colour(tmp_path: Path) -> None:
+    pairs = [(m, c) for m in ("dpsgd", "fsdp-central") for c in ("clip-1", "mean", "median")]
+    cells = [cell("alongside", 8.0, 3, mechanism=m, clipping=c, optimizer="sgd") for m, c in pairs]
+    drawn = draw("variants", tmp_path, cells)
+    upper, lower = drawn.figure.axes
+    assert titles([upper, lower]) == ["DP-SGD, ε = 8, n = 3", "central FSDP, ε = 8, n = 3"]
+    assert ticks(lower.yaxis) == ["clip-1", "mean", "median"]
+    for ax, method in ((upper, "dpsgd"), (lower, "fsdp-central")):
+        assert lines(ax)["alongside"].get_color() == looks.of_method(method).colour
+    assert "In all of it: optimizer SGD." in below(drawn.figure)
+    assert drawn.data["series"].tolist()[3] == "central FSDP, clip-1"
 
 
-def test_convergence_shows_mean_and_extremes_of_the_seeds(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 3), cell("adam", 2.0, 3), cell("sgd", INF, 1)]
-    synthetic.write(tmp_path, cells, lambda c, s: {"curve": lambda t: 0.1 + 0.2 * t + 0.01 * s})
-    figure = convergence.draw(study(cells), tmp_path).figure
-    private, free = figure.axes
-    assert private.get_title("left") == "ε = 2, n = 3"
-    assert free.get_title("left") == "non-private (ε = ∞), n = 1"
-    assert lines(private)["SGD"].get_xdata().tolist() == [0, 1, 2, 3, 4]
-    assert lines(private)["SGD"].get_ydata() == pytest.approx([11, 31, 51, 71, 91])
-    band = private.collections[0].get_paths()[0].vertices
-    assert band[band[:, 0] == 2][:, 1].min() == pytest.approx(50)
-    assert band[band[:, 0] == 2][:, 1].max() == pytest.approx(52)
+def test_a_variant_that_never_trains_stands_at_the_edge_of_a_shared_frame(tmp_path: Path) -> None:
+    cells = [cell("sgd", e, 2, rank=rank) for e in (2.0, 8.0) for rank in (10, 50, 200, 500)]
+
+    def outcome(own: dict, seed: int) -> dict:
+        rank, epsilon = own["variant"]["rank"], own["epsilon"]
+        lost = (rank, epsilon) == (50, 2.0) or (rank, epsilon, seed) == (200, 8.0, 0)
+        return {"accuracy": 0.1 if lost else 0.96 + seed / 100}
+
+    left, right = draw("variants", tmp_path, cells, outcome).figure.axes
+    assert (inside(left), inside(right)) == (["2/2 failed"], ["1/2 failed"])
+    assert len(marks(left, "sgd")) == 3
+    assert sorted(marks(right, "sgd")[:, 0]) == pytest.approx([96.5, 96.5, 96.5, 97])
+    assert len(marks(left, "_seeds")) == 6 and segments(left) == []  # two seeds have no interval
+    assert left.get_xlim() == right.get_xlim()
+    assert 90 < left.get_xlim()[0] < 96.5 < left.get_xlim()[1] <= 101
 
 
-def test_a_run_that_ended_early_keeps_its_last_accuracy_in_the_mean(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 2)]
-    reached = {0: 0.6, 1: 0.8}
-    synthetic.write(
-        tmp_path,
-        cells,
-        lambda c, s: {"curve": lambda t: reached[s] + 0.02 * t, "rounds": 2 if s else 4},
-    )
-    [ax] = convergence.draw(study(cells), tmp_path).figure.axes
-    line = lines(ax)["SGD"]
-    assert line.get_xdata().tolist() == [0, 1, 2, 3, 4]
-    assert line.get_ydata() == pytest.approx([70, 72, 74, 75, 76])
+def by_clients(tmp_path: Path, *epsilons: float):
+    cells = [cell(m, e, 3, clients=n) for m in "ab" for e in epsilons for n in (20, 400)]
+    cells = [own | {"unit": "client"} for own in cells]
+
+    def outcome(own: dict, seed: int) -> dict:
+        return {"accuracy": 0.5 + 0.001 * own["variant"]["clients"] + 0.01 * seed}
+
+    return draw("clients", tmp_path, cells, outcome).figure
 
 
-@pytest.mark.parametrize("best", [0.5, 0.98])
-def test_convergence_stretches_only_high_accuracies(tmp_path: Path, best: float) -> None:
-    cells = [cell("sgd", 2.0, 1)]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": best})
-    ax = convergence.draw(study(cells), tmp_path).figure.axes[0]
-    assert ax.get_yscale() == ("function" if best > 0.8 else "linear")
+def test_clients_show_means_and_intervals_beside_training_without_privacy(tmp_path: Path) -> None:
+    figure = by_clients(tmp_path, 2.0, 8.0, INF)
+    left, right = figure.axes
+    assert titles([left, right]) == ["ε = 2, n = 3", "ε = 8, n = 3"]
+    assert marks(left, "a")[:, 1] == pytest.approx([53, 91])
+    assert marks(left, "a")[:, 0] == pytest.approx([20, 400], rel=0.03)
+    first = min(segments(left), key=lambda s: s[0, 0])
+    assert sorted(first[:, 1]) == pytest.approx(student([52, 53, 54]))
+    assert len(segments(left)) == 4
+    assert left.get_xscale() == "log" and ticks(left.xaxis) == ["20", "400"]
+    assert lines(right)["_free a"].get_linestyle() == "-"
+    assert lines(right)["_free a"].get_ydata() == pytest.approx([53, 91])
+    assert "whole clients protected" in below(figure)
 
 
-WORST_CASES = {
-    "accuracy": (accuracy, [cell(m, e, 3) for m in "abcdefgh" for e in (0.5, 1, 2, 4, 8, INF)]),
-    "convergence": (convergence, [cell(m, e, 3) for m in "abcd" for e in (0.5, 1, 2, 4, 8, INF)]),
-    "variants": (
-        variants,
-        [cell("sgd", e, 3, rank=r) for e in (0.5, 1, 2, 4, 8) for r in (10, 500)],
-    ),
-    "bounds": (bounds, [cell("cadabelief", e, 1, r=r) for e in (2, 8, INF) for r in (1, 2, 3)]),
-    "rates": (rates, [cell(m, e, 1, rate=g) for m in "abcde" for e in (2, 8) for g in GRID]),
-    "clients": (clients, [cell("a", e, 3, clients=n) for e in (1, 2, 4, 8) for n in (20, 400)]),
-    "schedule": (schedule, [cell("sgd", e, 3, budget=b) for e in (2, 8) for b in "abcd"]),
-}
+@pytest.mark.parametrize("epsilon", [8.0, INF])
+def test_clients_without_non_private_runs_or_with_nothing_else(tmp_path: Path, epsilon) -> None:
+    [ax] = by_clients(tmp_path, epsilon).axes
+    assert marks(ax, "b")[:, 1] == pytest.approx([53, 91])
+    assert not any(len(line.get_xdata()) for name, line in lines(ax).items() if "_free" in name)
 
 
-@pytest.mark.parametrize("name", WORST_CASES)
-def test_the_smallest_text_can_be_read_where_a_page_shows_the_figure(tmp_path: Path, name) -> None:
-    plot, cells = WORST_CASES[name]
-    outcome = {"final_validation_accuracy": 0.9} if name == "rates" else {}
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + s / 100} | outcome)
-    figure = plot.draw(study(cells, title="A title of some words"), tmp_path).figure
+def test_clients_draw_a_line_per_value_of_what_else_is_varied(tmp_path: Path) -> None:
+    cells = [cell("a", 8.0, 1, clipping=c, clients=n) for c in ("one", "two") for n in (20, 400)]
+    [ax] = draw("clients", tmp_path, cells).figure.axes
+    one, two = lines(ax)["a, clipping=one"], lines(ax)["a, clipping=two"]
+    assert one.get_color() != two.get_color() and one.get_marker() != two.get_marker()
+
+
+WORST_CASES = [
+    ("accuracy", [cell(m, e, 3) for m in "abcdefgh" for e in (0.5, 1, 2, 4, 8, INF)]),
+    ("convergence", [cell(m, e, 3) for m in "abcd" for e in (0.5, 1, 2, 4, 8, INF)]),
+    ("variants", [cell("sgd", e, 3, rank=r) for e in (0.5, 1, 2, 4, 8) for r in (10, 500)]),
+    ("bounds", [cell("cadabelief", e, 1, r=r) for e in (2, 8, INF) for r in (1, 2, 3)]),
+    ("rates", [cell(m, e, 1, rate=g) for m in "abcde" for e in (2, 8) for g in GRID]),
+    ("clients", [cell("a", e, 3, clients=n) for e in (1, 2, 4, 8) for n in (20, 400)]),
+    ("schedule", [cell("sgd", e, 3, budget=b) for e in (2, 8) for b in "abcd"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "cells"), WORST_CASES)
+def test_the_smallest_text_can_be_read_where_a_page_shows_it(tmp_path: Path, kind, cells) -> None:
+    more = {"final_validation_accuracy": 0.9} if kind == "rates" else {}
+    figure = draw(kind, tmp_path, cells, lambda c, s: {"accuracy": 0.9 + s / 100} | more).figure
     png = tmp_path / "figure.png"
-    figure.savefig(png, dpi=saving.FORMATS[".png"]["dpi"])
-    scale = reader.shown_width(png) / (96 * figure.get_figwidth())
+    figure.savefig(png, dpi=FORMATS[".png"]["dpi"])
+    scale = pictures.shown_width(png) / (96 * figure.get_figwidth())
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     smallest = min(texts, key=lambda text: text.get_fontsize())
     assert smallest.get_fontsize() * scale >= 6.9, smallest
 
 
-@pytest.mark.parametrize("figure", [accuracy, convergence, bounds, variants])
-def test_one_seed_is_enough(tmp_path: Path, figure) -> None:
-    made = compare(tmp_path, seeds=1)
-    buffer = io.BytesIO()
-    figure.draw(made, tmp_path).figure.savefig(buffer, format="png")
-    assert buffer.getvalue().startswith(HEADER)
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("audit", "no run was audited"),
+        ("bounds", "no run recorded a bounded rate"),
+        ("clients", "no study of the number of clients"),
+        ("schedule", "no run recorded its noise"),
+        ("surface", "a surface needs two numbers"),
+    ],
+)
+def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(tmp_path: Path, kind, told) -> None:
+    (ax,) = draw(kind, tmp_path, [cell("sgd", INF, 1)]).figure.axes
+    assert told in ax.texts[0].get_text()
 
 
 def test_the_driver_writes_all_of_a_figure_with_equal_bytes(tmp_path: Path, root: Path) -> None:
     path = tmp_path / "study.json"
-    path.write_text(json.dumps(compare(tmp_path, seeds=2)))
+    cells = [cell("sgd", 2.0, 2)]
+    synthetic.write(tmp_path, cells, lambda c, s: {})
+    path.write_text(json.dumps(study(cells)))
     for folder in ("a", "b"):
         arguments = ["--study", path, "--figure", "accuracy", "--runs", tmp_path]
         output = ["--output", tmp_path / folder / "accuracy"]

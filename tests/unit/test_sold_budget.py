@@ -65,7 +65,7 @@ def test_of_shuffled_batches_an_epoch_is_one_gaussian(table):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"statistics": 0}, "settings.statistics is 0, must be a number > 0"),
+        ({"statistics": 0}, "settings.statistics is 0, must be a finite number > 0"),
         ({"rows": []}, "settings.rows is .* at least one item"),
         (
             {"rows": [SETTINGS["rows"][0] | {"batch_size": 70000}]},

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpfl.judging import power
 from dpfl.runs import kept_runs
-from dpfl.seeds import outcomes
+from dpfl.seeds import fairness, outcomes, power
 from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
-from dpfl.tables import fairness
 
 PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ import results_folder
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 
-from dpfl.figures import style
+from dpfl.figures import drawn, style
 from dpfl.report import study_section
 from dpfl.report.reader import Folder
 
@@ -23,7 +23,7 @@ TITLES = [
 ]
 
 
-def drawn(figure: Figure) -> None:
+def save(figure: Figure) -> None:
     figure.savefig(io.BytesIO(), format="png")
 
 
@@ -40,8 +40,8 @@ def test_a_figure_draws_a_title_as_it_stands(title, monkeypatch):
     monkeypatch.setattr(RendererAgg, "draw_text", spy)
     figure, _ = style.canvas()
     style.title(figure, title)
-    drawn(figure)
-    drawn(style.nothing(title))
+    save(figure)
+    save(drawn.nothing(title).figure)
     assert [pair for pair in seen if title in pair[0]] == [(title, False)] * 2
 
 
@@ -67,6 +67,6 @@ def test_a_page_shows_a_title_as_text(title, tmp_path):
     file = next((results / "studies").rglob("*.json"))
     own = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(own | {"title": title}), encoding="utf-8")
-    page = Tags(study_section.of_study(own["name"], Folder(results), results / "reports"))
+    page = Tags(study_section.of_study(own["name"], Folder(results)))
     assert title in page.text
     assert "script" not in page.tags

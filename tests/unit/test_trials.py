@@ -7,9 +7,9 @@ import pytest
 import synthetic
 from synthetic import cell, study
 
-from dpfl.contracts.points import Point
 from dpfl.privacy import selection
-from dpfl.tables import columns_shown, rendering, results, study_table, trials
+from dpfl.tables import rendering, results, study_table, trials
+from dpfl.words import columns
 
 CALIBRATION = {
     "delta": 1e-5,
@@ -48,7 +48,7 @@ def test_every_trial_has_a_row_and_one_of_each_cell_is_chosen(made):
     *_, tried = made
     assert len(tried) == 4 + 3
     assert tried["validation_accuracy"].tolist() == pytest.approx([50, 90, 88, 40, 50, 70, 90])
-    assert tried["chosen"].tolist() == ["", "chosen", "", "", "", "", "chosen"]
+    assert tried.index[tried["chosen"]].tolist() == [1, 6]
     assert tried["seeds"].tolist() == ["0 1"] * 4 + ["0"] * 3
     assert tried["n"].tolist() == [2] * 4 + [1] * 3
 
@@ -56,24 +56,24 @@ def test_every_trial_has_a_row_and_one_of_each_cell_is_chosen(made):
 def test_a_choice_has_its_distance_to_the_next_value_and_the_spread_around_it(made):
     *_, tuned, _ = made
     first = tuned.iloc[0]
-    assert (first["values"], first["runs"], first["edge"]) == ("rate=0.1", 8, "")
+    assert (first["rate"], first["runs"], first["edge"]) == (0.1, 8, "")
     assert first["factor"] == pytest.approx(10)
     assert first["spread"] == pytest.approx(40)  # 50, 90 and 88: the fourth is no neighbour
 
 
 def test_a_value_of_zero_is_no_distance():
-    tried = [Point({"momentum": value}, (0.5,)) for value in (0.0, 0.1, 0.9)]
-    assert trials._factor("momentum", tried[1], tried) == pytest.approx(9)
-    assert trials._factor("momentum", tried[0], tried) == math.inf
+    ladder = [0.0, 0.1, 0.9]
+    assert trials._factor(0.1, ladder) == pytest.approx(9)
+    assert trials._factor(0.0, ladder) == math.inf
 
 
 def test_a_choice_at_the_end_is_marked_in_the_main_table(made):
     _, shown, tuned, _ = made
     assert tuned["edge"].tolist() == ["", "rate"]
     marked = trials.marked(shown, tuned)
-    _, lines = rendering.readable(marked, columns_shown.CELLS)
+    _, lines = rendering.readable(marked, columns.CELLS)
     assert ["(at the edge)" in " ".join(line) for line in lines] == [False, True, False]
-    _, grid = rendering.grid(marked)
+    _, grid = rendering.grid(marked, [])
     assert [text.endswith(" (at the edge)") for text in grid[0][1:]] == [False, True]
 
 

@@ -1,14 +1,8 @@
 """The shipped rule of tuning seldom makes two equally good methods look different."""
 
-import re
-
 import numpy as np
 import pytest
 import tuning_simulation as simulation
-import yaml
-
-from dpfl.checks import config as configuration
-from dpfl.papers import folder
 
 
 @pytest.fixture(scope="module")
@@ -64,46 +58,3 @@ def test_a_curve_loses_what_its_sides_say():
 
 def test_the_documented_table_is_that_of_the_simulation(root):
     assert simulation.table() in (root / "docs" / "statistics.md").read_text(encoding="utf-8")
-
-
-def text_of(root, page):
-    return " ".join((root / "docs" / page).read_text(encoding="utf-8").split())
-
-
-def test_the_numbers_beside_the_table_are_those_of_the_simulation(root, shipped, five_rates):
-    (low, high), sds = simulation.COST, simulation.DIFFERENCE_SD
-    times = [own[f"above 0, {key}"] / 0.025 for own in (shipped, five_rates) for key in sds]
-    for words in (
-        f"a factor of {simulation.AWAY:g} away from the best rate costs {low:g} to {high:g} points",
-        f"(sd {simulation.TRIAL_SD:g} points)",
-        f"an sd of {sds['paired']:g} points (paired) or {sds['unpaired']:g} (unpaired)",
-        f"half the margin of {simulation.MARGIN:g} point (",
-        f"about {min(times):.0f} to {max(times):.0f} times as frequent",
-    ):
-        assert words in text_of(root, "statistics.md")
-
-
-def test_what_does_not_bisect_at_larger_scales_is_named(root):
-    grids, untuned = set(), set()
-    for made in of_larger_scales(root):
-        studies = made["studies"]
-        for name in studies.keys() & made["select"]:
-            source = studies[name].get("tuned_by")
-            if source and "tuning" not in studies[source]:
-                grids.add(source)
-            if not source and studies[name]["kind"] != "rates":
-                untuned.add(name)
-    said = re.search(
-        r"From a grid alone choose (.*?)\. Not tuned are (.*?)\. ", text_of(root, "tuning.md")
-    )
-    assert set(re.findall(r"`([\w-]+)`", said[1])) == grids
-    assert set(re.findall(r"`([\w-]+)`", said[2])) == untuned | {"mnist"}
-
-
-def of_larger_scales(root):
-    """Yield every paper as it is at each scale but the demonstration."""
-    default = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    for key in folder.names():
-        for scale in folder.load(key).scales:
-            if scale != "demo":
-                yield configuration.composed(default | {"papers": [key], "scale": scale})[key]

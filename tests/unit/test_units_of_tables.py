@@ -10,7 +10,7 @@ from tabled import INF
 
 from dpfl.base.errors import UserError
 from dpfl.report import values
-from dpfl.tables import columns_shown, comparisons, rendering, results, study_table
+from dpfl.tables import comparisons, rendering, results, study_table
 from dpfl.words import cell_words
 
 
@@ -47,8 +47,8 @@ def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
-    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
-    rendering.write(tmp_path / "compared", compared, columns_shown.COMPARISONS, "client")
+    rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
+    rendering.write(tmp_path / "compared", compared, rendering.columns_of(compared, "comparisons"))
     heads = (tmp_path / "main.md").read_text().splitlines()[0]
     assert [h.strip() for h in heads.strip("|").split("|") if "ε" in h] == [
         *("ε (client)", "ε claimed (client)", "ε certified (client)", "ε audited (client)")
@@ -56,7 +56,9 @@ def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> No
     tex = (tmp_path / "main.tex").read_text()
     assert r"$\varepsilon$ certified (client)" in tex
     assert "| ε (client) |" in (tmp_path / "compared.md").read_text()
-    assert rendering.grid(table)[0] == ["method", "ε = 2 (client)", "non-private"]
+    assert rendering.grid(table, ["clients"])[0] == [
+        *("method", "clients", "ε = 2 (client)", "non-private")
+    ]
 
 
 def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
     made = study(cells)
     runs = results.frame(made, tmp_path)
     table = study_table.cells(made, runs)
-    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     lines = (tmp_path / "main.md").read_text().splitlines()
     shown = [[text.strip() for text in line.split("|")] for line in lines]
     at = shown[0].index("ε certified")
@@ -81,16 +83,15 @@ def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
 
 def test_csv_heads_do_not_depend_on_the_unit(tmp_path: Path) -> None:
     table, compared = client_cells(tmp_path / "runs")
-    rendering.write(tmp_path / "main", table, columns_shown.CELLS)
+    rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     back = values.read(tmp_path / "main.csv")
-    assert set(back.columns) - {"clients"} == set(study_table.COLUMNS)
-    assert set(back["unit"]) == {"client"}
-    assert list(compared.columns) == comparisons.COLUMNS
+    assert set(back.columns) - {"clients"} == set(results.declared("cells"))
+    assert set(back["unit"]) == set(compared["unit"]) == {"client"}
 
 
 def test_two_units_never_share_a_table(tmp_path: Path) -> None:
     table, _ = client_cells(tmp_path / "runs")
     mixed = pd.concat([table, table.assign(unit="example")])
-    for shown in (lambda: rendering.grid(mixed), lambda: rendering.write(tmp_path, mixed, {})):
+    for shown in (lambda: rendering.grid(mixed, []), lambda: rendering.write(tmp_path, mixed, {})):
         with pytest.raises(UserError, match="units client and example"):
             shown()

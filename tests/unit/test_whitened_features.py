@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from dpfl import data, plugins
 from dpfl.data import (
+    _computed,
     _dead_leaves,
-    _derived,
     _patches,
     _scattering,
     _whitening,
@@ -42,24 +42,6 @@ def arrays(train, test):
 # --- Dead leaves
 
 
-def slope(pictures):
-    """Return the exponent of the radial power spectrum, windowed against the edges."""
-    size = pictures.shape[-1]
-    window = np.hanning(size)[:, None] * np.hanning(size)
-    power = np.abs(np.fft.fft2((pictures[:, 0] - pictures.mean()) * window)) ** 2
-    along = np.fft.fftfreq(size, 1 / size)
-    frequency = np.hypot(along[:, None], along).round()
-    radii = np.arange(2, size // 2 - 2)
-    means = [power.mean(0)[frequency == radius].mean() for radius in radii]
-    return np.polyfit(np.log(radii), np.log(means), 1)[0]
-
-
-def test_power_falls_like_that_of_natural_pictures():
-    """With an exponent near -2 (Field 1987); white noise has a flat spectrum."""
-    assert -2.6 < slope(_dead_leaves.pictures(100, (1, 32, 32))) < -1.6
-    assert abs(slope(noise(100, (1, 32, 32)))) < 0.3
-
-
 def test_pictures_are_the_same_everywhere_and_more_of_them_begin_alike():
     pictures = _dead_leaves.pictures(60, (3, 12, 12))
     assert pictures.shape == (60, 3, 12, 12) and pictures.dtype == np.uint8
@@ -70,15 +52,6 @@ def test_pictures_are_the_same_everywhere_and_more_of_them_begin_alike():
     assert told.stdout.strip() == str(pictures[:1].tolist())
 
 
-def test_places_and_colours_are_alike():
-    pictures = _dead_leaves.pictures(600, (3, 12, 12)).astype(float)
-    spread = 255 / 12**0.5
-    assert np.abs(pictures.mean(0) - 127.5).max() < 5 * spread / 600**0.5
-    assert np.abs(pictures.std(0) - spread).max() < 0.15 * spread
-    colours = np.corrcoef(pictures.transpose(1, 0, 2, 3).reshape(3, -1))
-    assert np.abs(colours - np.eye(3)).max() < 0.1
-
-
 # --- Whitening
 
 
@@ -87,7 +60,7 @@ def test_channels_are_white_but_for_the_shrinkage():
     mix = torch.randn(5, 5, generator=generator)
     rows = torch.randn(200, 3, 4, 5, generator=generator) @ mix.T + 7
     features = rows.permute(0, 3, 1, 2)
-    whiten = _whitening.of(features, 0.1)
+    whiten = _whitening.whitening(features, 0.1)
     found = torch.stack([whiten(one) for one in features]).permute(0, 2, 3, 1).reshape(-1, 5)
     covariance = np.cov(rows.reshape(-1, 5).double().numpy().T, bias=True)
     values = np.linalg.eigvalsh(covariance)
@@ -126,17 +99,6 @@ def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
     assert not np.allclose(plain, twins, rtol=0.1)
 
 
-@pytest.mark.parametrize("name", ["cifar10-scatter-whitened", "cifar10-patches-scatter"])
-def test_a_mirrored_picture_of_cifar10_has_the_same_features(name, few, monkeypatch):
-    module = plugins.load("data", name)
-    pictures = noise(3, (3, 32, 32))
-    both = arrays(pictures, np.ascontiguousarray(pictures[..., ::-1]))
-    monkeypatch.setattr(data, "read", lambda name, data_dir: both)
-    found = module.read(None)
-    assert found.train_inputs.shape == (3, *module.SHAPE)
-    np.testing.assert_allclose(found.test_inputs, found.train_inputs, rtol=2**-7, atol=1e-2)
-
-
 def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch):
     """Of 2 x 2 places of the mirrored mean; found by least squares, and tried on other pictures."""
     pictures = _dead_leaves.pictures(80, (3, 32, 32))[30:]
@@ -155,7 +117,7 @@ def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch
 def test_places_of_scattering_become_channels_beside_the_patches():
     patches = np.arange(2 * 3 * 2 * 2, dtype=np.float16).reshape(2, 3, 2, 2)
     scattered = np.arange(2 * 5 * 4 * 4, dtype=np.float16).reshape(2, 5, 4, 4)
-    found = _derived._beside(patches, scattered)
+    found = _computed._beside(patches, scattered)
     assert found.shape == (2, 3 + 4 * 5, 2, 2)
     assert np.array_equal(found[:, :3], patches)
     for place in range(4):  # a channel's four places within every cell, row by row

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from dpfl import data
 from dpfl.base.files import write_json
 from dpfl.clients.assignment import assign
 from dpfl.draws import streams
 from dpfl.privacy.calibration import Settings, calibrate
-from dpfl.training.inputs import Inputs
+from dpfl.training import run
+from dpfl.training.job import Inputs
 
 CLIENTS, EXAMPLES = 3, 240
 
@@ -95,3 +97,15 @@ def inputs_of(settings: dict, folder: Path, path: Path | None = None) -> Inputs:
     }
     write_json(folder / "calibration.json", calibrate(Settings.read(asked), assignment))
     return Inputs(path, folder / "assignment.npy", folder / "calibration.json", "sources")
+
+
+def trained(folder: Path, **changed) -> run.Result:
+    """Train the run of changed settings in a folder, which is made if it is not there."""
+    folder.mkdir(exist_ok=True)
+    asked = settings(**changed)
+    return run.train(asked, inputs_of(asked, folder), folder / "run", lambda line: None)
+
+
+def weights(result: run.Result) -> torch.Tensor:
+    """Return the final weights of a run [D]."""
+    return torch.cat([p.detach().flatten() for p in result.model.parameters()])

@@ -16,7 +16,7 @@ RULES = {
     *("prepare_data", "partition", "calibrate", "train"),
     *("tabulate", "plot", "judge", "collect_claims", "notebook", "report"),
 }
-NOTICE = "Config file config.yaml is extended by additional config"
+NOTICE = ("Config file config.yaml is extended by", "Using workflow specific profile profiles/")
 """What Snakemake itself prints whenever the command line changes the configuration."""
 
 
@@ -36,11 +36,10 @@ def test_a_scale_trains_the_runs_of_its_plan(sources, scale):
         "--dry-run", "--quiet", "rules", "--config", f"scale={scale}", configs=()
     )
     assert job_counts(printed).get("train", 0) == len(planned.runs)
-    assert (len(planned.runs) > 0) != (scale == "prices")  # the scale that trains nothing
     found = re.search(
         r" about (\S+) core-hours", estimate.summary(planned, sources.results / "runs")
     )
-    assert (float(found[1]) > 0) == (len(planned.runs) > 0)
+    assert float(found[1]) > 0
     assert not sources.made()
 
 

@@ -107,7 +107,7 @@ def test_copied_runs_of_other_code_are_named_and_trained_again(few, sources):
     line = "made again: 2 stale: trained by other code, such as digits-dpsgd-cadabelief-eps8-"
     assert [told.startswith(line) for told in made.splitlines()].count(True) == 1
     assert trained(there).keys() == of("cadabelief", few)
-    assert "0 without a result yet" in there.make(TABLE)
+    assert "Nothing to be done" in there.make(TABLE)
 
 
 def test_a_run_of_other_settings_is_another_run(few, sources):

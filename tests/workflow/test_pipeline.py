@@ -58,7 +58,7 @@ def test_editing_an_optimizer_trains_only_its_runs_of_a_pack(finished, optimizer
     before = finished.contents("runs/*/metrics.csv")
     path = finished.path / f"workflow/scripts/dpfl/optimizers/{optimizer}.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n_CHANGED = True\n", encoding="utf-8")
-    finished.make(*finished.targets("runs/*/metrics.csv"))
+    finished.make("results/tables/meng2023/cadabelief.csv")
     after = finished.contents("benchmarks/train/*.tsv")
     trained = {name for name in after if benchmarks[name] != after[name]}
     assert trained == {name for name in after if f"-{optimizer}-" in name}

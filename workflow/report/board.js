@@ -37,7 +37,7 @@ function fits(line, { paper, ...ofRows }) {
 }
 
 function told(panel) {
-  const count = rows(panel).reduce((sum, row) => sum + Number(row.dataset.count), 0);
+  const count = rows(panel).length;
   return count ? `${count} claim${count === 1 ? '' : 's'}` : '0 judged claims';
 }
 

@@ -6,7 +6,7 @@ rule judge:
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         studies=lambda w: expand(
-            "results/studies/{study}.json", study=plan.of_paper(PLAN.studies, w.paper)
+            "results/studies/{study}.json", study=plan.judging(PLAN, w.paper)
         ),
         analyses=lambda w: analysis_outputs(
             plan.of_paper(PLAN.analyses, w.paper), "csv"
@@ -14,7 +14,7 @@ rule judge:
         runs=lambda w: expand(
             "results/runs/{run}/{file}",
             run=plan.runs_of(
-                PLAN.studies[study] for study in plan.of_paper(PLAN.studies, w.paper)
+                PLAN.studies[study] for study in plan.judging(PLAN, w.paper)
             ),
             file=["summary.json", "metrics.csv"],
         ),

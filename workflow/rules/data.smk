@@ -12,10 +12,11 @@ rule prepare_data:
         mem_mb=4000,
         runtime=60,
     params:
+        config=RESOLVED,
         sources=lambda w: sources.of_data(w.dataset),
     # Its folder is no parameter: the same files in another one change nothing downstream.
     shell:
-        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --config {RESOLVED}"
+        "python workflow/scripts/prepare_data.py --dataset {wildcards.dataset} --config {params.config}"
         " --output {output} 2>&1 | tee {log}"
 
 

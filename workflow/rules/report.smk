@@ -30,7 +30,7 @@ rule plot:
         runtime=15,
     params:
         sources=lambda w: sources_of("plot", ("figures/kinds", w.figure)),
-        caption=lambda w: captions.of(w.figure),  # for Snakemake's report
+        caption=lambda w: captions.caption(w.figure),  # for Snakemake's report
     shell:
         "python workflow/scripts/plot.py --study {input.study} --figure {wildcards.figure}"
         " --runs results/runs --output results/figures/{wildcards.study}/{wildcards.figure}"
@@ -82,7 +82,13 @@ rule report:
     input:
         parts=expand(
             "workflow/report/{file}",
-            file=[*FRAME, "index.html.jinja", "tabs.html.jinja", "board.js"],
+            file=[
+                *FRAME,
+                "method.html.jinja",
+                "index.html.jinja",
+                "tabs.html.jinja",
+                "board.js",
+            ],
         ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
         records="results/claims.json",

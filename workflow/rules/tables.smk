@@ -12,9 +12,10 @@ rule describe_config:
         mem_mb=200,
         runtime=5,
     params:
+        config=RESOLVED,
         digest=naming.digest(config),
     shell:
-        "cp {RESOLVED} {output} 2>&1 | tee {log}"
+        "cp {params.config} {output} 2>&1 | tee {log}"
 
 
 # Resolved again by the driver, from the configuration of this call: what is resolved can be larger
@@ -32,9 +33,10 @@ rule describe_study:
         mem_mb=200,
         runtime=5,
     params:
+        config=RESOLVED,
         digest=lambda w: naming.digest(PLAN.studies[w.study]),
     shell:
-        "python {input.driver} study --config {RESOLVED} --name {wildcards.study}"
+        "python {input.driver} --config {params.config} --name {wildcards.study}"
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 
@@ -51,9 +53,10 @@ rule describe_paper:
         mem_mb=200,
         runtime=5,
     params:
+        config=RESOLVED,
         digest=lambda w: naming.digest(outline.of(w.paper, PAPERS, PLANNED, PLAN)),
     shell:
-        "python {input.driver} paper --config {RESOLVED} --name {wildcards.paper}"
+        "python {input.driver} --config {params.config} --name {wildcards.paper}"
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 

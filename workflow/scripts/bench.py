@@ -2,10 +2,10 @@
 
 Every contender runs in a process of its own, so that its peak memory can be told; in it, its
 steps take turns with steps of the channels-last non-private reference, so that ratios are paired.
-Writes steps.csv, splits.csv and rounds.csv, and prints them as docs/performance.md has them.
+Writes steps.csv, splits.csv and rounds.csv into `--output`, and prints them as docs/performance.md
+has them. With `--worker`, the JSON of a job, measures that alone.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -16,9 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.base.errors import UserError
-from dpfl.docs import speed
+from dpfl.docs import markdown
 
 ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NETWORKS = {"mnist-cnn": "mnist", "cifar10-cnn": "cifar10"}
@@ -37,21 +37,20 @@ Job = dict[str, Any]
 
 def main() -> None:
     """Measure one job, as a worker, or all of them."""
-    parser = cli.Parser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("results/bench"), help="folder")
-    parser.add_argument("--worker", type=json.loads, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = options.read(__doc__, output=Path("results/bench"), worker="")
     if args.worker:
-        work(args.worker)
+        work(json.loads(args.worker))
         return
-    for name, jobs in {"steps": of(PEERS), "splits": of(SPLIT), "rounds": [{}]}.items():
+    wanted = {"steps": jobs_of(PEERS), "splits": jobs_of(SPLIT), "rounds": [{}]}
+    shown = {"steps": markdown.of_steps, "splits": markdown.of_steps, "rounds": markdown.of_csv}
+    for name, jobs in wanted.items():
         rows = [row for job in jobs for row in measured(job)]
         table = pd.DataFrame(rows).to_csv(index=False, float_format="%.4g", lineterminator="\n")
         files.write_text(args.output / f"{name}.csv", table)
-        print(getattr(speed, name)(args.output), flush=True)
+        print(shown[name](args.output / f"{name}.csv"), flush=True)
 
 
-def of(contenders: dict[str, Job]) -> Iterator[Job]:
+def jobs_of(contenders: dict[str, Job]) -> Iterator[Job]:
     """Yield a job for every network and contender."""
     for model, dataset in NETWORKS.items():
         for name, how in contenders.items():

@@ -1,27 +1,24 @@
-"""Calibrate the noise of every client: --partition assignment.npy --settings JSON --output FILE."""
+"""Calibrate the noise of every client: --partition assignment.npy --settings JSON --output FILE.
 
-import argparse
+`--cache` is a folder of calibrations that other jobs found.
+"""
+
 import json
 from pathlib import Path
 
-from dpfl.base import cli
-from dpfl.base.files import read_array, write_json, write_sum
+from dpfl.base import cli, files, options
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.calibration import Settings, calibrate
 
 
 def main() -> None:
-    """Parse the arguments, calibrate, write the calibration whole or not at all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--partition", type=Path, required=True, help="client of each example")
-    parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
-    parser.add_argument("--cache", type=Path, help="folder of calibrations that other jobs found")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args()
-    settings, assignment = Settings.read(arguments.settings), read_array(arguments.partition)
-    cache = NoiseCache(arguments.cache)
-    write_json(arguments.output, calibrate(settings, assignment, cache))
-    write_sum(arguments.output)
+    """Calibrate, write the calibration whole or not at all."""
+    wanted = {"partition": Path, "settings": json.loads, "output": Path}
+    args = options.read(__doc__, **wanted, cache="")
+    cache = NoiseCache(Path(args.cache) if args.cache else None)
+    assignment = files.read_array(args.partition)
+    files.write_json(args.output, calibrate(Settings.read(args.settings), assignment, cache))
+    files.write_sum(args.output)
 
 
 if __name__ == "__main__":

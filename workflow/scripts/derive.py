@@ -2,7 +2,7 @@
 
 `--reference` holds the kept runs; `--figures` draws figures too, which takes most of the time.
 `made.json` names what was derived, last. With `--runs` it writes the files of some runs that
-`--folder` keeps, as they lie below `--results`, and derives nothing.
+`--folder` keeps, into results, and derives nothing.
 """
 
 from pathlib import Path
@@ -14,14 +14,10 @@ from dpfl.runs import kept_runs
 
 def main() -> None:
     """Derive every folder, several at a time."""
-    folders = {
-        "reference": Path("results/reference"),
-        "output": kept.HOME,
-        "results": Path("results"),
-    }
+    folders = {"reference": Path("results/reference"), "output": kept.HOME}
     args = options.read(__doc__, **folders, figures=False, folder=Path(), runs="")
     if args.runs:
-        kept_runs.lay_out_runs(args.folder, args.results, set(args.runs.split()))
+        kept_runs.lay_out_runs(args.folder, Path("results"), set(args.runs.split()))
         return
     kept.all_of(args.reference, args.output, args.figures)
     names = ["/".join(path.parts[-2:]) for path in kept.folders(args.output)]

@@ -1,47 +1,34 @@
-"""Writes a resolved part of the configuration as the JSON that later steps read."""
+"""Write a resolved part of the configuration as the JSON that later steps read.
 
-import argparse
+`--name` is a study, paper/study, or a paper; `--config` the JSON of all; `--digest` that of what is
+resolved, as it was planned.
+"""
+
 from pathlib import Path
 
-from dpfl.base import cli
+from dpfl.base import cli, files, options
 from dpfl.base.errors import UserError
-from dpfl.base.files import read_json, write_json
 from dpfl.planning import compose, naming, outline, plan, unfinished
 
 
 def main() -> None:
     """Resolve a study or a paper of a configuration."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--config", type=read_json, required=True, help="JSON: all of it")
-    parser.add_argument("--name", required=True, help="paper/study, or paper")
-    parser.add_argument("--digest", required=True, help="of what is resolved, as it was planned")
-    parser.add_argument("--output", required=True, type=Path)
-    args = parser.parse_args()
-    found = PARTS[args.part](args)
+    args = options.read(__doc__, config=Path, name=str, digest=str, output=Path)
+    found = resolved(args.name, files.read_json(args.config))
     if naming.digest(found) != args.digest:
         raise UserError(f"{args.name}: what has finished is not what it was when this call began")
-    write_json(args.output, found)
+    files.write_json(args.output, found)
 
 
-def _study(args: argparse.Namespace) -> dict:
-    _, _, made = _plan(args.config, args.name.split("/")[0])
-    return made.studies[args.name]
-
-
-def _paper(args: argparse.Namespace) -> dict:
-    return outline.of(args.name, *_plan(args.config, args.name))
-
-
-def _plan(config: dict, paper: str) -> tuple[dict, plan.Plan, plan.Plan]:
-    """Return the configuration of one paper by its key, and its plan: of all, and as asked for."""
-    own = {paper: compose.compose(config)[paper]}
+def resolved(name: str, config: dict) -> dict:
+    """Return a study or a paper: as it is asked for, of the runs that are there."""
+    paper = name.split("/")[0]
+    composed = compose.compose(config)
+    # Beside it stand the papers whose studies it selects.
+    own = {key: composed[key] for key in (paper, *compose.lenders(paper, config["scale"]))}
     planned = plan.make(own)
-    return own, planned, unfinished.handled(planned, config["unfinished"], RESULTS)
-
-
-RESULTS = Path("results")
-PARTS = {"study": _study, "paper": _paper}
+    made = unfinished.handled(planned, config["unfinished"], Path("results"))
+    return made.studies[name] if "/" in name else outline.of(name, own, planned, made)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpfl.base import cli
 from dpfl.base.errors import UserError
-from dpfl.planning import plan
+from dpfl.planning import compose, plan
 from dpfl.provenance import checks, tree
 from dpfl.provenance.keep import Kept
 from dpfl.terminal import choice, lock
@@ -20,9 +20,9 @@ def main() -> None:
     """Check everything, then write a folder per paper, each whole, while nobody replicates here."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
-    chosen = choice.chosen_or_last(parser.parse_args())
+    chosen = choice.chosen(parser.parse_args()) or choice.last()
     made = chosen.plan()
-    papers = plan.papers_with(made)
+    papers = [key for key in plan.papers_with(made) if key in compose.chosen(chosen.config())]
     commit = tree.clean_commit()
     held = lock.Lock()
     try:

@@ -50,7 +50,7 @@ def main() -> None:
     exporter.register_filter("boxed", markup.boxed)
     body = Markup(exporter.from_filename(str(args.output))[0])
     title = paper.read(args.home / args.paper).short
-    links = layout.links(Folder(Path(args.results)))
+    links = layout.links(Folder(Path(args.results)).is_kept)
     files.write_text(page, layout.render("paper", args.paper, links, title=title, body=body))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.base import cli, files, options
-from dpfl.figures import saving
 
 
 def main() -> None:
@@ -20,7 +19,7 @@ def main() -> None:
     if args.table:
         plot.tabulate(study, args.runs, args.output)
     else:
-        saving.save_all(plot.draw(study, args.runs), args.output)
+        plot.draw(study, args.runs).save(args.output)
 
 
 if __name__ == "__main__":

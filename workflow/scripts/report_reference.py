@@ -1,7 +1,8 @@
 """Build the report from kept runs alone, without training: results/kept/index.html.
 
 What they say is derived first (derive.py). Then a page for every folder {paper}/{scale} of
-results/reference is made, and a first page for every scale.
+results/reference is made, and a first page for every scale. `--derived` is where that is derived,
+`--home` the folder of the papers' folders.
 """
 
 import os
@@ -13,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfl.base import cli, files
+from dpfl.base import cli, files, options
 from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import kept
@@ -27,12 +28,8 @@ Command = tuple[str | Path, ...]
 
 def main() -> None:
     """Check what is kept, then write all pages anew."""
-    parser = cli.Parser(description=__doc__)
-    parser.add_argument("--reference", type=Path, default=Path("results/reference"))
-    parser.add_argument("--derived", type=Path, default=kept.HOME, help="where that is derived")
-    parser.add_argument("--output", type=Path, default=Path("results/kept"))
-    parser.add_argument("--home", type=Path, default=folder.HOME, help="the papers' folders")
-    args = parser.parse_args()
+    kept_in = {"reference": Path("results/reference"), "derived": kept.HOME}
+    args = options.read(__doc__, **kept_in, output=Path("results/kept"), home=folder.HOME)
     kept.all_of(args.reference, args.derived)
     found = [(path, kept.about(path)) for path in kept.folders(args.derived)]
     files.remove(args.output)
@@ -47,7 +44,7 @@ def main() -> None:
     page = args.output / "index.html"
     read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
     answers = prose.kept_answers(read, args.home, args.derived)
-    files.write_text(page, site.of_all_kept(found, read, args.derived, answers))
+    files.write_text(page, site.of_all_kept(read, args.derived, answers))
     print(f"report: {page}")
 
 

@@ -5,14 +5,13 @@ from dpfl.terminal import choice, lock, status
 
 
 def main() -> None:
-    """Parse the arguments, print; nothing is written, no lock is taken."""
+    """Parse the arguments, print; nothing is written, no lock is kept."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
-    chosen = choice.chosen_or_last(parser.parse_args())
-    plan, holder = chosen.plan(), lock.holder()
-    runs = holder is not None and holder.lives()
-    print(f"running: {holder}" if runs else "nothing runs here")
-    for line in status.lines(plan, status.states(plan, runs)):
+    chosen = choice.chosen(parser.parse_args()) or choice.last()
+    plan, running = chosen.plan(), lock.is_held()
+    print(f"running: {lock.holder()}" if running else "nothing runs here")
+    for line in status.lines(plan, running):
         print(line)
 
 

@@ -1,16 +1,19 @@
 """Retrain a sample of kept runs and compare them; exit status 1 if one differs.
 
-On equal hardware, with equal versions and code, bits must be equal; else accuracies must agree.
+`--papers` and `--scale` choose among all that are kept; the sample takes at most `--minutes` on one
+core, `--cores` runs train at a time. On equal hardware, with equal versions and code, bits must be
+equal; else accuracies must agree.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
 from tabulate import tabulate
 
-from dpfl.base import cli
+from dpfl.base import cli, options
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.provenance import verify
 from dpfl.runs import kept_runs
 from dpfl.terminal import lock
@@ -21,15 +24,9 @@ HEADS = ("run", "kept, %", "now, %", "asked for", "found")
 
 def main() -> None:
     """Choose a sample of the kept folders, retrain it, print the table."""
-    parser = cli.Parser(description=__doc__)
-    parser.add_argument("--papers", nargs="*", help="default: all that are kept")
-    parser.add_argument("--scale", help="default: all that are kept")
-    parser.add_argument("--data-dir", type=Path, default=Path("data"))
-    parser.add_argument("--minutes", type=float, default=verify.MINUTES, help="on one core")
-    parser.add_argument("--cores", default="all", help="runs that train at a time; default: all")
-    parser.add_argument("--reference", type=Path, default=Path("results/reference"))
-    parser.add_argument("--home", type=Path, default=Path("results/verify"))
-    args = parser.parse_args()
+    places = {"reference": Path("results/reference"), "home": Path("results/verify")}
+    what = {"papers": [""], "scale": "", "data_dir": Path("data"), "minutes": verify.MINUTES}
+    args = options.read(__doc__, **what, **places, cores="all")
     folders = _chosen(args)
     chosen = verify.of_folders(folders, args.minutes)
     if not chosen:
@@ -37,7 +34,7 @@ def main() -> None:
     seconds = sum(verify.cost(row) for rows in chosen.values() for row in rows)
     runs = sum(map(len, chosen.values()))
     print(f"{runs} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
-    held, found = lock.Lock(args.home / "running.json", "verify"), []
+    held, found = lock.Lock(args.home / "running.txt", "verify"), []
     try:
         for folder, rows in chosen.items():
             again = verify.Again(folder, rows, args.home, args.data_dir)
@@ -52,22 +49,15 @@ def main() -> None:
     sys.exit(any(row["verdict"] in (verify.DIFFERS, verify.FAILED) for row in found))
 
 
-def _chosen(args: object) -> list[Path]:
+def _chosen(args: argparse.Namespace) -> list[Path]:
     """Return the kept folders that are asked for; UserError for a name that none has."""
     there = kept_runs.folders(args.reference)
-    papers, scales = args.papers or (), [args.scale] if args.scale else ()
-    for what, names, known in (
-        ("paper", papers, {path.parent.name for path in there}),
-        ("scale", scales, {path.name for path in there}),
-    ):
-        for name in names:
-            if name not in known:
-                raise UserError(f"no {what} {name!r} is kept; {nearest(name, sorted(known))}")
-    return [
-        path
-        for path in there
-        if (not papers or path.parent.name in papers) and (not scales or path.name in scales)
-    ]
+    papers, scales = ({path.parts[place] for path in there} for place in (-2, -1))
+    chosen = (args.papers or papers, [args.scale] if args.scale else scales)
+    for what, names, known in zip(("paper", "scale"), chosen, (papers, scales), strict=True):
+        for line in unknown(names, sorted(known), f"no {what}", " is kept"):
+            raise UserError(line)
+    return [path for path in there if path.parts[-2] in chosen[0] and path.parts[-1] in chosen[1]]
 
 
 def _shown(row: dict) -> list[str]:

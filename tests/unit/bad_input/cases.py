@@ -12,7 +12,6 @@ import yaml
 
 import privacy
 from dpfl.checks import config as configuration
-from dpfl.checks import config_files
 from dpfl.papers import folder, published
 from dpfl.papers.merging import merged
 from dpfl.planning import plan
@@ -132,19 +131,15 @@ def _papers(mistake: dict, place: Place) -> None:
             cached.cache_clear()
 
 
-def write_file(mistake: dict, path: Path) -> Path:
-    """Write the configuration file of a case of files.yaml."""
+def _files(mistake: dict, place: Place) -> None:
+    path = place.empty / "mine.yaml"
     if "bytes" in mistake:
         path.write_bytes(bytes(mistake["bytes"]))
     elif "text" in mistake:
         path.write_text(mistake["text"], encoding="utf-8")
     elif mistake.get("is") == "folder":
         path.mkdir()
-    return path
-
-
-def _files(mistake: dict, place: Place) -> None:
-    config_files.check_files([write_file(mistake, place.empty / "mine.yaml")])
+    configuration.read_files([path])
 
 
 def _calculator(mistake: dict, place: Place) -> None:

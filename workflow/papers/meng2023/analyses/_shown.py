@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import style
-from dpfl.tables.columns_shown import Column, plain, rounded
+from dpfl.words.columns import Column, plain, rounded
 from dpfl.words.numerals import known
 
 SHOWN = 6

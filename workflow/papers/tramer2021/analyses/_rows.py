@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator
 
 from dpfl.figures import style
 from dpfl.privacy import accounting, events
-from dpfl.tables.columns_shown import plain, rounded
+from dpfl.words.columns import plain, rounded
 from dpfl.words.numerals import rounded_up
 
 _RELEASES = 2  # means and second moments
@@ -89,7 +89,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     ax.set_yticks(heights, [f"{dataset}, {model}" for dataset, model in names])
     style.finish(axes, 1, f"ε at δ = {style.delta_text(table['delta'].iloc[0])}", "")
     style.title(figure, _finding(table))
-    style.legend_below(figure, ax, columns=2)
+    style.note(figure, "", ax.get_legend_handles_labels()[0])
     return figure
 
 

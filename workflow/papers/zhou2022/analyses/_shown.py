@@ -10,7 +10,7 @@ from papers.zhou2022.analyses._assumptions import ALL, ONE
 from papers.zhou2022.analyses._printed import NAMES
 
 from dpfl.figures import style
-from dpfl.tables.columns_shown import Column, plain, rounded
+from dpfl.words.columns import Column, plain, rounded
 from dpfl.words.numerals import known
 from dpfl.words.vocabulary import MATCHES
 
@@ -111,7 +111,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
         _title(axes[row, column], own)
     _lines(axes[0, 0], lines)
     style.finish(axes, axes.size, f"ε at δ = {style.delta_text(prices['delta'].iloc[0])}", "")
-    style.legend_below(figure, axes[0, 0], columns=3)
+    style.note(figure, "", axes[0, 0].get_legend_handles_labels()[0])
     style.title(figure, finding(prices))
     return figure
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import looks, style
-from dpfl.tables.columns_shown import Column, count, plain, rounded
+from dpfl.words.columns import Column, plain, rounded
 
 COST = "{:.4f}"
 
@@ -34,7 +34,7 @@ ROUNDS = {
     "note": plain("note"),
 }
 RULE = {
-    "T": count("rounds"),
+    "T": plain("rounds"),
     "ε": rounded("epsilon", "{:.4g}"),
     "ε per round": rounded("epsilon_round", "{:.4g}"),
     "δ per round": _small("delta_round"),
@@ -85,7 +85,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
         ax.xaxis.set_major_formatter("{x:g}")
     for ax in epsilons:
         ax.yaxis.set_major_formatter("{x:g}")
-    style.legend_below(figure, axes[0, 0])
+    style.note(figure, "", axes[0, 0].get_legend_handles_labels()[0])
     style.title(figure, _finding(prices, crossovers.head(1)))
     return figure
 

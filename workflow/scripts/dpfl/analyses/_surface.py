@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from dpfl.figures import style
 from dpfl.privacy.accountants import gaussian, pld, rdp
 from dpfl.privacy.events import poisson_gaussian
-from dpfl.tables.columns_shown import plain, rounded
+from dpfl.words.columns import plain, rounded
 
 LARGE = 50.0  # an epsilon that protects nobody; PLD's memory grows with it
 SHADES = "YlGnBu"

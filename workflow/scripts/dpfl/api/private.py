@@ -20,8 +20,8 @@ from dpfl.api import fitness, private_parts, private_sources
 from dpfl.api.given_examples import Given, batches
 from dpfl.api.own_gradients import require_own_gradients
 from dpfl.api.private_parts import Part
+from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.audit.findings import findings
-from dpfl.audit.terms import NOT_AUDITED, Terms
 from dpfl.base.errors import UserError
 from dpfl.contracts.release import Unproven
 from dpfl.gradients.example_wise import require_example_wise

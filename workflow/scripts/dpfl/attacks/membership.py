@@ -113,15 +113,12 @@ def _dominated_online(observed: Observed, target: int, references: np.ndarray) -
     expected = logsumexp(means, axis=0) - np.log(2)
     population = log_probability(observed.population)
     everyone = np.ones_like(population[references], dtype=bool)
-    return _dominated(
-        log_p[target] - expected,
-        population[target] - _log_mean(population[references], everyone),
-    )
+    usual = _log_mean(population[references], everyone)
+    return _dominated(log_p[target] - expected, population[target] - usual)
 
 
 def _dominated_offline(observed: Observed, target: int, references: np.ndarray) -> np.ndarray:
-    a = _coefficient(observed, references)
-    return _offline(observed, target, references, a)
+    return _offline(observed, target, references, _coefficient(observed, references))
 
 
 def _coefficient(observed: Observed, references: np.ndarray) -> float:

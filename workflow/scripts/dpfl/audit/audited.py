@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from dpfl.audit.canaries import Canaries
-from dpfl.audit.unheard import Crowd, Unheard
+from dpfl.clippings.parts.unheard import Crowd, Unheard
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release, Unproven
 from dpfl.draws.noise import Normal

@@ -9,6 +9,7 @@ et al. 2023, arXiv 2302.07956). The columns are, in this order:
     silent    never in: their noise alone, by which two steps are compared
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,22 @@ from dpfl.draws import streams
 
 SILENT = 64
 KEPT = 20_000  # steps of a holder whose noise is compared, its first: a checkpoint holds them all
+
+NOT_AUDITED = {"status": "not audited", "epsilon": None, "ceiling": None, "estimator": None}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an audit is told before the run.
+
+    `gaussian`, whether every step is one, chooses the estimator; `blind` is what canaries cannot
+    see of the mechanism.
+    """
+
+    gaussian: bool
+    delta: float
+    level: float
+    blind: tuple[str, ...] = ()
 
 
 class Canaries:

@@ -5,14 +5,17 @@ p 0, and where there is nothing to check p is 1. The bounds on epsilon are blind
 noise or batches that repeat, fixed shuffles and batches of fixed size.
 """
 
-import numpy as np
-from scipy.stats import beta, binom, chi2
+from collections.abc import Sequence
 
-from dpfl.audit import dispersion
+import numpy as np
+from scipy import fft
+from scipy.stats import beta, binom, chi2, pearson3
 
 BROKEN_BELOW = 1e-6  # the p of any one check below which a run's privacy is marked broken
 
 CHUNK = 500  # steps whose correlations with all others are in memory at once
+NEGLIGIBLE = 1e-25  # the chance of a count that is left out
+EXACT_UP_TO = 2**17  # possible sums, beyond which three moments describe them
 
 
 def repeated_noise(rows: np.ndarray) -> float:
@@ -50,7 +53,7 @@ def noise_scale(rows: np.ndarray) -> float:
     rows = np.asarray(rows, dtype=float)
     means = rows.mean(axis=1, keepdims=True)
     between = _chi_square(width * np.sum(means**2), steps)
-    return _smallest(between, _chi_square(np.sum((rows - means) ** 2), steps * (width - 1)))
+    return smallest([between, _chi_square(np.sum((rows - means) ** 2), steps * (width - 1))])
 
 
 def count_residuals(residuals: np.ndarray) -> float:
@@ -70,15 +73,43 @@ def binomial_counts(counts: np.ndarray, trials: int, rate: float) -> float:
     counts = np.asarray(counts)
     total = binom(trials * counts.size, rate)
     by_total = _two_sided(total.cdf(counts.sum()), total.sf(counts.sum() - 1))
-    return _smallest(by_total, _two_sided(*dispersion.tails(counts, trials, rate)))
+    return smallest([by_total, _two_sided(*dispersion(counts, trials, rate))])
 
 
-def batch_sizes(sizes: np.ndarray, population: int, rate: float) -> float:
-    """Return p of the sizes [T] being those of Poisson samples of a population, as above.
+def dispersion(counts: np.ndarray, trials: int, rate: float) -> tuple[float, float]:
+    """Return the chances of a sum S at most, and at least, that of counts [m], Bin(trials, rate).
 
-    Batches of fixed size have no dispersion at all.
+    S is the sum of (count - c)^2 about the whole number c nearest to the expected count. Its
+    distribution is the exact convolution, by Fourier (absolute error below 1e-12), where S has few
+    values; elsewhere the Pearson type III one with its first three moments, which is chi-square
+    where counts are Gaussian.
     """
-    return binomial_counts(sizes, population, rate)
+    possible = np.arange(trials + 1)
+    chances = binom.pmf(possible, trials, rate)
+    possible, chances = (x[chances > NEGLIGIBLE] for x in (possible, chances))
+    centre = round(trials * rate)
+    squares, seen = (possible - centre) ** 2, int(np.sum((counts - centre) ** 2))
+    if len(counts) * squares.max() < EXACT_UP_TO:
+        return _exact(squares, chances, len(counts), seen)
+    return _by_moments(squares, chances, len(counts), seen)
+
+
+def _exact(squares: np.ndarray, chances: np.ndarray, size: int, seen: int) -> tuple[float, float]:
+    values = size * int(squares.max()) + 1
+    one = np.bincount(squares, weights=chances, minlength=values)
+    length = fft.next_fast_len(values, real=True)
+    total = np.maximum(fft.irfft(fft.rfft(one, length) ** size, length), 0.0)
+    return float(total[: seen + 1].sum()), float(total[seen:].sum())
+
+
+def _by_moments(
+    squares: np.ndarray, chances: np.ndarray, size: int, seen: int
+) -> tuple[float, float]:
+    mean = chances @ squares
+    variance = chances @ (squares - mean) ** 2
+    skew = chances @ (squares - mean) ** 3 / variance**1.5
+    null = pearson3(skew / np.sqrt(size), size * mean, np.sqrt(size * variance))
+    return float(null.cdf(seen)), float(null.sf(seen))
 
 
 def _largest_product(rows: np.ndarray) -> float:
@@ -94,6 +125,6 @@ def _two_sided(below: float, above: float) -> float:
     return float(min(2 * min(below, above), 1.0))
 
 
-def _smallest(*tests: float) -> float:
-    """p of the smallest of several tests, by Bonferroni."""
+def smallest(tests: Sequence[float]) -> float:
+    """Return the p of the smallest of several tests, by Bonferroni."""
     return min(len(tests) * min(tests), 1.0)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfl.audit import checks, one_run, per_step
-from dpfl.audit.canaries import SILENT, Canaries
-from dpfl.audit.terms import NOT_AUDITED, Terms
+from dpfl.audit.canaries import NOT_AUDITED, SILENT, Canaries, Terms
 
 CALLED = 0.4  # of the records, those with the highest scores, are called in
 PER_STEP, ONE_RUN = "per-step Clopper-Pearson", "one run, top calls"
@@ -62,14 +61,14 @@ def _per_step(seen: Sequence[Canaries], terms: Terms) -> dict[str, Any]:
         bounds = (f(tallies, *given) for f in (per_step.lower_bound, per_step.ceiling))
         found.append(tuple(bounds))
     epsilon, ceiling = max(found)
-    names = ("ins", "misses", "outs", "false_alarms")
-    counts = {z: dict(zip(names, map(int, c), strict=True)) for z, c in sorted(pooled.items())}
+    names = ("noise_multiplier", "ins", "misses", "outs", "false_alarms")
+    counts = [(z, *map(int, count)) for z, count in sorted(pooled.items())]
     return {
         "estimator": PER_STEP,
         "length": "clipped",
         "epsilon": epsilon,
         "ceiling": ceiling,
-        "tallies": [{"noise_multiplier": z, **count} for z, count in counts.items()],
+        "tallies": [dict(zip(names, count, strict=True)) for count in counts],
     }
 
 
@@ -105,11 +104,11 @@ def _checks(watched: Collection[Canaries]) -> dict[str, float]:
     for batch, population, sample_rate in (size for own in watched for size in own.sizes):
         by_kind.setdefault((population, sample_rate), []).append(batch)
     found = {
-        "records": _worst(
+        "records": checks.smallest(
             [checks.binomial_counts(own.counts, own.steps, own.sizes[0][2]) for own in watched]
         ),
-        "batch sizes": _worst(
-            [checks.batch_sizes(np.array(own), *kind) for kind, own in by_kind.items()]
+        "batch sizes": checks.smallest(
+            [checks.binomial_counts(np.array(own), *kind) for kind, own in by_kind.items()]
         ),
     }
     noise = [row for own in watched for row in own.noise]
@@ -121,8 +120,3 @@ def _checks(watched: Collection[Canaries]) -> dict[str, float]:
     if residuals:
         found["counts"] = checks.count_residuals(np.array(residuals))
     return found
-
-
-def _worst(p: Sequence[float]) -> float:
-    """Return the least of some p, paid for by their number."""
-    return min(1.0, len(p) * min(p))

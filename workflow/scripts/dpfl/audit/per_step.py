@@ -15,7 +15,6 @@ from scipy.stats import beta
 
 from dpfl.privacy import events
 from dpfl.privacy.accountants import pld
-from dpfl.privacy.events import require
 
 FEW = 500
 """Steps whose epsilon on the coarser grid of drafts is within 1e-4 of that of a certificate."""
@@ -38,10 +37,10 @@ class Tally:
     false_alarms: int
 
     def __post_init__(self) -> None:
-        require("noise_multiplier", self.noise_multiplier, self.noise_multiplier > 0, "> 0")
-        require("misses", self.misses, 0 <= self.misses <= self.ins, f"in [0, {self.ins}]")
+        events.require("noise_multiplier", self.noise_multiplier, self.noise_multiplier > 0, "> 0")
+        events.require("misses", self.misses, 0 <= self.misses <= self.ins, f"in [0, {self.ins}]")
         within = 0 <= self.false_alarms <= self.outs
-        require("false_alarms", self.false_alarms, within, f"in [0, {self.outs}]")
+        events.require("false_alarms", self.false_alarms, within, f"in [0, {self.outs}]")
 
 
 def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
@@ -52,7 +51,7 @@ def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, leve
     `least_shift` exceeds the stated 1 / noise_multiplier. Raises UserError for an argument out of
     range.
     """
-    require("level", level, 0 < level < 1, "in (0, 1)")
+    events.require("level", level, 0 < level < 1, "in (0, 1)")
     shifts = [(least_shift(tally, level / len(tallies)), tally.steps) for tally in tallies]
     segments = [(1 / shift, steps) for shift, steps in shifts if shift > 0]
     if not segments:

@@ -4,8 +4,6 @@ import argparse
 import errno
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TextIO
 
 from dpfl.base.errors import UserError
 
@@ -31,16 +29,6 @@ def main(function: Callable[[], None]) -> None:
         if not isinstance(error, MemoryError) and not any(s in str(error) for s in NO_MEMORY):
             raise
         sys.exit(f"error: out of memory; {' '.join(str(error).split())}".removesuffix("; "))
-
-
-def tell(line: str, *places: TextIO) -> None:
-    """Write a line to several places, such as a log and the terminal.
-
-    A place that takes nothing, such as a file on a full disk, keeps it from none of the others.
-    """
-    for place in places:
-        with suppress(OSError, ValueError):
-            print(line, file=place, flush=True)
 
 
 class Parser(argparse.ArgumentParser):

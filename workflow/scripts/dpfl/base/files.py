@@ -13,14 +13,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpfl.base.errors import UserError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from torch import Tensor
 
 SUMS, SUM = "SHA256SUMS", ".sha256"
 
@@ -34,13 +29,12 @@ def atomic(path: Path | str, flush: bool = True) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Machines that share a folder may have processes of one number.
-    own = f"{os.getpid()}-{secrets.token_hex(4)}"
-    temporary = path.with_name(f".{path.stem}.{own}{path.suffix}")
+    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}{path.suffix}")
     try:
         yield temporary
         if flush:
-            _flush(temporary)
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         error.filename = error.filename or str(path)  # a full disk is told without it
@@ -66,8 +60,8 @@ def write_sum(path: Path | str) -> None:
     write_text(f"{path}{SUM}", f"{digest(path)}  {path.name}\n")
 
 
-def write_table(path: Path | str, table: "pd.DataFrame") -> None:
-    """Write a table as CSV with its digest beside it: whoever reads it knows if it was changed."""
+def write_table(path: Path | str, table: Any) -> None:
+    """Write a DataFrame as CSV with its digest beside it, so that a change is known when read."""
     write_text(path, table.to_csv(index=False, lineterminator="\n"))
     write_sum(path)
 
@@ -106,25 +100,24 @@ def read_json(path: Path | str) -> Any:
     return read(path, lambda content: json.loads(content.read()))
 
 
-def read_array(path: Path | str) -> "np.ndarray":
-    """Read a .npy file; UserError if it is not whole."""
+def read_array(path: Path | str) -> Any:
+    """Read the array of a .npy file; UserError if it is not whole."""
     import numpy as np
 
     return read(path, np.load)
 
 
-def read_table(path: Path | str, **options: Any) -> "pd.DataFrame":
-    """Read a CSV file, with the options of pandas; UserError if it is not whole."""
+def read_table(path: Path | str, **options: Any) -> Any:
+    """Read a CSV file as a DataFrame, with options of pandas; UserError if it is not whole."""
     import pandas as pd
 
     return read(path, lambda content: pd.read_csv(content, **options))
 
 
-def read_weights(path: Path | str) -> dict[str, "Tensor"]:
+def read_weights(path: Path | str) -> dict[str, Any]:
     """Read the tensors of a .safetensors file; UserError if it is not whole."""
-    from safetensors.torch import load
-
-    return read(path, lambda content: load(content.read()))
+    with open_tensors(path, "pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 @contextmanager
@@ -163,9 +156,3 @@ def remove(path: Path) -> None:
 
 def _not_whole(path: Path | str) -> UserError:
     return UserError(f"{path}: not whole; delete it and run again")
-
-
-def _flush(path: Path) -> None:
-    """Have the system write a file to the disk."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,6 @@ def line(hardware: dict[str, Any]) -> str:
 
 def _cpu() -> str:
     """Return the model of the processor, as Linux names it."""
-    try:
-        lines = CPUINFO.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (text.partition(":")[2].strip() for text in lines if text.startswith("model name"))
-    return next(named, "") or platform.processor() or platform.machine()
+    text = CPUINFO.read_text(encoding="utf-8") if CPUINFO.is_file() else ""
+    named = re.search(r"^model name\s*:\s*(\S.*)$", text, re.MULTILINE)
+    return named[1].strip() if named else platform.processor() or platform.machine()

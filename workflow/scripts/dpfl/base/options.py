@@ -25,8 +25,6 @@ def _how(kind: Any) -> dict[str, Any]:
         return {"nargs": "+", **_how(kind[0])}
     if kind is False:
         return {"action": "store_true"}
-    return (
-        {"type": kind, "required": True}
-        if callable(kind)
-        else {"type": type(kind), "default": kind}
-    )
+    if callable(kind):
+        return {"type": kind, "required": True}
+    return {"type": type(kind), "default": kind}

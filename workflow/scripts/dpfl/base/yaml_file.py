@@ -8,14 +8,12 @@ import yaml
 
 from dpfl.base.errors import UserError
 
-_MERGE = "tag:yaml.org,2002:merge"
-
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """A safe loader that refuses a key which stands twice, where YAML keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key for key, _ in node.value if key.tag != _MERGE]
+        keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         seen = set()
         for key in keys:
             if isinstance(key.value, list):
@@ -35,7 +33,7 @@ def read(path: Path, where: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: no text in UTF-8, at byte {error.start}") from error
     except yaml.YAMLError as error:
-        raise UserError(f"{where}{_told(error)}") from error
+        raise UserError(f"{where}{_problem(error)}") from error
     except (ValueError, RecursionError) as error:  # a date that is none, lists without end
         raise UserError(f"{where}: no YAML: {' '.join(str(error).split())}") from error
     except OSError as error:
@@ -47,13 +45,12 @@ def read(path: Path, where: str) -> dict[str, Any]:
     return found
 
 
-def _told(error: yaml.YAMLError) -> str:
+def _problem(error: yaml.YAMLError) -> str:
     """Return line and problem of what YAML finds."""
-    mark, problem = (getattr(error, name, None) for name in ("problem_mark", "problem"))
-    if mark is None:
+    if not isinstance(error, yaml.MarkedYAMLError):
         return f": no YAML: {' '.join(str(error).split())}"
-    words = ", ".join(filter(None, (getattr(error, "context", None), problem)))
-    return f", line {mark.line + 1}: {words}"
+    words = ", ".join(filter(None, (error.context, error.problem)))
+    return f", line {error.problem_mark.line + 1}: {words}"
 
 
 def _expect_tree(where: str, found: dict[str, Any]) -> None:

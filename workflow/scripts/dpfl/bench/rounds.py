@@ -11,16 +11,14 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl import models
-from dpfl.bench import CLIP_NORM, NOISE_MULTIPLIER, RATE
-from dpfl.bench.contenders import made_private
-from dpfl.bench.steps import cpu_seconds
+from dpfl.bench import steps
 from dpfl.draws import noise, streams
+from dpfl.federations.states import STATES
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.mechanisms import dpsgd
 from dpfl.training.federated import Client, Trainer, Unlimited
 from dpfl.training.memory import keep_freed_memory
-from dpfl.training.states import STATES
 from dpfl.training.steps import PrivateSteps, Sources
 
 CLIENTS, PARTICIPANTS, EXAMPLES, BATCH = 100, 10, 600, 32
@@ -39,7 +37,7 @@ def measure() -> Iterator[dict]:
     for number in range(ROUNDS + 1):
         participants = streams.rng("bench", number).choice(CLIENTS, PARTICIPANTS, replace=False)
         for name, run in loops.items():
-            seconds[name].append(cpu_seconds(lambda run=run, p=participants: run(p.tolist())))
+            seconds[name].append(steps.cpu_seconds(lambda run=run, p=participants: run(p.tolist())))
     for name, taken in seconds.items():
         median = statistics.median(taken[1:])  # the first round warms up
         yield {"loop": name, "rounds": ROUNDS, "cpu_seconds": median, "per_second": 1 / median}
@@ -55,33 +53,22 @@ def _examples(client: int) -> tuple[torch.Tensor, torch.Tensor]:
     return inputs, torch.randint(10, (EXAMPLES,), generator=generator)
 
 
-class _Noise(Unlimited):
-    """A ledger that pays for everything, at one noise."""
-
-    def noise_multiplier(self, client: int | str) -> float:
-        """Return the noise."""
-        return NOISE_MULTIPLIER
-
-
 def ours() -> Round:
-    """Our own trainer."""
-    flat, ledger = FlatModel(_model()), _Noise()
+    """Our own trainer, whose ledger pays for everything at one noise."""
+    flat, ledger = FlatModel(_model()), Unlimited()
+    ledger.noise_multiplier = lambda client: steps.NOISE_MULTIPLIER
     sources = Sources(noise.Seeded, ("bench", "batch"), ("bench", "noise"))
-    mechanism = partial(dpsgd.build, {"rule": "fixed", "clip_norm": CLIP_NORM})
+    mechanism = partial(dpsgd.build, {"rule": "fixed", "clip_norm": steps.CLIP_NORM})
     trainer = Trainer(
         flat=flat,
         clients=lambda n: Client(n, TensorDataset(*_examples(n)), BATCH / EXAMPLES, STEPS),
         holder=lambda n: PrivateSteps(n, mechanism(), ledger, sources),
         public=Public(torch.empty(0, 1, 28, 28), torch.empty(0, dtype=torch.long)),
-        states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=RATE)),
+        states=STATES["reset"](lambda: torch.optim.SGD([flat.flat], lr=steps.RATE)),
         ledger=ledger,
-        weighting=lambda client: 1.0,
+        weighting=lambda examples: 1.0,
     )
     return trainer.run_round
-
-
-def _not_private(model: torch.nn.Module, loader: DataLoader) -> tuple:
-    return model, torch.optim.SGD(model.parameters(), lr=RATE), loader
 
 
 def loop(prepare: Callable) -> Round:
@@ -92,13 +79,11 @@ def loop(prepare: Callable) -> Round:
         total = [torch.zeros_like(p) for p in server.parameters()]
         for client in participants:
             local = deepcopy(server)
-            dataset = TensorDataset(*_examples(client))
-            loader = DataLoader(dataset, batch_size=BATCH, shuffle=True)
+            examples = TensorDataset(*_examples(client))
+            loader = DataLoader(examples, batch_size=BATCH, shuffle=True)
             model, optimizer, batches = prepare(local, loader)
             for inputs, targets in batches:
-                optimizer.zero_grad()
-                cross_entropy(model(inputs), targets).backward()
-                optimizer.step()
+                steps.by_backward(model, optimizer, cross_entropy, inputs, targets)()
             torch._foreach_add_(total, [p.detach() for p in local.parameters()])
         for p, t in zip(server.parameters(), total, strict=True):
             p.data = t / len(participants)
@@ -107,7 +92,7 @@ def loop(prepare: Callable) -> Round:
 
 
 LOOPS: dict[str, Callable[[], Round]] = {
-    "non-private loop": partial(loop, _not_private),
+    "non-private loop": partial(loop, lambda model, loader: (model, steps.sgd(model), loader)),
     "ours": ours,
-    "Opacus make_private per client": partial(loop, made_private),
+    "Opacus make_private per client": partial(loop, steps.made_private),
 }

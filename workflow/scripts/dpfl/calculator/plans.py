@@ -20,20 +20,14 @@ from dpfl.clients.participation import local_steps
 from dpfl.contracts.schedule import Budget, Work
 from dpfl.plugins import declarations
 from dpfl.privacy import accounting, events
-from dpfl.privacy.accountants import pld
 from dpfl.privacy.accounting import CERTIFICATE
 from dpfl.privacy.cache import NoiseCache, fits
-from dpfl.privacy.priceable import (
-    LARGEST,
-    MOST_ROUNDS,
-    MOST_STEPS,
-    require_priceable,
-    require_reachable,
-)
+from dpfl.privacy.priceable import LARGEST, MOST_STEPS, require_priceable, require_reachable
 from dpfl.privacy.priced_schedule import priced_schedule
 
 ACCOUNTANTS = "privacy/accountants"
 BUDGETS = "privacy/budgets"
+MOST_ROUNDS = 10_000  # of a table with a row for each
 
 Row = dict[str, Any]
 
@@ -129,8 +123,8 @@ def rounds(
         return accounting.epsilon(sample_rate, noise_multiplier, steps_per_round * count, delta)
 
     def draft(count: int) -> float:
-        steps = events.poisson_gaussian(sample_rate, noise_multiplier, steps_per_round * count)
-        return pld.epsilon(steps, delta, draft=True)
+        segments = ((noise_multiplier, steps_per_round * count),)
+        return accounting.epsilon_of_run(CERTIFICATE, sample_rate, segments, (), delta, draft=True)
 
     limit = MOST_STEPS // steps_per_round
     spread = math.expm1(min(noise_multiplier**-2, 700))
@@ -170,11 +164,10 @@ def schedule(
     if plan.filter:
         first = {"round": 1, "steps": work.steps_per_round, "epsilon": None}
         return [first | {"noise_multiplier": plan.noise_multipliers[0]}], plan.filter
+    rounds_of_plan = enumerate(zip(plan.segments(work), curve, strict=True), start=1)
     return [
         {"round": number, "steps": steps, "noise_multiplier": z if steps else None, "epsilon": cost}
-        for number, ((z, steps), cost) in enumerate(
-            zip(plan.segments(work), curve, strict=True), start=1
-        )
+        for number, ((z, steps), cost) in rounds_of_plan
     ], None
 
 

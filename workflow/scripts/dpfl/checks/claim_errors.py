@@ -35,13 +35,22 @@ def claim_errors(config: dict) -> Iterator[str]:
         if claim["id"] in seen:
             yield f"{place}: another claim has this id"
         seen.add(claim["id"])
+        each = claims.by_study(claim)
         for key, kind in (("study", "studies"), ("analysis", "analyses")):
-            named = [claim[key]] if key in claim else []
-            yield from unknown(named, config[kind], f"{place}: no", f" in {kind}")
+            named = [one[key] for one in each if key in one]
+            known = [*config[kind], *_of_others(named, kind)]
+            yield from unknown(named, known, f"{place}: no", f" in {kind}")
         named = [] if "of" in claim else claims.methods(claim)
         yield from unknown(named, config["methods"], f"{place}: no", " in methods")
-        for line in (*_unknown_rows(config["paper"], claim), *_unknown_settings(config, claim)):
+        settings = (line for one in each for line in _unknown_settings(config, one))
+        for line in (*_unknown_rows(config["paper"], claim), *settings):
             yield f"{place}: {line}"
+
+
+def _of_others(named: Iterable[str], section: str) -> Iterator[str]:
+    """Yield the studies of other papers that claims name as `paper/study`."""
+    for paper in {name.partition("/")[0] for name in named if "/" in name} & {*folder.names()}:
+        yield from (f"{paper}/{own}" for own in folder.load(paper).content.get(section, {}))
 
 
 def _unknown_rows(paper: str, claim: dict) -> Iterator[str]:

@@ -1,24 +1,26 @@
 """Checks the configuration before any job: every mistake is one line with key, place and bound.
 
-First the user's own file and the papers', then the configuration that each paper is composed to.
-The schemas settle keys, types and ranges (see schema_errors). Then comes what a schema cannot
-settle: names that must exist (see unknown_names), plug-in files and their settings (see
-plugin_settings), components that do not fit together and settings that no data set could satisfy
-(see feasibility).
+Files are read here, before Snakemake reads them: of two equal keys it keeps the last one, and a
+file that it cannot read it tells by a traceback. First come the user's own file and the papers',
+then the configuration that each paper is composed to. The schemas settle keys, types and ranges
+(see schema_errors). Then comes what a schema cannot settle: names that must exist (see
+unknown_names), plug-in files and their settings (see plugin_settings), components that do not fit
+together (see fitting) and settings that no data set could satisfy (see feasibility).
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpfl.base import yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import shortened, unknown
 from dpfl.checks.claim_errors import claim_errors
 from dpfl.checks.feasibility import impossible
-from dpfl.checks.fitting import mismatches
-from dpfl.checks.lacking import too_many
+from dpfl.checks.fitting import mismatches, too_many
 from dpfl.checks.plugin_settings import plugin_errors
 from dpfl.checks.schema_errors import broken_schema, not_numbers
 from dpfl.checks.unknown_names import unknown_names
@@ -27,6 +29,32 @@ from dpfl.planning import compose
 from dpfl.planning.beside import Beside, unmatched
 
 DEFAULTS = Path(__file__).parents[4] / "config.yaml"
+RESOLVED = Path(".snakemake/config.json")
+"""The configuration of the Snakemake that runs here, for its jobs: too long for an argument."""
+
+
+def check_folder(home: Path) -> None:
+    """Raise a UserError where a call is made from another folder than the workflow's own.
+
+    A working folder with a link to the workflow, as `make verify` has one, is as good.
+    """
+    if Path("workflow").resolve() != (home / "workflow").resolve():
+        raise UserError(f"this runs in the folder {home} only: first cd there")
+    if set("{}") & set(str(home)):
+        raise UserError(f"{home}: to Snakemake, braces in a path are wildcards; rename the folder")
+
+
+def read_files(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """Return what YAML files say; UserError, a line for every one that is no mapping."""
+    found, mistakes = [], []
+    for path in map(Path, paths):
+        beneath = path.is_absolute() and path.is_relative_to(Path.cwd())
+        try:  # with the path as its user would write it
+            found.append(yaml_file.read(path, os.path.relpath(path) if beneath else str(path)))
+        except UserError as error:
+            mistakes.append(str(error))
+    _raise(mistakes)
+    return found
 
 
 def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -37,15 +65,21 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     known = folder.names()
     _raise(unknown(config["papers"] or [], known, "config: papers: no", " in workflow/papers"))
     for key in compose.chosen(config):
-        _raise(_wrong_folder(key))
-        _raise(_file_errors(folder.load(key)))
+        _check_files(key)
+        for lender in compose.lenders(key, config["scale"]):
+            _check_files(lender)
     papers = compose.compose(config)
     for stage in STAGES:
-        _raise(_told(stage, papers))
+        _raise(_of_every_paper(stage, papers))
     _raise(impossible(papers.values()))
     for key in papers:
         _raise(_unmatched(key))
     return papers
+
+
+def _check_files(key: str) -> None:
+    _raise(_wrong_folder(key))
+    _raise(_file_errors(folder.load(key)))
 
 
 def _raise(lines: Iterable[str]) -> None:
@@ -54,7 +88,7 @@ def _raise(lines: Iterable[str]) -> None:
         raise UserError("\n".join(found))
 
 
-def _told(stage: Any, papers: dict[str, dict]) -> Iterator[str]:
+def _of_every_paper(stage: Any, papers: dict[str, dict]) -> Iterator[str]:
     """Find the mistakes of every paper; one that several papers share is told once, of none."""
     found: dict[str, dict[str, None]] = {}
     for key, config in papers.items():
@@ -91,11 +125,6 @@ def _file_errors(paper: folder.Paper) -> Iterator[str]:
             yield line.replace("config: ", f"{where}: ", 1)
 
 
-def _sizes(config: dict) -> Iterator[str]:
-    for name, study in config["studies"].items():
-        yield from too_many(f"config: studies.{name}", study)
-
-
 def _printed(config: dict) -> Iterator[str]:
     """Find printed numbers that stand beside no cell, or beside two."""
     for name in config["select"]:
@@ -104,14 +133,24 @@ def _printed(config: dict) -> Iterator[str]:
 
 
 _shapes = partial(broken_schema, "composed")
-STAGES = (_shapes, _sizes, unknown_names, claim_errors, plugin_errors, mismatches, _printed)
+STAGES = (_shapes, too_many, unknown_names, claim_errors, plugin_errors, mismatches, _printed)
 """What finds mistakes in the configuration of a paper; a stage rests on those before it."""
 
 
+def _quoted(key: str) -> set[str]:
+    """Return the other papers whose printed numbers stand beside studies of a paper."""
+    studies = folder.load(key).content.get("studies") or {}
+    listed = [entry.get("published", []) for entry in studies.values() if isinstance(entry, dict)]
+    return {reference["paper"] for own in listed for reference in own if "paper" in reference}
+
+
 def _unmatched(key: str) -> Iterator[str]:
-    """Find printed accuracies of a paper that no study at any scale of it stands beside."""
-    defaults, paper = folder.read(DEFAULTS), folder.load(key)
-    scales = {scale: compose.at_scale(defaults, paper, scale) for scale in paper.scales}
-    found = [analysis for made in scales.values() for analysis in made["analyses"].values()]
+    """Find printed accuracies of a paper that no study at any scale stands beside."""
+    defaults = folder.read(DEFAULTS)
+    beside = [folder.load(name) for name in folder.names() if key in (name, *_quoted(name))]
+    scales = [
+        compose.at_scale(defaults, paper, scale) for paper in beside for scale in paper.scales
+    ]
+    found = [analysis for made in scales for analysis in made["analyses"].values()]
     priced = {table for analysis in found for table in analysis.get("prices", [])}
     yield from unmatched(key, scales, priced)

@@ -59,26 +59,23 @@ def _uses(config: dict) -> Iterator[Use]:
     chosen = {name: studies[name] for name in config["select"] if name in studies}
     trials = [_trials(config, study) for study in chosen.values() if "tuned_by" in study]
     for name, study in [*chosen.items(), *trials]:
-        total = plugins.load("data", study["dataset"]).TRAIN_EXAMPLES
+        dataset = study["dataset"]
+        total = plugins.load("data", dataset).TRAIN_EXAMPLES
         held_out = assignment.held_out(total, study.get("validation_fraction", 0.0))
-        examples = total - held_out - study.get("public_examples", 0)
         finite = tuple(float(e) for e in study["epsilons"] if epsilon_of(e) != "inf")
         for method in study["methods"]:
             for variant in variants(study, method):
-                named = variant.get("federation", config["methods"][method]["federation"])
                 federation = components(config, method, variant)["federation"]
-                unit = unit_of(config, method, variant)
-                split = config["partitions"][federation["partition"]]
                 yield Use(
-                    name,
-                    named,
-                    federation,
-                    split,
-                    study["dataset"],
-                    variant.get("model", config["models"][study["dataset"]]),
-                    examples,
-                    unit,
-                    finite,
+                    study=name,
+                    name=variant.get("federation", config["methods"][method]["federation"]),
+                    federation=federation,
+                    split=config["partitions"][federation["partition"]],
+                    dataset=dataset,
+                    model=variant.get("model", config["models"][dataset]),
+                    examples=total - held_out - study.get("public_examples", 0),
+                    unit=unit_of(config, method, variant),
+                    epsilons=finite,
                 )
 
 
@@ -91,68 +88,57 @@ def _trials(config: dict, study: dict) -> tuple[str, dict]:
 
 def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:
     """Compare delta with the largest number of what is protected."""
-    protected = [
-        (use.federation["clients"], "clients")
-        if use.unit == "client"
-        else (use.examples // use.federation["clients"], "examples of a client")
+    clients = [(use.federation["clients"], "clients") for use in uses if use.unit == "client"]
+    examples = [
+        (use.examples // use.federation["clients"], "examples of a client")
         for use in uses
+        if use.unit != "client"
     ]
-    size, noun = max(protected, default=(0, ""))
+    size, noun = max(clients + examples, default=(0, ""))
     if size and delta >= 1 / size:
         yield f"config: delta = {delta}, expected less than 1/{size}, 1/({noun})"
 
 
 def _size_errors(use: Use) -> Iterator[tuple[str, str]]:
     """Compare a federation with the examples it must divide; yield each mistake and its bound."""
-    where, federation, examples = f"config: federations.{use.name}", use.federation, use.examples
-    clients, batch, least = (federation[k] for k in ("clients", "batch_size", "min_examples"))
+    where, examples = f"config: federations.{use.name}", use.examples
+    keys = ("clients", "batch_size", "min_examples", "clients_per_round")
+    clients, batch, least, per_round = (use.federation[key] for key in keys)
     if examples < 1:
         total = plugins.load("data", use.dataset).TRAIN_EXAMPLES
-        yield (
-            f"config: studies.{use.study} holds out {total - examples} examples "
-            "(validation_fraction and public_examples)",
-            f"expected fewer than the {total} of {use.dataset}",
-        )
+        held_out = f"{total - examples} examples (validation_fraction and public_examples)"
+        bound = f"expected fewer than the {total} of {use.dataset}"
+        yield f"config: studies.{use.study} holds out {held_out}", bound
         return
-    if examples // clients < least:
-        yield (
-            f"{where}.clients = {clients}",
-            f"expected at most {examples // least}: {examples} "
-            f"examples, at least {least} for each client (min_examples)",
-        )
-    elif batch > examples // clients and use.unit == "example":
-        size = examples // clients
+    size = examples // clients
+    if size < least:
+        bound = f"{examples} examples, at least {least} for each client (min_examples)"
+        yield f"{where}.clients = {clients}", f"expected at most {examples // least}: {bound}"
+    elif batch > size and use.unit == "example":
         yield f"{where}.batch_size = {batch}", f"expected at most the {size} examples of a client"
-    if (federation["clients_per_round"] or 0) > clients:
-        per_round = federation["clients_per_round"]
+    if (per_round or 0) > clients:
         yield f"{where}.clients_per_round = {per_round}", f"expected at most {clients}"
-    if (federation["local_epochs"] is None) == (federation["local_steps"] is None):
+    if (use.federation["local_epochs"] is None) == (use.federation["local_steps"] is None):
         yield f"{where}: expected one of local_epochs and local_steps", "the other null"
-    split = federation["partition"]
     shards = use.split.get("labels_per_client", 0) * clients
     if shards > examples:
-        yield (
-            f"{where} with partitions.{split}: {shards} shards (labels_per_client x clients)",
-            f"expected at most {examples} examples",
-        )
+        found = f"{shards} shards (labels_per_client x clients)"
+        bound = f"expected at most {examples} examples"
+        yield f"{where} with partitions.{use.federation['partition']}: {found}", bound
 
 
 def _model_errors(use: Use) -> Iterator[tuple[str, str]]:
-    """Compare a network with the shape of the inputs of a data set."""
+    """Compare a network with the shape of the inputs of a data set; None is any size."""
     shape = plugins.load("data", use.dataset).SHAPE
     taken = plugins.constant("models", use.model, "INPUTS")
-    if taken and not any(_is_like(shape, one) for one in taken):
+    fits = (
+        len(shape) == len(one) and all(b in (a, None) for a, b in zip(shape, one, strict=True))
+        for one in taken
+    )
+    if taken and not any(fits):
         listed = " or ".join(map(_shape, taken))
-        yield (
-            f"config: model {use.model} takes inputs {listed}",
-            (f"those of {use.dataset} are {_shape(shape)}"),
-        )
-
-
-def _is_like(shape: tuple[int, ...], taken: tuple[int | None, ...]) -> bool:
-    """Tell whether an input has the dimensions that are taken, None for any."""
-    pairs = zip(shape, taken, strict=False)
-    return len(shape) == len(taken) and all(b in (a, None) for a, b in pairs)
+        bound = f"those of {use.dataset} are {_shape(shape)}"
+        yield f"config: model {use.model} takes inputs {listed}", bound
 
 
 def _shape(sizes: tuple[int | None, ...]) -> str:
@@ -161,37 +147,34 @@ def _shape(sizes: tuple[int | None, ...]) -> str:
 
 def _owner_errors(use: Use) -> Iterator[tuple[str, str]]:
     """Compare a federation by natural clients with those that the data set has."""
-    split, clients = use.federation["partition"], use.federation["clients"]
     if assignment.divides(use.split["uses"]) != "owners":
         return
-    where = f"config: federations.{use.name}"
+    where, clients = f"config: federations.{use.name}", use.federation["clients"]
+    beside = f"with partitions.{use.federation['partition']}"
     owners = plugins.constant("data", use.dataset, "CLIENTS", None)
     if owners is None:
         have = [n for n in plugins.names("data") if plugins.constant("data", n, "CLIENTS", None)]
-        listed = ", ".join(have) or "there is none"
-        mistake = f"{where} with partitions.{split}: {use.dataset} has no natural clients"
-        yield mistake, f"expected a data set with CLIENTS: {listed}"
+        bound = f"expected a data set with CLIENTS: {', '.join(have) or 'there is none'}"
+        yield f"{where} {beside}: {use.dataset} has no natural clients", bound
     elif clients > owners:
-        yield (
-            f"{where}.clients = {clients} with partitions.{split}",
-            f"expected at most {owners}, the natural clients of {use.dataset}",
-        )
+        bound = f"expected at most {owners}, the natural clients of {use.dataset}"
+        yield f"{where}.clients = {clients} {beside}", bound
 
 
 def _unpriceable(delta: float, accountant: str, uses: list[Use]) -> Iterator[str]:
     """Find federations, each once, whose steps or budgets the accountant cannot price."""
     spent = dict.fromkeys((use.name, *_spent(use), use.epsilons) for use in uses)
-    told = set()
+    told: dict[str, list[str]] = {}
     for name, rate, steps, epsilons in sorted(spent, key=itemgetter(2), reverse=True):
-        if name in told:
-            continue
         where = f"federations.{name}"
-        found = []
+        if told.get(name):
+            continue
         if steps > MOST_STEPS:
-            found = [f"config: {where} takes {steps} steps, expected at most {MOST_STEPS}"]
+            told[name] = [f"config: {where} takes {steps} steps, expected at most {MOST_STEPS}"]
         elif epsilons:
-            found = list(_accountant_errors(where, rate, steps, min(epsilons), delta, accountant))
-        told |= {name for _ in found}
+            found = _accountant_errors(where, rate, steps, min(epsilons), delta, accountant)
+            told[name] = list(found)
+    for found in told.values():
         yield from found
 
 

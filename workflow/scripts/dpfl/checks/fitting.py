@@ -1,22 +1,33 @@
-"""Whether the components of a method go together, by what their files declare.
+"""Whether the components of a method go together, and a study has what it and its figures need.
 
 Every name and every setting is known to be valid when these checks are made.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from dpfl import plugins, tuning
 from dpfl.base.errors import UserError
-from dpfl.checks.lacking import lacking
 from dpfl.checks.plugin_settings import out_of_bounds
+from dpfl.clients import assignment
+from dpfl.papers import datasets
 from dpfl.planning import stages
 from dpfl.planning.methods import PLUG_INS, components, unit_of, variants
 
 Parts = dict[str, dict[str, Any]]
 """Settings of the `mechanism`, the `clipping` and any `optimizer`, as a run names them."""
+MOST_RUNS = 100_000
+"""Of a study; more are a mistake, and would take minutes to list."""
+KINDS: dict[str, dict[str, Any]] = {
+    "compare": {},
+    "rates": {"HOLDS_OUT": True, "VARIES": ("rate",)},
+    "variants": {"VARIES_SOME": True},
+}
+"""What a kind of study needs, as a figure declares it."""
 
 
 def misfits(parts: Parts) -> Iterator[str]:
@@ -112,3 +123,66 @@ def _example_level(where: str, parts: dict) -> Iterator[str]:
         found = parts["federation"][key]
         if found != needed:
             yield f"{where} has {key} {found!r}, expected {needed!r} with unit client"
+
+
+def lacking(where: str, study: dict) -> Iterator[str]:
+    """Yield a line for everything that a study lacks; `where` names it."""
+    if not any(variants(study, method) for method in study["methods"]):
+        yield f"{where}.leave_out leaves nothing, expected at least one combination that is run"
+    kind = study["kind"]
+    for line in _lacks(study, lambda name, default: KINDS[kind].get(name, default)):
+        yield f"{where}.{line}: kind {kind}"
+    for figure in study.get("figures", []):
+        for line in _lacks(study, partial(plugins.constant, "figures/kinds", figure)):
+            yield f"{where}.{line}: figure {figure}"
+
+
+def too_many(config: dict) -> Iterator[str]:
+    """Yield a line for every study that varies so much that its runs cannot be listed."""
+    for name, study in config["studies"].items():
+        varied = [study["methods"], study["epsilons"], study["seeds"]]
+        count = math.prod(map(len, [*varied, *study.get("vary", {}).values()]))
+        if count > MOST_RUNS:
+            yield f"config: studies.{name} makes {count} runs, expected at most {MOST_RUNS}"
+
+
+def _lacks(study: dict, declared: Callable[[str, Any], Any]) -> Iterator[str]:
+    """Find what is declared, by name with a default, and a study does not have."""
+    vary = study.get("vary", {})
+    if declared("VARIES_SOME", False) and not vary:
+        yield "vary is missing, expected at least one setting"
+    yield from _seeds(study, declared("LEAST_SEEDS", 1))
+    if declared("HOLDS_OUT", False):
+        yield from _held_out(study)
+    if declared("NO_PUBLIC", False) and study.get("public_examples"):
+        yield "public_examples, expected none"
+    yield from (
+        f"vary has no {key!r}, expected one" for key in declared("VARIES", ()) if key not in vary
+    )
+    yield from _numbers(vary, declared("NUMBERS", None))
+
+
+def _seeds(study: dict, least: int) -> Iterator[str]:
+    seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
+    seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
+    for key, given in seeds.items():
+        if len(given) < least:
+            yield f"{key} has {len(given)}, expected at least {least}"
+
+
+def _held_out(study: dict) -> Iterator[str]:
+    fraction = study.get("validation_fraction", 0)
+    total = plugins.constant("data", datasets.base(study["dataset"]), "TRAIN_EXAMPLES")
+    if not fraction:
+        yield "validation_fraction, expected more than 0"
+    elif not assignment.held_out(total, fraction):
+        yield f"validation_fraction = {fraction:g} holds none of {total} examples out"
+
+
+def _numbers(vary: dict[str, list], wanted: int | None) -> Iterator[str]:
+    """Compare how many settings vary in numbers, as `tables.results.numeric_keys` counts them."""
+    varied = vary.items()
+    found = [k for k, vs in varied if len(vs) > 1 and all(isinstance(v, int | float) for v in vs)]
+    if wanted is not None and len(found) != wanted:
+        told = " and ".join(found) or "none"
+        yield f"vary has numbers in {told}, expected {wanted} settings with more than one number"

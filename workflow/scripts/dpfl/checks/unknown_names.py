@@ -68,7 +68,7 @@ def _published_names(config: dict, study: dict, where: str, reference: dict) -> 
     sides = {"methods": config["methods"], "models": study.get("vary", {}).get("model", [])}
     if not sides.keys() & reference.keys():
         yield f"{where} has neither methods nor models, expected one of them"
-    printed = published.read(config["paper"])
+    printed = published.read(reference.get("paper", config["paper"]))
     rows = sorted({row.row for row in printed if row.table == reference["table"]})
     for side, known in sides.items():
         for name, row in reference.get(side, {}).items():

@@ -69,6 +69,8 @@ class OptimizerFile(Protocol):
     """A file in optimizers/."""
 
     SETTINGS: ClassVar[Settings] = {}
+    COLUMNS: ClassVar[tuple[str, ...]] = ()
+    """What it adds to a table of cells: keys of `belief` in the summary of a run."""
     NEEDS_NOISE: ClassVar[bool] = False
     """It must be told the noise of every step: only methods where that is z C may use it."""
 

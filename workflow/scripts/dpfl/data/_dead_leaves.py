@@ -6,27 +6,22 @@ computed from such pictures alone, such as a covariance of features, is no relea
 privacy budget.
 """
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from dpfl.draws import streams
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LEAVES = 2000  # enough that less than one pixel in a thousand is left of the ground
 SMALLEST, LARGEST = 1 / 32, 1 / 2  # radii, of the picture's larger side
 PICTURES_PER_CHUNK = 50  # whose planes stay in a processor's cache
 
 
-def pictures(count: int, shape: tuple[int, int, int]) -> "np.ndarray":
+def pictures(count: int, shape: tuple[int, int, int]) -> np.ndarray:
     """Return uint8 pictures [count, *shape], of C colours, H rows and W columns.
 
     The radius of a disc has the density r^-3 between the smallest and the largest, its centre and
     its colours are uniform. Every picture has a stream of its own: more of them begin with the
     same ones.
     """
-    import numpy as np
-
     found = np.empty((count, *shape), np.uint8)
     for first in range(0, count, PICTURES_PER_CHUNK):
         numbers = range(first, min(first + PICTURES_PER_CHUNK, count))
@@ -34,10 +29,8 @@ def pictures(count: int, shape: tuple[int, int, int]) -> "np.ndarray":
     return found
 
 
-def _painted(numbers: range, shape: tuple[int, int, int]) -> "np.ndarray":
+def _painted(numbers: range, shape: tuple[int, int, int]) -> np.ndarray:
     """Return the pictures of these numbers; leaf 0 is the ground, later ones hide earlier ones."""
-    import numpy as np
-
     colours, height, width = shape
     generators = [streams.rng("dead leaves", *shape, number) for number in numbers]
     radius, down, right = _leaves(generators, height, width)
@@ -51,10 +44,8 @@ def _painted(numbers: range, shape: tuple[int, int, int]) -> "np.ndarray":
     return paint[picture, top].transpose(0, 3, 1, 2).astype(np.uint8)
 
 
-def _leaves(generators: list["np.random.Generator"], height: int, width: int) -> "np.ndarray":
+def _leaves(generators: list[np.random.Generator], height: int, width: int) -> np.ndarray:
     """Return radii, rows and columns of the centres [3, pictures, leaves], in pixels."""
-    import numpy as np
-
     side = max(height, width)
     low, high = SMALLEST * side, LARGEST * side
     uniform = np.stack([rng.random((3, LEAVES)) for rng in generators], axis=1)

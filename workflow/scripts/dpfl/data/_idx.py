@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpfl.data import _files
+from dpfl.data import Arrays, _files
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from dpfl.data import Arrays
 
 NAMES = (
     "train-images-idx3-ubyte",
@@ -23,15 +21,13 @@ Digests = Mapping[str, tuple[str, str]]
 itself loads decompressed files unchecked."""
 
 
-def read(folders: Sequence[Path], digests: Digests, source: str) -> "Arrays":
+def read(folders: Sequence[Path], digests: Digests, source: str) -> Arrays:
     """Read pictures [N, 1, H, W] and their labels from the first folder that has a file.
 
     What none has goes to the first, from the mirrors of `source`, a data set of torchvision.
     Raises UserError for a file that is damaged, or is missing and cannot be downloaded.
     """
     import numpy as np
-
-    from dpfl.data import Arrays
 
     inputs, targets, test_inputs, test_targets = (
         _array(_content(folders, name, digests[name], source)) for name in NAMES

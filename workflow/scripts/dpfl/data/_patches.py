@@ -9,16 +9,14 @@ that picture alone and cost no privacy budget.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
-from dpfl.data import _whitening
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from dpfl.data import Arrays, _dead_leaves, _whitening
 from dpfl.data._progress import of_all, one_thread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from torch import Tensor
-
-    from dpfl.data import Arrays
 
 FILTERS = 512
 SIDE = 6  # of a patch, in pixels
@@ -30,7 +28,7 @@ CHANNEL_SHRINKAGE = 0.1  # of the whitening of channels, of their mean variance
 PATCHES_PER_PICTURE = 50  # for the covariance of patches
 
 
-def features(arrays: "Arrays") -> "Arrays":
+def features(arrays: Arrays) -> Arrays:
     """Return float16 features [N, 2 FILTERS, 2, 2] of pictures [N, C, H, W], all else as it is.
 
     A channel is a filter and a sign. Computed on one thread, a picture at a time, with a line to
@@ -41,12 +39,8 @@ def features(arrays: "Arrays") -> "Arrays":
         return of_all("patches", arrays, lambda pictures: transform(pictures[0])[None], chunk=1)
 
 
-def _transform(shape: tuple[int, ...]) -> Callable[["np.ndarray"], "Tensor"]:
+def _transform(shape: tuple[int, ...]) -> Callable[[np.ndarray], Tensor]:
     """Return what maps a uint8 picture [C, H, W] to its whitened features [2 FILTERS, 2, 2]."""
-    import torch
-
-    from dpfl.data import _dead_leaves
-
     synthetic = _dead_leaves.pictures(_whitening.PICTURES, tuple(shape))
     bank = _bank(synthetic)
     seen = torch.stack([bank(picture) for picture in synthetic])
@@ -61,22 +55,19 @@ class Bank:
     The second half are the first F, mirrored left to right.
     """
 
-    filters: "Tensor"
-    offsets: "Tensor"
+    filters: Tensor
+    offsets: Tensor
 
-    def __call__(self, picture: "np.ndarray") -> "Tensor":
+    def __call__(self, picture: np.ndarray) -> Tensor:
         """Return the roots of the pooled responses of a picture [C, H, W]: [2 F, 2, 2].
 
         A response r becomes max(0, r - t) and max(0, -r - t), averaged over a grid of cells;
         a filter's is averaged with its mirrored twin's in the mirrored cell, so that a picture and
         its mirror image have the same features.
         """
-        import torch
-        from torch.nn.functional import softshrink
-
         shape = [n - SIDE + 1 for n in picture.shape[1:]]
         patches = _normalised(_patches(picture))
-        shrunk = softshrink(torch.addmm(self.offsets, self.filters, patches), THRESHOLD)
+        shrunk = functional.softshrink(torch.addmm(self.offsets, self.filters, patches), THRESHOLD)
         # With s = max(0, r - t) - max(0, -r - t), the two are (|s| + s) / 2 and (|s| - s) / 2.
         pools = _pools(*shape)
         both, either = shrunk @ pools, shrunk.abs_() @ pools
@@ -87,19 +78,14 @@ class Bank:
 
 
 @cache
-def _pools(height: int, width: int) -> "Tensor":
+def _pools(height: int, width: int) -> Tensor:
     """Return the averages over the cells of a grid as a matrix [height * width, cells]."""
-    import torch
-    from torch.nn.functional import adaptive_avg_pool2d
-
     places = torch.eye(height * width).view(-1, 1, height, width)
-    return adaptive_avg_pool2d(places, CELLS).flatten(1)
+    return functional.adaptive_avg_pool2d(places, CELLS).flatten(1)
 
 
-def _bank(pictures: "np.ndarray") -> Bank:
+def _bank(pictures: np.ndarray) -> Bank:
     """Return patches of these pictures as filters: whitened (ZCA), of norm 1, evenly chosen."""
-    import torch
-
     colours = pictures.shape[1]
     some = torch.cat([_some(_normalised(_patches(picture))) for picture in pictures], dim=1).T
     mean = some.mean(0)
@@ -113,23 +99,18 @@ def _bank(pictures: "np.ndarray") -> Bank:
     return Bank(torch.cat([filters, twins]), -(filters @ mean).repeat(2)[:, None])
 
 
-def _some(patches: "Tensor") -> "Tensor":
+def _some(patches: Tensor) -> Tensor:
     """Return some of a picture's patches [D, P], evenly spread."""
-    import torch
-
     chosen = torch.linspace(0, patches.shape[1] - 1, PATCHES_PER_PICTURE).long()
     return patches[:, chosen]
 
 
-def _patches(picture: "np.ndarray") -> "Tensor":
+def _patches(picture: np.ndarray) -> Tensor:
     """Return all patches of a picture as columns [D, P]."""
-    import torch
-    from torch.nn import functional
-
     return functional.unfold(torch.tensor(picture, dtype=torch.float32)[None], SIDE)[0]
 
 
-def _normalised(patches: "Tensor") -> "Tensor":
+def _normalised(patches: Tensor) -> Tensor:
     """Return every patch less its mean, over the root of its variance and a constant."""
     centred = patches - patches.mean(0)
     return centred / (centred.square().mean(0) + CONTRAST).sqrt_()

@@ -5,21 +5,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from torch import Tensor
+import numpy as np
+import torch
+from torch import Tensor
 
-    from dpfl.data import Arrays
+from dpfl.data import Arrays
 
-Transform = Callable[["np.ndarray"], "Tensor"]
+Transform = Callable[[np.ndarray], Tensor]
 """Maps uint8 pictures [n, C, H, W] to their features [n, ...], each picture by itself."""
 
 REPORT_EVERY = 5000
 
 
-def of_all(what: str, arrays: "Arrays", transform: Transform, chunk: int) -> "Arrays":
+def of_all(what: str, arrays: Arrays, transform: Transform, chunk: int) -> Arrays:
     """Return float16 features in the place of pictures, all else as it is, `chunk` at a time.
 
     With a line to stderr whenever another 5,000 pictures are done.
@@ -32,11 +31,8 @@ def of_all(what: str, arrays: "Arrays", transform: Transform, chunk: int) -> "Ar
 
 
 def _of_part(
-    what: str, part: str, pictures: "np.ndarray", transform: Transform, chunk: int
-) -> "np.ndarray":
-    import numpy as np
-    import torch
-
+    what: str, part: str, pictures: np.ndarray, transform: Transform, chunk: int
+) -> np.ndarray:
     total, started = len(pictures), time.monotonic()
     with torch.inference_mode():
         found = np.empty((total, *transform(pictures[:1]).shape[1:]), np.float16)
@@ -53,8 +49,6 @@ def _of_part(
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let torch use one thread meanwhile: a job has one core."""
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -9,16 +9,14 @@ either.
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-from dpfl.data import _whitening
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import avg_pool2d
+
+from dpfl.data import Arrays, _dead_leaves, _whitening
 from dpfl.data._progress import Transform, of_all, one_thread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from torch import Tensor
-
-    from dpfl.data import Arrays
 
 OCTAVES = 2
 ANGLES = 8
@@ -26,8 +24,8 @@ PLANES_PER_CHUNK = 300
 
 
 def features(
-    arrays: "Arrays", base: ModuleType, shrinkage: float | None = None, mirrored: bool = False
-) -> "Arrays":
+    arrays: Arrays, base: ModuleType, shrinkage: float | None = None, mirrored: bool = False
+) -> Arrays:
     """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], all else as it is.
 
     `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
@@ -43,12 +41,12 @@ def features(
         if mirrored:
             transform = _mirrored(transform)
         if shrinkage is not None:
-            whiten = _whitening.of(_synthetic(transform, shape), shrinkage)
+            whiten = _whitening.whitening(_synthetic(transform, shape), shrinkage)
             transform = _each(whiten, transform)
         return of_all("scattering", arrays, transform, PLANES_PER_CHUNK // shape[0])
 
 
-def roots(arrays: "Arrays", base: ModuleType, shrinkage: float) -> "Arrays":
+def roots(arrays: Arrays, base: ModuleType, shrinkage: float) -> Arrays:
     """Return float16 roots of features [N, 81 C, H / 8, W / 8] of pictures, all else as it is.
 
     Means of a picture's and its mirror image's features are averaged over two by two places; of
@@ -65,15 +63,13 @@ def roots(arrays: "Arrays", base: ModuleType, shrinkage: float) -> "Arrays":
 
 def _transform(shape: tuple[int, ...], base: ModuleType) -> Transform:
     """Return what maps uint8 pictures [n, C, H, W] to features [n, 81 C, H / 4, W / 4]."""
-    import torch
-
     # By its full path: kymatio.torch also imports the 3-D transform, which scipy 1.17 broke.
     from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
 
     scatter = ScatteringTorch2D(OCTAVES, tuple(shape[1:]), ANGLES)
     mean, std = (torch.tensor(value).view(-1, 1, 1) for value in (base.MEAN, base.STD))
 
-    def transform(pictures: "np.ndarray") -> "Tensor":
+    def transform(pictures: np.ndarray) -> Tensor:
         planes = torch.tensor(pictures, dtype=torch.float32)
         planes.div_(base.SCALE).sub_(mean).div_(std)
         return scatter(planes).flatten(1, 2)
@@ -88,29 +84,22 @@ def _mirrored(transform: Transform) -> Transform:
 
 def _rooted(transform: Transform) -> Transform:
     """Return what maps pictures to the signed roots of their features in cells of 2 x 2 places."""
-    from torch.nn.functional import avg_pool2d
 
-    def rooted(pictures: "np.ndarray") -> "Tensor":
+    def rooted(pictures: np.ndarray) -> Tensor:
         cells = avg_pool2d(transform(pictures), 2)
         return cells.abs().sqrt_().mul_(cells.sign())
 
     return rooted
 
 
-def _synthetic(transform: Transform, shape: tuple[int, ...]) -> "Tensor":
+def _synthetic(transform: Transform, shape: tuple[int, ...]) -> Tensor:
     """Return the features of dead-leaves pictures [C, H, W]."""
-    import torch
-
-    from dpfl.data import _dead_leaves
-
     synthetic = _dead_leaves.pictures(_whitening.PICTURES, tuple(shape))
     chunk = PLANES_PER_CHUNK // shape[0]
     parts = [transform(synthetic[i : i + chunk]) for i in range(0, len(synthetic), chunk)]
     return torch.cat(parts)
 
 
-def _each(whiten: Callable[["Tensor"], "Tensor"], transform: Transform) -> Transform:
-    import torch
-
+def _each(whiten: Callable[[Tensor], Tensor], transform: Transform) -> Transform:
     # Picture by picture: a product of many rows may round by how many there are.
     return lambda pictures: torch.stack([whiten(one) for one in transform(pictures)])

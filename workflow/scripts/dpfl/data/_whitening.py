@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from torch import Tensor
+import torch
+from torch import Tensor
 
 PICTURES = 2000
 """Synthetic pictures whose features a covariance is computed from."""
@@ -15,24 +14,20 @@ PICTURES = 2000
 class Whitening:
     """An affine map of the channels, x -> W (x - m), the same in every place."""
 
-    matrix: "Tensor"
-    shift: "Tensor"
+    matrix: Tensor
+    shift: Tensor
 
-    def __call__(self, features: "Tensor") -> "Tensor":
+    def __call__(self, features: Tensor) -> Tensor:
         """Return the features of one picture [C, ...], whitened; float32."""
-        import torch
-
         flat = features.flatten(1)
         return torch.addmm(self.shift, self.matrix, flat).view(features.shape)
 
 
-def of(features: "Tensor", shrinkage: float) -> Whitening:
+def whitening(features: Tensor, shrinkage: float) -> Whitening:
     """Return the whitening by features [N, C, ...], all places taken together.
 
     W = (S + shrinkage (tr S / C) I)^(-1/2), S their covariance; computed in float64.
     """
-    import torch
-
     rows = features.double().flatten(2).transpose(1, 2).flatten(0, 1)
     mean = rows.mean(0)
     rows.sub_(mean)
@@ -43,11 +38,11 @@ def of(features: "Tensor", shrinkage: float) -> Whitening:
     return Whitening(matrix.float(), -(matrix @ mean).float()[:, None])
 
 
-def standardised(features: "Tensor", shrinkage: float) -> Callable[["Tensor"], "Tensor"]:
+def standardised(features: Tensor, shrinkage: float) -> Callable[[Tensor], Tensor]:
     """Return the whitening by features [N, C, H, W] whose channels are first scaled to deviation 1.
 
     It maps the features of one picture [C, H, W].
     """
     deviation = features.std(dim=(0, 2, 3), correction=0).clamp(min=1e-6).view(-1, 1, 1)
-    whiten = of(features / deviation, shrinkage)
+    whiten = whitening(features / deviation, shrinkage)
     return lambda one: whiten(one / deviation)

@@ -6,12 +6,8 @@ there are no natural clients.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpfl.data import _split
-
-if TYPE_CHECKING:
-    from dpfl.data import Arrays
+from dpfl.data import Arrays, every_fifth
 
 TRAIN_EXAMPLES = 455
 TEST_EXAMPLES = 114
@@ -36,10 +32,10 @@ STD = (
 DEMONSTRATES = True  # rows on it show the machinery: no source reports on it
 
 
-def read(data_dir: Path) -> "Arrays":
+def read(data_dir: Path) -> Arrays:
     """Read the rows from scikit-learn, a fifth for the test; `data_dir` is not used."""
     import numpy as np
     from sklearn.datasets import load_breast_cancer
 
     rows = load_breast_cancer()
-    return _split.every_fifth(rows.data.astype(np.float32), rows.target.astype(np.int64))
+    return every_fifth(rows.data.astype(np.float32), rows.target.astype(np.int64))

@@ -5,12 +5,8 @@ import pickle
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpfl.data import _files
-
-if TYPE_CHECKING:
-    from dpfl.data import Arrays
+from dpfl.data import Arrays, _files
 
 TRAIN_EXAMPLES = 50000
 TEST_EXAMPLES = 10000
@@ -35,14 +31,12 @@ BATCHES = {
 }
 
 
-def read(data_dir: Path) -> "Arrays":
+def read(data_dir: Path) -> Arrays:
     """Read CIFAR-10 from its batches in data_dir, else its archive there, which is downloaded.
 
     Raises UserError for a file that is damaged, or is missing and cannot be downloaded.
     """
     import numpy as np
-
-    from dpfl.data import Arrays
 
     # Unpickling runs what a file says: every batch was verified before it comes here.
     batches = [pickle.loads(content, encoding="bytes") for content in _contents(data_dir)]

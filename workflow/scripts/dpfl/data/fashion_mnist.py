@@ -4,12 +4,8 @@ Xiao, Rasul and Vollgraf (2017, arXiv 1708.07747): the format, sizes and file na
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpfl.data import _idx
-
-if TYPE_CHECKING:
-    from dpfl.data import Arrays
+from dpfl.data import Arrays, _idx
 
 TRAIN_EXAMPLES = 60000
 TEST_EXAMPLES = 10000
@@ -40,7 +36,7 @@ FILES = {
 }
 
 
-def read(data_dir: Path) -> "Arrays":
+def read(data_dir: Path) -> Arrays:
     """Read Fashion-MNIST from data_dir/FashionMNIST/raw; what is missing is downloaded.
 
     Not from data_dir itself: files of these names there would be MNIST's. Raises UserError for a

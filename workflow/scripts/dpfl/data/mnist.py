@@ -1,12 +1,8 @@
 """MNIST: 70,000 handwritten digits of 28 x 28 pixels (LeCun et al. 1998)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpfl.data import _idx
-
-if TYPE_CHECKING:
-    from dpfl.data import Arrays
+from dpfl.data import Arrays, _idx
 
 TRAIN_EXAMPLES = 60000
 TEST_EXAMPLES = 10000
@@ -37,7 +33,7 @@ FILES = {
 }
 
 
-def read(data_dir: Path) -> "Arrays":
+def read(data_dir: Path) -> Arrays:
     """Read MNIST from data_dir/MNIST/raw or data_dir itself; what is missing is downloaded.
 
     Raises UserError for a file that is damaged, or is missing and cannot be downloaded.

@@ -11,22 +11,19 @@ BLOCK = re.compile(
 )
 
 
-def names(text: str) -> list[str]:
-    """Return the names of the blocks of a page."""
-    return [found["name"] for found in BLOCK.finditer(text)]
-
-
 def renewed(text: str, blocks: Mapping[str, Callable[[], str]]) -> str:
     """Return a page with its blocks made anew; UserError for a name that nobody makes."""
-    return BLOCK.sub(lambda found: _made(found["name"], blocks), text)
+
+    def made(found: re.Match) -> str:
+        name = found["name"]
+        if name not in blocks:
+            raise UserError(f"no block {name!r}: {nearest(name, list(blocks))}")
+        head = f"<!-- {name}: written by make docs -->"
+        return f"{head}\n\n{blocks[name]()}\n\n<!-- end of {name} -->"
+
+    return BLOCK.sub(made, text)
 
 
 def without(text: str) -> str:
     """Return a page without what is generated: what was typed."""
     return BLOCK.sub("", text)
-
-
-def _made(name: str, blocks: Mapping[str, Callable[[], str]]) -> str:
-    if name not in blocks:
-        raise UserError(f"no block {name!r}: {nearest(name, list(blocks))}")
-    return f"<!-- {name}: written by make docs -->\n\n{blocks[name]()}\n\n<!-- end of {name} -->"

@@ -5,26 +5,21 @@ from pathlib import Path
 from dpfl.base.errors import UserError
 
 PLACE = "meng2023/mnist"
-FIGURES = ("cadabelief/differences", "cadabelief/accuracy")
-"""The first of them that is kept is shown: a verdict rests on paired differences."""
-ALT = "Test accuracy on MNIST by method and privacy budget, from kept results of CAdabelief"
-
-
+FIGURE = "figures/cadabelief/differences.png"
+"""A verdict rests on paired differences."""
 PICTURE = "docs/hero.png"
 """Where `make docs` copies it to, for readers of the repository."""
 
 
 def source(derived: Path) -> Path:
-    """Return the file of the figure; UserError if none of FIGURES is derived."""
-    for figure in FIGURES:
-        path = derived / PLACE / "figures" / f"{figure}.png"
-        if path.exists():
-            return path
-    raise UserError(f"{derived / PLACE}: none of the figures {', '.join(FIGURES)}")
+    """Return the file of the figure; UserError if it is not derived."""
+    path = derived / PLACE / FIGURE
+    if not path.exists():
+        raise UserError(f"{path}: missing, the figure that README.md shows first")
+    return path
 
 
 def picture(derived: Path) -> str:
     """Return it as a Markdown picture, with what it shows in words."""
-    words = source(derived).with_suffix(".txt")
-    alt = words.read_text(encoding="utf-8") if words.exists() else ALT
-    return f"![{' '.join(alt.split())}]({PICTURE})"
+    words = source(derived).with_suffix(".txt").read_text(encoding="utf-8")
+    return f"![{' '.join(words.split())}]({PICTURE})"

@@ -1,9 +1,10 @@
-"""Tables and code in Markdown."""
+"""Tables in Markdown."""
 
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from dpfl.base import files
 from dpfl.tables import rendering
 
 
@@ -19,6 +20,14 @@ def of_csv(path: Path) -> str:
     return table(heads, rows)
 
 
-def code(text: object) -> str:
-    """Return a text as code, nothing of an empty one."""
-    return f"`{text}`" if str(text) else ""
+def of_steps(path: Path) -> str:
+    """Return the CPU time of steps that `make bench` measured, as multiples, and their memory."""
+    found = files.read_table(path)
+    heads = dict.fromkeys(zip(found["model"], found["batch"], strict=True))
+    cells = {
+        (row.contender, row.model, row.batch): f"{row.ratio:.2g} ({row.peak_mb / 1000:.2g} GB)"
+        for row in found.itertuples()
+    }
+    names = [f"{model}, batch {batch}" for model, batch in heads]
+    steps = found["contender"].unique()
+    return table(["step", *names], ([own, *(cells[own, *head] for head in heads)] for own in steps))

@@ -1,78 +1,51 @@
 """All that is generated of README.md, docs/ and CITATION.cff: texts by path."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import yaml
 
-from dpfl.docs import (
-    blocks,
-    columns,
-    configuration,
-    hero,
-    markdown,
-    results,
-    scales,
-    speed,
-    verdicts,
-)
+from dpfl.docs import blocks, design, hero, markdown, reference, results
 from dpfl.papers import citation, folder
 from dpfl.provenance import kept
 
-SCHEMAS = Path("workflow/schemas")
+SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
 
 
 def texts(root: Path) -> dict[Path, str]:
-    """Return the text of every generated file and of every page with generated parts."""
-    found = {root / "docs/results.md": results.page(folder.HOME, root / kept.HOME, root / "docs")}
-    return found | _references(root) | _with_blocks(root) | _cited(root)
-
-
-def _cited(root: Path) -> dict[Path, str]:
+    """Return CITATION.cff and all pages of documentation with their generated parts made anew."""
     papers = {key: folder.load(key).about for key in folder.names()}
-    path = root / "CITATION.cff"
-    return {path: citation.renewed(_read(path), papers)}
+    cited, made = root / "CITATION.cff", _blocks(root)
+    pages = [root / "README.md", *(root / "docs").rglob("*.md")]
+    found = {page: blocks.renewed(_read(page), made) for page in pages}
+    return found | {cited: citation.renewed(_read(cited), papers)}
 
 
-def _references(root: Path) -> dict[Path, str]:
-    def schema(name: str) -> dict:
-        return yaml.safe_load(_read(root / SCHEMAS / name))
-
-    config = _read(root / "config.yaml")
-    user, composed = schema("config.schema.yaml"), schema("composed.schema.yaml")
-    own = root / "docs/reference"
+def _blocks(root: Path) -> dict[str, Callable[[], str]]:
+    """Return what makes each generated part of a page, by its name."""
+    files = ("config.schema.yaml", "composed.schema.yaml", "tables.yaml")
+    user, composed, tables = (yaml.safe_load(_read(root / SCHEMAS / name)) for name in files)
+    kept_files, derived, config = root / KEPT, root / kept.HOME, _read(root / "config.yaml")
+    measured = sorted((kept_files / "measured").glob("*.csv"))
     return {
-        own / "configuration.md": configuration.page(
-            user, composed, yaml.safe_load(config), config
-        ),
-        own / "columns.md": columns.page(schema("tables.yaml")),
-        own / "verdicts.md": verdicts.page(),
-    }
-
-
-def _with_blocks(root: Path) -> dict[Path, str]:
-    """Return the pages that have generated parts, each with its parts made anew."""
-    reference, derived = root / "results/reference", root / kept.HOME
-    bench = reference / "bench"
-    measured = sorted((reference / "measured").glob("*.csv"))
-    made: dict[str, Callable[[], str]] = {
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
-        "papers": scales.papers,
-        "scales": partial(scales.costs, yaml.safe_load(_read(root / "config.yaml"))),
-        "taken": partial(scales.taken, derived),
+        "rules": partial(design.rule_graph, root),
+        "scales": partial(design.scales, yaml.safe_load(config), derived),
         "hero": partial(hero.picture, derived),
-        "claims": partial(results.short, folder.HOME, derived, "docs/results.md"),
-        "bench-steps": partial(speed.steps, bench),
-        "bench-splits": partial(speed.splits, bench),
-        "bench-rounds": partial(speed.rounds, bench),
+        "first-claims": partial(results.first, folder.HOME, derived),
+        "answers": partial(results.answers, folder.HOME, derived),
+        "claims": partial(results.every, folder.HOME, derived),
+        "verdicts": reference.verdicts,
+        "claim-keys": reference.claim_keys,
+        "figures": reference.figures,
+        "columns": partial(reference.columns, tables),
+        "top-keys": partial(reference.top_keys, user, config),
+        "section-keys": partial(reference.section_keys, user, composed, config),
+        "bench-steps": partial(markdown.of_steps, kept_files / "bench/steps.csv"),
+        "bench-splits": partial(markdown.of_steps, kept_files / "bench/splits.csv"),
+        "bench-rounds": partial(markdown.of_csv, kept_files / "bench/rounds.csv"),
     }
-    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-    return _renewed({page: _read(page) for page in pages}, made)
-
-
-def _renewed(pages: Mapping[Path, str], made: Mapping[str, Callable[[], str]]) -> dict[Path, str]:
-    return {page: blocks.renewed(text, made) for page, text in pages.items() if blocks.names(text)}
 
 
 def _read(path: Path) -> str:

@@ -1,7 +1,9 @@
 """Names at the ends of lines, in the margin right of a panel, in place of a legend."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from dpfl.figures import style
@@ -13,54 +15,40 @@ PLOT = 0.72
 """Share of a figure's height that the panels of one row take."""
 
 
-def name(ax: Axes, ends: Mapping[str, tuple[float, Look, bool]], rows: int = 1) -> None:
-    """Write names at the right of a panel: {name: (end of its line, look, has a proof)}.
+def name(ax: Axes, lines: Sequence[tuple[str, Look, pd.DataFrame]], rows: int = 1) -> None:
+    """Write the names of lines at the right of a panel, which is one of so many rows.
 
-    An end is in data of the vertical axis, whose limits are final. Names do not overlap.
+    The last known mean of a line's table is where it ends. Names do not overlap. The limits of the
+    vertical axis are final.
     """
     low, high = sorted(ax.get_ylim())
-    transform = ax.yaxis.get_transform()
-    bottom, top = (float(transform.transform(value)) for value in (low, high))
+    ends = [[low, *line["mean"].dropna()][-1] for *_, line in lines]
+    known = [low, high, *np.clip(ends, low, high)]
+    bottom, top, *heights = ax.yaxis.get_transform().transform(known)
     inches = ax.figure.get_figheight() * PLOT / rows
-    wanted = [
-        (float(transform.transform(min(max(end, low), high))) - bottom) / (top - bottom)
-        for end, *_ in ends.values()
-    ]
-    placed = spread(wanted, HEIGHT / inches)
-    for (text, (_, look, proven)), height in zip(ends.items(), placed, strict=True):
-        _name(ax, text, height, look, proven)
+    placed = spread((np.array(heights) - bottom) / (top - bottom), HEIGHT / inches)
+    for (text, look, line), height in zip(lines, placed, strict=True):
+        private = line[np.isfinite(line["epsilon"])]
+        _name(ax, text, height, look.mark(bool(private["certified"].all())))
 
 
-def _name(ax: Axes, text: str, height: float, look: Look, proven: bool) -> None:
+def _name(ax: Axes, text: str, height: float, mark: dict[str, object]) -> None:
     """Write one name after its marker."""
-    keywords = look.mark(proven) | {"clip_on": False, "label": f"_name of {text}"}
+    keywords = mark | {"clip_on": False, "label": f"_name of {text}"}
     ax.plot([1.02], [height], transform=ax.transAxes, **keywords)
-    ax.annotate(
-        style.literal(text),
-        (1.02, height),
-        (6, 0),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        va="center",
-        fontsize=style.SMALL,
-        color=style.INK,
-        annotation_clip=False,
-    )
+    place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+    look = {"va": "center", "fontsize": style.SMALL, "color": style.INK}
+    ax.annotate(style.literal(text), (1.02, height), (6, 0), **place, **look)
 
 
-def spread(wanted: Sequence[float], gap: float) -> list[float]:
+def spread(wanted: Sequence[float], gap: float) -> np.ndarray:
     """Return heights near those wanted, in their order, no two nearer than a gap.
 
     They stay between 0 and 1 if there is room for all.
     """
-    order = sorted(range(len(wanted)), key=lambda number: wanted[number])
-    heights: list[float] = []
-    for number in order:
-        lowest = heights[-1] + gap if heights else 0.0
-        heights.append(max(wanted[number], lowest))
-    highest = max(1.0, gap * (len(heights) - 1))
-    for number in reversed(range(len(heights))):
-        heights[number] = min(heights[number], highest)
-        highest = heights[number] - gap
-    found = dict(zip(order, heights, strict=True))
-    return [found[number] for number in range(len(wanted))]
+    order, steps = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
+    raised = np.maximum.accumulate(np.maximum(np.sort(wanted) - steps, 0)) + steps
+    highest = max(1.0, gap * (len(wanted) - 1))
+    heights = np.empty(len(wanted))
+    heights[order] = np.minimum(raised, highest - steps[::-1])
+    return heights

@@ -31,14 +31,14 @@ def declared() -> dict[str, Family]:
     return {name: Family(**{"methods": {}, **own}) for name, own in found}
 
 
-def of(method: str) -> str | None:
+def family_of(method: str) -> str | None:
     """Return the name of a method's family, None for a method of no family."""
     return next((name for name, one in declared().items() if method in one.methods), None)
 
 
 def title(method: str) -> str:
     """Return what a method is called for readers; its own name where it has no family."""
-    name = of(method)
+    name = family_of(method)
     return declared()[name].methods[method] if name else method
 
 

@@ -43,7 +43,8 @@ def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
     epsilon = used["epsilon"].max()
     at = used[used["epsilon"] == epsilon]
     where = style.at(epsilon)
-    means = _means(at)
+    means = outcomes.of_trained(at).groupby("series")["accuracy"].mean()
+    means = means.sort_values(ascending=False, kind="stable")
     if means.empty:
         return f"No run trained {where}"
     if len(means) == 1:
@@ -54,12 +55,6 @@ def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
     sides = [at[at["series"] == name] for name in (first, second)]
     rank = "the next best" if first == means.index[0] else "the best"
     return gap(first, f"{second}, {rank},", pairing.differences(*sides, [epsilon]), where)
-
-
-def _means(runs: pd.DataFrame) -> pd.Series:
-    """Return the mean accuracy of each series over its runs that trained, the best first."""
-    trained = outcomes.of_trained(runs)
-    return trained.groupby("series")["accuracy"].mean().sort_values(ascending=False, kind="stable")
 
 
 def _alone(runs: pd.DataFrame, name: str, where: str) -> str:

@@ -13,17 +13,11 @@ DOT = {"marker": ".", "markersize": 5, "linestyle": "none", "alpha": 0.75, "mark
 PROOF = {True: "with a proof", False: "no proof of ε"}
 
 
-def proof(
-    certified: Iterable[bool], line: bool = True, words: Mapping[bool, str] = PROOF
-) -> list[Artist]:
+def proof(certified: Iterable[bool], words: Mapping[bool, str] = PROOF) -> list[Artist]:
     """Say what is hollow and dashed, and what is not where both occur."""
-    found, shown = {*map(bool, certified)}, "line" if line else "mark"
-    if found == {True}:
-        return []
-    return [
-        Line2D([], [], label=words[own], **getattr(GREY, shown)(own))
-        for own in sorted(found, reverse=True)
-    ]
+    found = sorted({*map(bool, certified)}, reverse=True)
+    shown = found if found != [True] else []
+    return [Line2D([], [], label=words[own], **GREY.line(own)) for own in shown]
 
 
 def printed(there: bool, reran: Iterable[str] = ()) -> list[Artist]:

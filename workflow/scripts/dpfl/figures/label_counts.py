@@ -1,15 +1,14 @@
 """How the labels are spread over the clients: bars for a few clients, a map for many."""
 
-import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 MOST_BARS = 30
 # Both are ordered in lightness, so they also read in grey and for colour-blind readers.
-SHADES = matplotlib.colormaps["viridis"]
-HEAT = "YlGnBu"
+SHADES, HEAT = "viridis", "YlGnBu"
 NARROWEST_NAMED = 0.02  # of the longest bar: a narrower segment has no room for its label
 
 
@@ -25,38 +24,23 @@ def draw(counts: np.ndarray, title: str) -> Figure:
 
 def _bars(axes: Axes, counts: np.ndarray) -> None:
     """One bar a client; its segments are in label order, with the label inside."""
-    clients, classes = counts.shape
-    for label, shade in enumerate(SHADES(np.linspace(0, 1, classes))):
-        bars = axes.barh(
-            range(clients),
-            counts[:, label],
-            left=counts[:, :label].sum(axis=1),
-            color=shade,
-            edgecolor="white",
-            linewidth=0.5,
-            label=str(label),
-        )
-        named = counts[:, label] >= NARROWEST_NAMED * counts.sum(axis=1).max()
+    classes, most = counts.shape[1], counts.sum(axis=1).max()
+    edge = {"edgecolor": "white", "linewidth": 0.5, "width": 0.8, "legend": False}
+    pd.DataFrame(counts).plot.barh(stacked=True, ax=axes, colormap=SHADES, **edge)
+    for label, bars in enumerate(axes.containers):
+        names = np.where(counts[:, label] >= NARROWEST_NAMED * most, str(label), "")
         ink = "white" if label < 0.6 * classes else "black"
-        names = np.where(named, str(label), "")
         axes.bar_label(bars, names, label_type="center", color=ink, fontsize=8)
-    axes.set(xlabel="examples", ylabel="client", yticks=range(clients), ylim=(clients - 0.4, -0.6))
+    axes.set(xlabel="examples", ylabel="client", ylim=(len(counts) - 0.4, -0.6))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.figure.legend(
-        title="label",
-        loc="outside right center",
-        frameon=False,
-        fontsize=8,
-        ncols=1 + classes // 11,
-    )
+    look = {"title": "label", "frameon": False, "fontsize": 8, "ncols": 1 + classes // 11}
+    axes.figure.legend(loc="outside right center", **look)
 
 
 def _heat_map(axes: Axes, counts: np.ndarray) -> None:
     """One column a client, one row a label; a label that a client lacks is left pale."""
-    image = axes.imshow(
-        counts.T, cmap=HEAT, vmin=0, aspect="auto", interpolation="nearest", origin="lower"
-    )
+    image = axes.imshow(counts.T, cmap=HEAT, vmin=0, aspect="auto", origin="lower")
     axes.set(xlabel="client", ylabel="label")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 5, 10], integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 5, 10], integer=True))
     axes.figure.colorbar(image, ax=axes, label="examples", pad=0.02)

@@ -60,7 +60,7 @@ class Look:
 
 def of_method(method: str) -> Look | None:
     """Return the look of a method, None where it has no family."""
-    if (name := families.of(method)) is None:
+    if (name := families.family_of(method)) is None:
         return None
     family = families.declared()[name]
     return member(Look(family.colour, family.marker), list(family.methods).index(method))

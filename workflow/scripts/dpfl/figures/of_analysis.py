@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl import plugins
-from dpfl.figures import saving
+from dpfl.figures import drawn
 from dpfl.plugins import analyses
 from dpfl.runs import code
 from dpfl.tables import rendering
@@ -50,7 +50,7 @@ def _write(
     for suffix in analysis.TABLES:
         stem = f"{name}_{suffix}" if suffix else name
         rendering.write(home / "tables" / stem, found[suffix], shown.COLUMNS[suffix])
-    saving.save(shown.draw(found), home / "figures" / name / uses, _words(analysis, shown, found))
+    drawn.save(shown.draw(found), home / "figures" / name / uses, _words(analysis, shown, found))
 
 
 def _key(name: str, uses: str, settings: dict[str, Any]) -> str:

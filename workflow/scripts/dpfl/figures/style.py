@@ -1,19 +1,17 @@
 """One style for all figures: the canvas, titles that say what was found, notes, names."""
 
-import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import families
-from dpfl.words import cell_words
+from dpfl.words import cell_words, forms
 
 FAINT = "0.82"
 ALARM = "#B2182B"
@@ -30,17 +28,20 @@ def canvas(
     """Return a figure and its axes [rows, columns]; `panel` is the size of one in inches."""
     sns.set_theme(style="whitegrid", context="notebook", font_scale=0.9)
     mpl.rcParams.update({"pdf.fonttype": 42, "axes.titlesize": "medium", "grid.color": "0.9"})
-    size = (panel[0] * columns, panel[1] * rows)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=(panel[0] * columns, panel[1] * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **keywords)
 
 
-def nothing(message: str) -> Figure:
-    """Return a figure that says why it is empty."""
-    figure, axes = canvas(panel=(6.4, 1.6))
-    axes[0, 0].set_axis_off()
-    axes[0, 0].text(0.5, 0.5, literal(message), ha="center", va="center", color="0.35")
-    return figure
+def panels(
+    count: int, most: int, width: float, least: float, height: float
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure of at least so many panels that share both axes, at most `most` in a row.
+
+    A row is `width` inches wide, or as many times as it has panels the `least` that one needs.
+    """
+    columns = min(most, count)
+    size = (max(least, width / columns), height)
+    return canvas(-(-count // columns), columns, panel=size, sharex=True, sharey=True)
 
 
 def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
@@ -56,6 +57,12 @@ def finish(axes: np.ndarray, used: int, xlabel: str, ylabel: str) -> None:
             ax.set_ylabel(ylabel)
 
 
+def separate(line: Callable[..., object], count: int) -> None:
+    """Draw a line, `ax.axvline` or `ax.axhline`, between each two of so many ticks."""
+    for edge in np.arange(count - 1) + 0.5:
+        line(edge, color="0.85", linewidth=0.8, zorder=0)
+
+
 def title(figure: Figure, finding: str) -> None:
     """Put what was found over all panels, in as many lines as the figure's width needs."""
     text = _wrapped(finding, figure, "finding")
@@ -64,17 +71,11 @@ def title(figure: Figure, finding: str) -> None:
 
 def note(figure: Figure, text: str, handles: Sequence[Artist] = ()) -> None:
     """Put below all panels what marks mean, and the rest that a reader must know."""
-    legend = figure.legend(
-        handles=list(handles),
-        title=_wrapped(text, figure, "note"),
-        title_fontsize=SMALL,
-        fontsize=SMALL,
-        alignment="left",
-        loc="outside lower left",
-        ncols=_columns(figure, handles),
-        frameon=False,
-        handlelength=2.5,
-    )
+    small = {"title_fontsize": SMALL, "fontsize": SMALL, "handlelength": 2.5, "frameon": False}
+    columns = _columns(figure, handles)
+    place = {"loc": "outside lower left", "alignment": "left", "ncols": columns}
+    text = _wrapped(text, figure, "note")
+    legend = figure.legend(handles=list(handles), title=text, **small, **place)
     legend.get_title().set_color(INK)
 
 
@@ -98,24 +99,6 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def legend_below(figure: Figure, axes: Axes, columns: int = 4, **keywords) -> None:
-    """Put one legend for all panels under the figure, in as many columns as it has room for."""
-    handles, labels = axes.get_legend_handles_labels()
-    for ncols in range(min(columns, max(len(labels), 1)), 0, -1):
-        legend = figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=ncols,
-            frameon=False,
-            handlelength=3,
-            **keywords,
-        )
-        if legend.get_window_extent().width <= figure.bbox.width or ncols == 1:
-            return
-        legend.remove()
-
-
 def epsilon_text(epsilon: float) -> str:
     """Return a privacy setting as a title."""
     return "non-private (ε = ∞)" if np.isinf(epsilon) else f"ε = {epsilon:g}"
@@ -128,45 +111,31 @@ def at(epsilon: float) -> str:
 
 def delta_text(delta: float) -> str:
     """Return delta in the usual short form, such as 1e-5."""
-    return re.sub(r"e-0", "e-", f"{delta:g}")
+    return forms.short(delta, 6)
 
 
-def named(table: pd.DataFrame, line: Sequence[str] = ("method", "variant")) -> pd.DataFrame:
-    """Return a table of runs whose labels say where nothing certifies a budget.
+def names(table: pd.DataFrame, titles: Iterable[str] = (), unproven: bool = False) -> pd.Series:
+    """Return what each row's line is called: its title, its variant, and `refuted` if it is.
 
-    Where some budget is refuted, all finite ones say so of the columns that make a line.
-    """
-    lines = table.groupby(list(line))["refuted"].transform("any")
-    refuted = lines & np.isfinite(table["epsilon"])
-    marks = map(cell_words.marks, table["certified"], refuted)
-    return table.assign(label=table["label"] + pd.Series(list(marks), table.index, dtype=str))
-
-
-def names(table: pd.DataFrame, titles: Iterable[str] = ()) -> pd.Series:
-    """Return what each row's line is called: its method's title, its variant, `refuted` if it is.
-
-    Titles may be given, one per row. Where nothing proves a budget the marker is hollow, so that
-    the name does not say it.
+    The title is that of its method, unless titles are given, one per row. A hollow marker says
+    that nothing proves a budget; where there are no markers, the name says it (`unproven`).
     """
     refuted = table.groupby(["method", "variant"])["refuted"].transform("any")
     refuted &= np.isfinite(table["epsilon"])
-    marks = [cell_words.marks(certified=True, refuted=own) for own in refuted]
-    labels = list(titles) or [families.title(method) for method in table["method"]]
-    variants = ["" if not text else f", {text}" for text in table["variant"]]
+    marks = map(cell_words.marks, table["certified"] | (not unproven), refuted)
+    labels = list(titles) or map(families.title, table["method"])
+    variants = ("" if not text else f", {text}" for text in table["variant"])
     parts = zip(labels, variants, marks, strict=True)
     return pd.Series(list(map("".join, parts)), table.index, dtype=str)
 
 
-def label_of(cell: dict, runs: pd.DataFrame) -> str:
-    """Return the label of a cell, which says if a budget of its method is refuted."""
-    refuted = runs.loc[runs["method"] == cell["method"], "refuted"].any()
-    return families.title(cell["method"]) + cell_words.marks(certified=True, refuted=refuted)
-
-
-def series_of(table: pd.DataFrame) -> pd.Series:
-    """Return the name of each row's line: the label, with its variant if it has one."""
-    suffix = table["variant"].where(table["variant"] == "", ", " + table["variant"])
-    return table["label"] + suffix
+def by_epsilon(table: pd.DataFrame, words: Callable[[pd.Series], str]) -> str:
+    """Return the rows of a table in words, those of each privacy setting behind its name."""
+    parts = (
+        f"{epsilon_text(epsilon)}: {'; '.join(words(row) for _, row in own.iterrows())}"
+        for epsilon, own in table.groupby("epsilon")
+    )
+    return ". ".join(parts)
 
 
 def seeds_text(counts: Iterable[int]) -> str:

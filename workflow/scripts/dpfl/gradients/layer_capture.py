@@ -1,5 +1,6 @@
 """One forward and one backward pass, keeping each layer's input and the gradient of its output."""
 
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import torch
@@ -50,13 +51,10 @@ def capture(
         return output
 
     # First of the hooks, so that what a hook of the user makes of the output is not this layer's.
-    hooks = [layer.register_forward_hook(keep, prepend=True) for layer in layers]
-    try:
-        with torch.enable_grad():
-            loss = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with ExitStack() as hooks, torch.enable_grad():
+        for layer in layers:
+            hooks.enter_context(layer.register_forward_hook(keep, prepend=True))
+        loss = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()
     for layer, call in calls.items():
         if call.x._version != call.version:
             raise UserError(f"the input of layer {_named(model, layer)} is overwritten in place")

@@ -22,11 +22,6 @@ def runs(claim: dict, evidence: Evidence) -> pd.DataFrame:
     return chosen(claim, evidence.runs.assign(dataset=about), claim.get("cells", {}))
 
 
-def of_method(claim: dict, evidence: Evidence, method: str) -> pd.DataFrame:
-    """Return a method's runs in the claim's `cells`."""
-    return having(runs(claim, evidence), "method", method)
-
-
 def chosen(claim: dict, table: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:
     """Return the rows that have the values of some columns; UserError for an unknown column."""
     for key, wanted in where.items():

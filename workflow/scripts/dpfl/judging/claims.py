@@ -12,24 +12,19 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.tables import results
 from dpfl.words.vocabulary import NOT_JUDGED
 
 PRIVACY = (
     *("eps_claimed", "eps_certified", "eps_audited", "audit_ceiling", "audit_level"),
     *("audit_estimator", "audit_status", "privacy", "privacy_reasons"),
 )
-"""What `tables.audits` says of the cell that is worst off."""
+"""What `seeds.audits` says of the cell that is worst off."""
 
-COLUMNS = [
-    *("paper", "claim", "kind", "part", "about", "study", "epsilon", "printed"),
-    *("compared", "ours", "ours_low", "ours_high", "n", "failed", "tuning"),
-    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
-    *PRIVACY,
-    *("needed_n", "lucky_gain", "weak_baseline", "runs"),
-]
+COLUMNS = list(results.declared("claims"))
 """Of `judge`. `about` says what is compared; `failed` counts the runs that did not train, which are
-in no mean and no pair (`tables.outcomes`); `compared` says what stands beside a printed number,
-`tuning` how two sides were tuned (`tables.fairness`); numbers of accuracy are percentage points."""
+in no mean and no pair (`seeds.outcomes`); `compared` says what stands beside a printed number,
+`tuning` how two sides were tuned (`seeds.fairness`); numbers of accuracy are percentage points."""
 
 COMMON = ("id", "where", "quote", "translation", "short", "kind", "study")
 LEFT_OPEN = ("id", "where", "quote", "translation", "short", "status", "reason")
@@ -61,6 +56,12 @@ def band(kind: str, printed: float, margin: float) -> tuple[float, float] | None
     return _offered(kind, "band", lambda *_: (-margin / 2, margin / 2))(printed, margin)
 
 
+def by_study(claim: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a claim once for every study that it is judged by; itself if it names none."""
+    named = claim.get("study")
+    return [claim | {"study": one} for one in named] if isinstance(named, list) else [claim]
+
+
 def methods(claim: dict[str, Any]) -> list[str]:
     """Return the methods that a claim names."""
     named = [claim[key] for key in METHODS if key in claim]
@@ -71,10 +72,8 @@ def check(claim: dict[str, Any]) -> None:
     """Raise a UserError for the first key of a claim that its kind lacks or does not know."""
     where = f"claim {claim.get('id', '?')}"
     if "status" in claim:
-        _expect(
-            claim["status"] == NOT_JUDGED,
-            f"{where}: status {claim['status']!r}, must be {NOT_JUDGED}",
-        )
+        told = f"{where}: status {claim['status']!r}, must be {NOT_JUDGED}"
+        _expect(claim["status"] == NOT_JUDGED, told)
         _keys(where, claim, ("id", "where", "quote", "reason"), LEFT_OPEN)
         return
     _keys(where, claim, ("id", "where", "quote", "kind"), None)
@@ -90,12 +89,10 @@ def check(claim: dict[str, Any]) -> None:
     for key in METHODS:
         single = key in _literal(kind, "LISTS") or not isinstance(claim.get(key), list)
         _expect(single, f"{where}: {key} is {claim.get(key)!r}, must be one name")
-    for key, choices in (plugins.constant("judging/kinds", kind, "CHOICES") or {}).items():
-        _expect(
-            claim.get(key, choices[0]) in choices,
-            f"{where}: {key} is {claim.get(key)!r}, must be one of {', '.join(choices)}",
-        )
-    for key, needs in (plugins.constant("judging/kinds", kind, "NEEDS") or {}).items():
+    for key, choices in _literal(kind, "CHOICES").items():
+        told = f"{where}: {key} is {claim.get(key)!r}, must be one of {', '.join(choices)}"
+        _expect(claim.get(key, choices[0]) in choices, told)
+    for key, needs in _literal(kind, "NEEDS").items():
         choice = claim.get(key)
         _keys(f"{where}: {key} {choice}", claim, needs.get(choice, ()), None)
     _expect_apart(where, claim)
@@ -115,8 +112,8 @@ def _offered(kind: str, name: str, usual: Callable) -> Callable:
     return getattr(plugins.load("judging/kinds", kind), name, usual)
 
 
-def _literal(kind: str, name: str) -> tuple[str, ...]:
-    return plugins.constant("judging/kinds", kind, name, ())
+def _literal(kind: str, name: str) -> Any:
+    return plugins.constant("judging/kinds", kind, name)
 
 
 def _keys(where: str, claim: dict, required: tuple, known: tuple | None) -> None:

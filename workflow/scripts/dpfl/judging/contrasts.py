@@ -22,9 +22,7 @@ def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) ->
     UserError for two runs of one seed at one value.
     """
     placed = runs.assign(at=pd.to_numeric(runs[over]))
-    double = placed[placed.duplicated(["seed", "at"])]
-    if len(double):
-        one = double.iloc[0]
+    for one in placed[placed.duplicated(["seed", "at"])].to_dict("records"):
         where = f"seed {one['seed']}, {over} {one['at']:g}"
         raise UserError(f"two runs of {one['method']} at {where} ({one['run']}), expected one")
     table = placed.pivot(index="seed", columns="at", values=column).reindex(columns=values)
@@ -39,9 +37,7 @@ def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
     runs of one seed.
     """
     runs = curves[["seed", "cell", "run"]].drop_duplicates()
-    double = runs[runs.duplicated("seed")]
-    if len(double):
-        one = double.iloc[0]
+    for one in runs[runs.duplicated("seed")].to_dict("records"):
         raise UserError(f"two runs of seed {one['seed']} ({one['run']}), expected one")
     own = [run.sort_values("round")[column].to_numpy() for _, run in curves.groupby("seed")]
     if max(map(len, own), default=0) < 2:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpfl.papers import folder
 from dpfl.tables import results
 
 
@@ -46,20 +47,16 @@ class Known:
 
 def of(claim: dict[str, Any], known: Known) -> Evidence:
     """Return the evidence on a claim; without a study if this scale does not run it."""
-    name = f"{known.paper}/{claim.get('study') or claim.get('analysis')}"
+    name = folder.full_name(known.paper, claim.get("study") or claim.get("analysis") or "")
+    # Claims name the studies of their own paper without its key.
+    local = known.printed["study"].astype(str).str.removeprefix(f"{known.paper}/")
     study, frame = known.ran.get(name, (None, pd.DataFrame()))
     return Evidence(
         known.paper,
         study,
         frame,
         lambda: results.trajectories(study, known.runs, "metrics"),
-        _local(known),
+        known.printed.assign(study=local),
         known.computed.get(name, {}),
         known.unfinished.get(name, {}).get("cells", []),
     )
-
-
-def _local(known: Known) -> pd.DataFrame:
-    """Return the printed numbers with the names of studies as the paper's own claims write them."""
-    local = known.printed["study"].astype(str).str.removeprefix(f"{known.paper}/")
-    return known.printed.assign(study=local)

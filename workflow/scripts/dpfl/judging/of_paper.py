@@ -1,6 +1,5 @@
 """The claims of one paper judged, and what it printed beside what was run."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from dpfl.judging import claims, evidence, judge, published, records
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.tables import results
+from dpfl.words.vocabulary import NOT_RUN
 
 TABLES = ("claims", "published")
 
@@ -18,21 +18,35 @@ TABLES = ("claims", "published")
 def write(outline: dict[str, Any], home: Path) -> None:
     """Write `home`/claims/{paper}/claims.csv and published.csv.
 
-    Reads the studies of the outline with their runs, and the tables of its analyses.
+    Reads the studies that judge the paper with their runs, and the tables of its analyses.
     """
     key, runs = outline["key"], home / "runs"
-    studies = [files.read_json(home / "studies" / f"{name}.json") for name in outline["studies"]]
+    studies = [files.read_json(home / "studies" / f"{name}.json") for name in outline["judging"]]
     ran = {study["name"]: (study, results.frame(study, runs)) for study in studies}
-    computed = {name: _tables(home, name, own) for name, own in outline["analyses"].items()}
-    priced = dict(_priced(outline["analyses"], computed))
+    computed, priced = {}, {}
+    for name, own in outline["analyses"].items():
+        plugin = analyses.load(key, own["uses"])
+        computed[name] = {s: _table(home, name, s) for s in plugin.TABLES}
+        if hasattr(plugin, "beside_print"):
+            priced[name] = plugin.beside_print(computed[name])
     printed = published.table(key, ran.values(), priced)
     known = evidence.Known(key, ran, computed, printed, runs, outline.get("unfinished", {}))
     judged = [
-        judge.judge(claim, evidence.of(claim, known))
+        rows
         for claim in folder.load(key).about.get("claims", [])
+        for rows in _by_study(claim, known)
     ]
     found = pd.concat(judged, ignore_index=True) if judged else pd.DataFrame(columns=claims.COLUMNS)
     _write({"claims": found, "published": printed}, home / "claims" / key)
+
+
+def _by_study(claim: dict[str, Any], known: evidence.Known) -> list[pd.DataFrame]:
+    """Judge a claim by each of its studies, without those that have run nothing of it.
+
+    If none has, the first one says so.
+    """
+    found = [judge.judge(one, evidence.of(one, known)) for one in claims.by_study(claim)]
+    return [rows for rows in found if (rows["verdict"] != NOT_RUN).any()] or found[:1]
 
 
 def together(papers: list[str], home: Path) -> pd.DataFrame:
@@ -53,18 +67,7 @@ def _write(tables: dict[str, pd.DataFrame], where: Path) -> None:
         files.write_table(where / f"{name}.csv", table)
 
 
-def _tables(home: Path, name: str, found: dict) -> dict[str, pd.DataFrame]:
-    """Read the tables of an analysis by their suffixes."""
-    plugin = analyses.load(name.split("/")[0], found["uses"])
-    stems = {suffix: f"{name}_{suffix}" if suffix else name for suffix in plugin.TABLES}
-    return {
-        suffix: files.read_table(home / "tables" / f"{stem}.csv") for suffix, stem in stems.items()
-    }
-
-
-def _priced(outlined: dict, computed: dict[str, dict]) -> Iterator[tuple[str, Any]]:
-    """Yield the analyses that price printed losses, with what stands beside these."""
-    for name, found in outlined.items():
-        plugin = analyses.load(name.split("/")[0], found["uses"])
-        if hasattr(plugin, "beside_print"):
-            yield name, plugin.beside_print(computed[name])
+def _table(home: Path, name: str, suffix: str) -> pd.DataFrame:
+    """Read a table of an analysis."""
+    stem = "_".join(filter(None, (name, suffix)))
+    return files.read_table(home / "tables" / f"{stem}.csv")

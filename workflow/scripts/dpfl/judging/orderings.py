@@ -2,7 +2,8 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,21 +12,30 @@ from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.judging import cells, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import conjunction, pairing, verdicts
-from dpfl.tables import comparisons, fairness, results
+from dpfl.seeds import conjunction, fairness, pairing, verdicts
+from dpfl.tables import comparisons, results
 from dpfl.words.vocabulary import NOT_RUN
 
-METHOD = "method"
+METHOD = comparisons.METHOD
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sides of a comparison: `name` tells pairs of one claim apart, `about` says it in full."""
+    """Two sides of a comparison: `name` tells pairs of one claim apart, `about` says it in full.
+
+    `cell` is what else both sides have in common, as text.
+    """
 
     name: str
     about: str
     better: pd.DataFrame
     worse: pd.DataFrame
+    cell: str = ""
+
+    @property
+    def sides(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the runs of the better side and of the worse."""
+        return self.better, self.worse
 
     def at(self, epsilon: float) -> "Pair":
         """Return the runs at one epsilon."""
@@ -33,13 +43,13 @@ class Pair:
 
     def among(self, epsilons: Sequence[float]) -> "Pair":
         """Return the runs at some epsilons."""
-        better, worse = (s[s["epsilon"].isin(epsilons)] for s in (self.better, self.worse))
-        return Pair(self.name, self.about, better, worse)
+        better, worse = (side[side["epsilon"].isin(epsilons)] for side in self.sides)
+        return replace(self, better=better, worse=worse)
 
     @property
     def ran(self) -> bool:
         """Tell whether both sides have runs."""
-        return bool(len(self.better) and len(self.worse))
+        return all(map(len, self.sides))
 
 
 @dataclass(frozen=True)
@@ -61,17 +71,22 @@ class Question:
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
         """Return one difference per seed, the mean over epsilons."""
-        return pairing.differences(pair.better, pair.worse, epsilons, self.value)
+        return pairing.differences(*pair.sides, epsilons, self.value)
 
 
-def pairs(
-    evidence: Evidence, runs: pd.DataFrame, better: object, worse: Sequence, of: str = METHOD
-) -> list[Pair]:
-    """Pair a method with others, or a value of a setting, in each cell that differs in this alone.
+def asked(claim: dict, evidence: Evidence, compared: Sequence[Pair], **changes: Any) -> Question:
+    """Return what a claim asks of pairs: at all its epsilons, by the margin of the study."""
+    epsilons = cells.epsilons(claim, *(side for pair in compared for side in pair.sides))
+    return Question(claim, evidence, epsilons, **{"margin": evidence.study["margin"]} | changes)
 
-    A cell that one side alone has is a pair too, which was not run. UserError if `of` is no setting
-    of the study.
+
+def pairs(claim: dict, evidence: Evidence, worse: Sequence) -> list[Pair]:
+    """Pair `better` of a claim with opponents, in each cell that differs in this alone.
+
+    Both are methods, or with `of` values of that setting. A cell that one side alone has is a pair
+    too, which was not run. UserError if `of` is no setting of the study.
     """
+    of, better, runs = claim.get("of", METHOD), claim["better"], cells.runs(claim, evidence)
     if of not in runs:
         known = [METHOD, *results.settings(evidence.study)]
         raise UserError(f"{evidence.study['name']}: {of!r} is not varied; {nearest(of, known)}")
@@ -85,7 +100,7 @@ def pairs(
         sides = [own[others[own.index] == text] for own in (ours, theirs)]
         name = f"against {value}" + f", {text}" * bool(text)
         if not texts or any(map(len, sides)):
-            found.append(Pair(name, f"{side}{better} {name}", *sides))
+            found.append(Pair(name, f"{side}{better} {name}", *sides, text))
     return found
 
 
@@ -112,15 +127,19 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         question.margin,
         least=question.least,
     )
+    none = verdicts.NOTHING
+    nothing = pairing.Found([none] * len(epsilons), np.nan, np.nan, none)
     parts, told = [], []
     for n, pair in enumerate(compared):
-        judged = found[n].parts if n in found else [verdicts.NOTHING] * len(epsilons)
-        own = [_at(question, pair, e, one) for e, one in zip(epsilons, judged, strict=True)]
+        judged = found.get(n, nothing)
+        each = zip(epsilons, judged.parts, strict=True)
+        own = [_at(question, pair, epsilon, one) for epsilon, one in each]
         parts += own
         if len(own) > 1:
-            pooled = found[n].pooled if n in found else verdicts.NOTHING
             every = _every(question, [pair], own, samples[n], pair.name)
-            told += [every, *own, _pooled(question, pair, used[n], pooled)]
+            pooled = _row(question, pair.among(used[n]), comparisons.POOLED, judged.pooled)
+            over = ", ".join(f"{e:g}" for e in used[n])
+            told += [every, *own, pooled | {"about": f"{pair.about}, pooled over epsilon {over}"}]
         else:
             told += own
     values = [sample for own in samples for sample in own]
@@ -131,30 +150,20 @@ def _at(question: Question, pair: Pair, epsilon: float, found: verdicts.Comparis
     """Return the row of a pair at one epsilon."""
     own, where = pair.at(epsilon), cells.shown(epsilon)
     about = f"{pair.about}{question.remark(own)}, {where}"
-    row = _row(question, own, f"{pair.name}, {where}", found)
-    return row | {"about": about, "epsilon": epsilon}
+    return _row(question, own, where, found) | {"about": about, "epsilon": epsilon}
 
 
-def _pooled(
-    question: Question, pair: Pair, used: list[float], found: verdicts.Comparison
-) -> rows.Row:
-    """Return the row of a pair on the mean over the epsilons that it has."""
-    row = _row(question, pair.among(used), f"{pair.name}, {comparisons.POOLED}", found)
-    over = ", ".join(f"{e:g}" for e in used)
-    return row | {"about": f"{pair.about}, pooled over epsilon {over}"}
-
-
-def _row(question: Question, pair: Pair, name: str, found: verdicts.Comparison) -> rows.Row:
+def _row(question: Question, pair: Pair, where: str, found: verdicts.Comparison) -> rows.Row:
     return rows.blank(
         question.claim,
         question.evidence,
-        name,
+        f"{pair.name}, {where}",
         p=found.p,
         p_holm=found.p_holm,
-        tuning=fairness.of(pair.better, pair.worse),
+        tuning=fairness.between(*pair.sides),
         verdict=found.verdict if pair.ran else NOT_RUN,
-        **rows.difference(found.interval),
-        **rows.of_runs(pair.better, pair.worse),
+        **rows.interval("difference", found.interval),
+        **rows.of_runs(*pair.sides),
     )
 
 
@@ -170,9 +179,7 @@ def _every(
     about = "; ".join(dict.fromkeys(pair.about for pair in compared))
     if len(epsilons) == 1:
         about += f", {cells.shown(epsilons[0])}"
-    sides = [side for pair in compared for side in (pair.better, pair.worse)]
-    used = pd.concat([side[side["epsilon"].isin(epsilons)] for side in sides] or [pd.DataFrame()])
-    used = used.drop_duplicates(["cell", "run"]) if len(used) else used
+    used = [side for pair in compared for side in pair.among(epsilons).sides]
     head = rows.blank(question.claim, question.evidence, name, about=about)
     if not parts:
         return head | {"verdict": NOT_RUN}
@@ -180,7 +187,7 @@ def _every(
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples, question.least),
         "tuning": fairness.least(part["tuning"] for part in parts),
-        **rows.of_runs(used),
+        **rows.of_runs(*used),
     }
 
 

@@ -15,7 +15,7 @@ from dpfl.judging.claims import PRIVACY
 from dpfl.judging.evidence import Evidence
 from dpfl.judging.published import FIXED
 from dpfl.seeds import verdicts
-from dpfl.words.numerals import known
+from dpfl.words.numerals import known, text
 from dpfl.words.vocabulary import NOT_RUN
 
 OURS = frozenset({*FIXED, "value"})
@@ -48,24 +48,35 @@ def numbers(
     claim: dict, evidence: Evidence, table: str, row: str | None = None, method: str = ""
 ) -> list[Number]:
     """Return the numbers of a row, or of all rows that stand for a method; UserError for none."""
-    method, found = method or claim["method"], evidence.printed
-    wanted = {"table": table} | ({"row": row} if row is not None else {})
-    found = cells.chosen(claim, found, wanted)
-    if not len(found):
-        place = ", ".join(f"{key} {value}" for key, value in wanted.items())
-        raise UserError(f"claim {claim['id']}: nothing is printed at {place}")
+    found = lines(claim, evidence, {"table": table} | ({"row": row} if row is not None else {}))
     found = cells.chosen(claim, found, claim.get("cells", {}))
-    own = (found["study"] == claim["study"]) & (found["method"] == method)
+    own = (found["study"] == claim["study"]) & (found["method"] == (method or claim["method"]))
     keys = coordinates(found)
-    kept = found[own] if row is None else _each(found, own, ["metric", *keys])
+    blank = found.assign(runs=found["runs"].where(own, ""))
+    kept = found[own] if row is None else blank[own | unmatched(found, own, ["metric", *keys])]
     several = kept["reading"].nunique() > 1 if "reading" in kept else False
     shown = [*keys, *["reading"] * several, *["metric"] * (kept["metric"].nunique() > 1)]
     return [_number(evidence, line, keys, shown) for _, line in kept.iterrows()]
 
 
+def lines(claim: dict, evidence: Evidence, wanted: dict[str, object]) -> pd.DataFrame:
+    """Return the lines of the table of published numbers at a place; UserError for none."""
+    found = cells.chosen(claim, evidence.printed, wanted)
+    if not len(found):
+        place = ", ".join(f"{key} {value}" for key, value in wanted.items())
+        raise UserError(f"claim {claim['id']}: nothing is printed at {place}")
+    return found
+
+
+def unmatched(found: pd.DataFrame, own: pd.Series, keys: list[str]) -> pd.Series:
+    """Tell the first line of every printed number that none of our `own` lines is about."""
+    places = found.groupby(keys, sort=False, dropna=False).ngroup()
+    return ~places.isin(places[own]) & ~places.duplicated()
+
+
 def beside(measured: verdicts.Interval, value: float) -> rows.Row:
     """Return the columns of our value beside a printed one."""
-    return rows.ours(measured) | {
+    return rows.interval("ours", measured) | {
         "difference": measured.mean - value,
         "difference_low": measured.low - value,
         "difference_high": measured.high - value,
@@ -75,14 +86,6 @@ def beside(measured: verdicts.Interval, value: float) -> rows.Row:
 def coordinates(printed: pd.DataFrame) -> list[str]:
     """Return the columns that say where a printed number stands."""
     return [key for key in printed if key not in OURS]
-
-
-def _each(found: pd.DataFrame, own: pd.Series, keys: list[str]) -> pd.DataFrame:
-    """Return every printed number, beside our cells where there are any, else once without."""
-    places = found[keys].apply(lambda row: "\n".join(map(str, row)), axis=1)
-    missing = ~places.isin(places[own]) & ~places.duplicated()
-    blank = found.assign(runs=found["runs"].where(own, ""))
-    return blank[own | missing]
 
 
 def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[str]) -> Number:
@@ -110,7 +113,3 @@ def _judged(line: pd.Series) -> rows.Row:
     measured = verdicts.Interval(value, low, high, line["n"], np.nan)
     kept = ("verdict", "failed", "runs", *PRIVACY)
     return beside(measured, line["printed"]) | {name: line[name] for name in kept}
-
-
-def text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,24 +7,14 @@ beside at this scale has one row, `not run`, so that none is dropped.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dpfl.judging.claims import PRIVACY
 from dpfl.papers import published
 from dpfl.seeds import audits, outcomes, verdicts
 from dpfl.tables import results
 from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
-HEAD = ("paper", "table", "row", "metric", "reading")
-TAIL = (
-    *("printed", "study", "method", "compared", "ours", "ci_low", "ci_high", "n"),
-    "failed",
-    *("difference", "verdict"),
-    *PRIVACY,
-    "runs",
-)
-FIXED = (*HEAD, *TAIL)
+FIXED = tuple(results.declared("published"))
 """The columns that are no coordinates."""
 
 
@@ -33,22 +23,20 @@ def table(
     studies: Iterable[tuple[results.Study, pd.DataFrame]],
     priced: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
-    """Return the table, coordinates between HEAD and TAIL.
+    """Return the table, coordinates before what is printed.
 
     `studies` come with their runs (`results.frame`); `priced` holds, for analyses, what stands
     beside printed losses: columns `line`, `ours`, `verdict` and `reading`.
     """
     beside: dict[int, list[dict[str, Any]]] = {}
-    for line, row in (*_of_studies(studies), *_of_analyses(priced)):
+    for line, row in (*_of_studies(paper, studies), *_of_analyses(priced)):
         beside.setdefault(line, []).append(row)
-    printed = published.read(paper)
     rows = [
         _printed(paper, number) | ours
-        for number in printed
+        for number in published.read(paper)
         for ours in beside.get(number.line, [{"verdict": NOT_RUN}])
     ]
-    names = dict.fromkeys(name for number in printed for name, _ in number.coordinates)
-    return pd.DataFrame(rows, columns=[*HEAD, *names, *TAIL])
+    return results.table("published", rows, before="printed")
 
 
 def _printed(paper: str, number: published.Printed) -> dict[str, Any]:
@@ -70,18 +58,23 @@ def _number(text: str) -> float | str:
 
 
 def _of_studies(
+    paper: str,
     studies: Iterable[tuple[results.Study, pd.DataFrame]],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield every cell beside a printed accuracy, by the line of the number."""
+    """Yield every cell beside an accuracy that a paper printed, by the line of the number."""
     for study, runs in studies:
         for index, cell in enumerate(study["cells"]):
             own = runs[runs["cell"] == index]
-            for number in cell["published"]:
+            for number in _printed_by(paper, cell):
                 yield number["line"], _cell(study, cell, own, number)
         for cell in study.get("unfinished", []):
-            for number in cell["published"]:
+            for number in _printed_by(paper, cell):
                 place = {"study": study["name"], "method": cell["method"]}
                 yield number["line"], place | {"verdict": UNFINISHED, "runs": ""}
+
+
+def _printed_by(paper: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
+    return [number for number in cell["published"] if number["paper"] == paper]
 
 
 def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> dict[str, Any]:
@@ -115,16 +108,6 @@ def _of_analyses(priced: Mapping[str, pd.DataFrame]) -> Iterator[tuple[int, dict
     """Yield every price beside a printed loss; a price is computed, so that it has no spread."""
     for name, prices in priced.items():
         for row in prices.to_dict("records"):
-            yield (
-                int(row["line"]),
-                {
-                    "reading": row["reading"],
-                    "study": name,
-                    "ours": row["ours"],
-                    "ci_low": np.nan,
-                    "ci_high": np.nan,
-                    "difference": row["ours"] - row["printed"],
-                    "verdict": row["verdict"],
-                    "runs": "",
-                },
-            )
+            own = {key: row[key] for key in ("reading", "ours", "verdict")}
+            own |= {"study": name, "difference": row["ours"] - row["printed"]}
+            yield int(row["line"]), own

@@ -12,25 +12,26 @@ import pandas as pd
 
 from dpfl.base import files
 from dpfl.base.errors import UserError
-from dpfl.judging.claims import PRIVACY
+from dpfl.judging.claims import COLUMNS
 from dpfl.papers import citation, folder
+from dpfl.tables import results
 
-FORMAT = "judged-claims/3"
+FORMAT = "judged-claims/4"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
-VALUES = (
-    *("part", "about", "epsilon", "printed", "compared", "ours", "ours_low", "ours_high"),
-    *("n", "failed", "tuning"),
-    *("difference", "difference_low", "difference_high", "p", "p_holm", "verdict"),
-    *(*PRIVACY, "needed_n", "lucky_gain", "weak_baseline"),
-)
+HEAD = ("paper", "claim", "kind", "study", "runs")
+"""What a record says elsewhere than in the values of its parts."""
+TOLD = ("id", "where", "quote", "translation", "kind")
+"""What a record repeats of a claim."""
 COUNTS = ("n", "failed", "needed_n")
-TEXT = ("paper", "claim", "study", "part", "table", "row", "metric", "reading", "method")
-"""Columns of judged claims and of printed numbers that are names, also such as `3.10` or `NA`."""
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read claims.csv or published.csv as a judgement wrote it; UserError for a damaged file."""
-    as_text = dict.fromkeys(TEXT, str)
+    """Read claims.csv or published.csv as a judgement wrote it; UserError for a damaged file.
+
+    Texts are texts, also such as `3.10` or `NA`.
+    """
+    types = results.declared("published") | results.declared("claims")
+    as_text = {name: str for name, (kind, _) in types.items() if kind == "string"}
     return files.read_table(path, dtype=as_text, keep_default_na=False, na_values=[""])
 
 
@@ -57,9 +58,10 @@ def document(
 
 def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str, Any]]:
     about = folder.load(paper).about
+    known = {claim["id"]: claim for claim in about.get("claims", [])}
     own = judged[judged["paper"] == paper]
-    for claim in about.get("claims", []):
-        rows = own[own["claim"] == claim["id"]]
+    for (name, study), rows in own.groupby(["claim", "study"], sort=False, dropna=False):
+        claim, study = known[name], _known(study)
         parts = [_values(row) for row in rows.to_dict("records")]
         yield {
             "paper": {
@@ -68,24 +70,18 @@ def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str,
                 "citation": citation.full(about),
                 "doi": about.get("citation", {}).get("doi"),
             },
-            "claim": {
-                "id": claim["id"],
-                "where": claim["where"],
-                "quote": claim["quote"],
-                "translation": claim.get("translation"),
-                "kind": claim.get("kind"),
-            },
+            "claim": {key: claim.get(key) for key in TOLD} | {"study": study},
             "verdict": parts[0]["verdict"],
             "privacy": parts[0]["privacy"],
             "reason": claim.get("reason"),
             "parts": parts,
-            "evidence": list(_evidence(paper, claim, home)),
+            "evidence": list(_evidence(paper, study, home)),
         }
 
 
 def _values(row: dict[str, Any]) -> dict[str, Any]:
     """Return one row of the table as JSON: nothing for what is not known."""
-    found = {name: _known(row[name]) for name in VALUES}
+    found = {name: _known(row[name]) for name in COLUMNS if name not in HEAD}
     counts = {name: int(found[name]) for name in COUNTS if found[name] is not None}
     runs = str(_known(row["runs"]) or "").split()
     return found | counts | {"runs": runs}
@@ -97,9 +93,9 @@ def _known(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _evidence(paper: str, claim: dict[str, Any], home: Path) -> Iterator[dict[str, str]]:
+def _evidence(paper: str, study: str | None, home: Path) -> Iterator[dict[str, str]]:
     """Yield the files that a verdict rests on, with their digests."""
-    name = f"{paper}/{claim.get('study') or claim.get('analysis')}"
+    name = folder.full_name(paper, study or "")
     tables = home / "tables" / name
     for path in (
         home / "claims" / paper / "claims.csv",

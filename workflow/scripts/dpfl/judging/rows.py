@@ -8,16 +8,11 @@ import pandas as pd
 
 from dpfl.judging.claims import COLUMNS
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import audits, outcomes, verdicts
+from dpfl.seeds import audits, conjunction, outcomes, verdicts
+from dpfl.tables.results import declared
 
 Row = dict[str, Any]
-TEXTS = frozenset(
-    {
-        *("paper", "claim", "kind", "part", "about", "study", "verdict", "privacy"),
-        *("privacy_reasons", "audit_estimator", "audit_status", "weak_baseline", "runs"),
-        *("compared", "tuning"),
-    }
-)
+EMPTY = {name: np.nan if kind == "number" else "" for name, (kind, _) in declared("claims").items()}
 DIFFERENCE = ("n", "difference", "difference_low", "difference_high")
 
 
@@ -31,7 +26,6 @@ def blank(claim: dict, evidence: Evidence, part: str = "overall", **values: Any)
     unknown = values.keys() - set(COLUMNS)
     if unknown:
         raise KeyError(f"no columns {unknown} in a judged claim")
-    empty = {name: "" if name in TEXTS else np.nan for name in COLUMNS}
     head = {
         "paper": evidence.paper,
         "claim": claim["id"],
@@ -39,7 +33,24 @@ def blank(claim: dict, evidence: Evidence, part: str = "overall", **values: Any)
         "part": part,
         "study": claim.get("study") or claim.get("analysis") or "",
     }
-    return empty | head | values
+    return EMPTY | head | values
+
+
+def whole(
+    claim: dict, evidence: Evidence, about: str, noun: str, parts: list[Row], sides: list
+) -> Row:
+    """Return the row of several printed numbers, the rows `parts`, beside the runs of `sides`."""
+    words = [part["verdict"] for part in parts]
+    compared = dict.fromkeys(part["compared"] for part in parts if part["compared"])
+    return blank(
+        claim,
+        evidence,
+        about=f"{about}: {conjunction.counted(words, noun)}",
+        n=min((part["n"] for part in parts), default=np.nan),
+        compared="; ".join(compared),
+        verdict=conjunction.matching(words),
+        **of_runs(*sides),
+    )
 
 
 def of_runs(*sides: pd.DataFrame) -> Row:
@@ -52,29 +63,12 @@ def of_runs(*sides: pd.DataFrame) -> Row:
         return {"runs": "", "failed": 0}
     runs = pd.concat(used).drop_duplicates(["cell", "run"])
     failed = len(runs) - len(outcomes.of_trained(runs))
-    return {"runs": " ".join(dict.fromkeys(runs["run"])), "failed": failed, **_privacy(runs)}
+    each = [audits.of_cell(own) for _, own in runs.groupby("cell", sort=False)]
+    worst = min(each, key=lambda c: (verdicts.PRIVACY.index(c["privacy"]), -c["eps_claimed"]))
+    return {"runs": " ".join(dict.fromkeys(runs["run"])), "failed": failed, **worst}
 
 
-def difference(measured: verdicts.Interval) -> Row:
-    """Return the columns of an interval of differences."""
-    return {
-        "n": measured.n,
-        "difference": measured.mean,
-        "difference_low": measured.low,
-        "difference_high": measured.high,
-    }
-
-
-def ours(measured: verdicts.Interval) -> Row:
-    """Return the columns of an interval of our own value."""
-    return {
-        "n": measured.n,
-        "ours": measured.mean,
-        "ours_low": measured.low,
-        "ours_high": measured.high,
-    }
-
-
-def _privacy(runs: pd.DataFrame) -> Row:
-    cells = [audits.of_cell(own) for _, own in runs.groupby("cell", sort=False)]
-    return min(cells, key=lambda c: (verdicts.PRIVACY.index(c["privacy"]), -c["eps_claimed"]))
+def interval(name: str, measured: verdicts.Interval) -> Row:
+    """Return the columns of an interval: of a `difference`, or of `ours`, our own value."""
+    ends = {f"{name}_low": measured.low, f"{name}_high": measured.high}
+    return {"n": measured.n, name: measured.mean} | ends

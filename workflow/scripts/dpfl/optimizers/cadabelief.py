@@ -25,6 +25,7 @@ SETTINGS = {
     "order": "one of clip-first, adabound",
     "eps_in_second_moment": "switch",
 }
+COLUMNS = ("r", "regime", "clipped_below", "clipped_above")
 
 
 class CAdaBelief(Elementwise):

@@ -21,6 +21,7 @@ SETTINGS = {
     "final_lr": "number > 0",
     "gamma": "null or number > 0",
 }
+COLUMNS = ("r", "regime", "clipped_below", "clipped_above")
 
 
 class CAdaBeliefScalar(Elementwise):

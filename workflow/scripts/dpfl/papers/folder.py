@@ -16,6 +16,8 @@ HOME = WORKFLOW / "papers"
 """workflow/papers; a folder that begins with an underscore is no paper."""
 COMPONENTS = WORKFLOW / "components.yaml"
 """Definitions that papers share."""
+FORMER = WORKFLOW / "former-scales.yaml"
+"""What a scale of earlier versions is now part of, by its name."""
 ABOUT, STUDIES, PUBLISHED, PAGE = "paper.yaml", "studies.yaml", "published.csv", "page.md"
 FILES = (ABOUT, STUDIES, PUBLISHED, PAGE)
 
@@ -38,6 +40,11 @@ def names(home: Path | None = None) -> list[str]:
     """Return the names of all papers, those of this project or in another home."""
     folders = (path for path in (home or HOME).iterdir() if path.is_dir())
     return sorted(path.name for path in folders if not path.name.startswith("_"))
+
+
+def full_name(paper: str, study: str) -> str:
+    """Return `paper/study`, as a study of any paper is called; one of another paper is it."""
+    return study if "/" in study else f"{paper}/{study}"
 
 
 def path_of(key: str, file: str) -> Path:

@@ -7,7 +7,6 @@ the study varies, is listed in `beside`: the number then stands beside each of i
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 from dpfl.base.errors import UserError
@@ -29,22 +28,23 @@ class Beside:
         self._references = self._study.get("published", [])
 
     def cell(self, method: str, variant: dict, epsilon: float | str) -> list[dict[str, Any]]:
-        """Return the accuracies printed for a cell, in percent, each with its table and reading.
+        """Return the accuracies printed for a cell, percent, each with paper, table and reading.
 
         `by` is the other paper that a number comes from, "" for one of the paper itself.
         """
-        about = folder.load(self._paper).about
         return [
             {
+                "paper": paper,
                 "table": row.table,
                 "row": row.row,
                 "reading": reference.get("reading", ""),
                 "value": row.value,
                 "line": row.line,
-                "by": measures.by(about, row.table),
-                "compared": measures.compared(self._paper, row, self._length(method, variant)),
+                "by": measures.by(folder.load(paper).about, row.table),
+                "compared": measures.compared(paper, row, self._length(method, variant)),
             }
             for reference in self._references
+            for paper in [self._printed_in(reference)]
             for row in self._matching(reference, method, variant, epsilon)
         ]
 
@@ -52,16 +52,21 @@ class Beside:
         """Find coordinates that the study does not have, and numbers beside two of its cells."""
         for number, reference in enumerate(self._references):
             try:
-                rows = published.table(self._paper, reference["table"])
+                rows = published.table(self._printed_in(reference), reference["table"])
             except UserError as error:
                 yield f"config: studies.{self._name}.published.{number}.table: {error}"
                 continue
-            yield from self._unknown_coordinates(rows)
+            yield from self._unknown_coordinates(reference, rows)
             yield from self._ambiguous(number, reference)
 
-    def lines(self) -> set[int]:
-        """Return the lines of the file of printed numbers that stand beside some cell."""
-        return {row.line for reference in self._references for *_, row in self._all(reference)}
+    def lines(self, paper: str) -> set[int]:
+        """Return the lines of a paper's printed numbers that stand beside some cell."""
+        own = [reference for reference in self._references if self._printed_in(reference) == paper]
+        return {row.line for reference in own for *_, row in self._all(reference)}
+
+    def _printed_in(self, reference: dict) -> str:
+        """Return the paper that printed a table."""
+        return reference.get("paper", self._paper)
 
     def _length(self, method: str, variant: dict) -> str:
         """Return how long a cell is trained: passes over the data if it counts them, or rounds."""
@@ -86,7 +91,7 @@ class Beside:
         name = reference.get("models", {}).get(variant.get("model"), name)
         rows = [
             row
-            for row in self._accuracies
+            for row in accuracies(self._printed_in(reference))
             if (row.table, row.row) == (reference["table"], name)
             and published.same(row.coordinate("epsilon") or "nan", epsilon)
         ]
@@ -94,10 +99,6 @@ class Beside:
             return []
         ours = self._coordinates(method, variant, epsilon)
         return [row for row in rows if all(published.same(v, ours(k)) for k, v in row.coordinates)]
-
-    @cached_property
-    def _accuracies(self) -> list[published.Printed]:
-        return accuracies(self._paper)
 
     def _coordinates(self, method: str, variant: dict, epsilon: object) -> Any:
         """Return what looks a coordinate of a cell up; None for one that it does not have."""
@@ -119,7 +120,7 @@ class Beside:
 
         return look_up
 
-    def _unknown_coordinates(self, rows: list[published.Printed]) -> Iterator[str]:
+    def _unknown_coordinates(self, reference: dict, rows: list[published.Printed]) -> Iterator[str]:
         """Find coordinates that are no setting of any method of the study."""
         known: set[str] = {*OF_CELLS}
         for method in self._study["methods"]:
@@ -128,8 +129,9 @@ class Beside:
                 found = set(paths(parts))
                 known |= found | {short for short, path in SHORT.items() if path in found}
         named = dict.fromkeys(name for row in rows for name, _ in row.coordinates)
+        where = published.shown(self._printed_in(reference))
         told = f" of {rows[0].table} is no setting of study {self._name}"
-        yield from unknown(named, sorted(known), f"{published.shown(self._paper)}: column", told)
+        yield from unknown(named, sorted(known), f"{where}: column", told)
 
     def _ambiguous(self, number: int, reference: dict) -> Iterator[str]:
         """Find printed numbers beside two cells that differ in more than `beside` lists."""
@@ -140,8 +142,9 @@ class Beside:
             other = seen.setdefault((method, row.line), fixed)
             if other != fixed:
                 key = next(k for k in fixed if other.get(k) != fixed[k])
+                where = published.shown(self._printed_in(reference))
                 yield (
-                    f"{published.shown(self._paper)}, line {row.line}: {row.table}, row "
+                    f"{where}, line {row.line}: {row.table}, row "
                     f"{row.row!r}, stands beside two cells of study {self._name}, {key}="
                     f"{other.get(key)} and {key}={fixed[key]}; list {key} in published.{number}."
                     "beside, or say it in a column"
@@ -149,22 +152,23 @@ class Beside:
                 return
 
 
-def unmatched(paper: str, scales: dict[str, dict], priced: set[str]) -> Iterator[str]:
-    """Find printed accuracies of a paper that stand beside no cell at any of its scales.
+def unmatched(paper: str, scales: list[dict], priced: set[str]) -> Iterator[str]:
+    """Find printed accuracies of a paper that stand beside no cell at any of some scales.
 
-    `scales` are the paper's own configurations; tables that an analysis prices are left to it.
+    `scales` are configurations, also of other papers whose studies stand beside its numbers; tables
+    that an analysis prices are left to it.
     """
     rows = {row.line: row for row in accuracies(paper) if row.table not in priced}
-    for config in scales.values() if rows else ():
+    for config in scales if rows else ():
         for name in config["select"]:
             if name in config["studies"]:
-                for line in Beside(paper, name, config).lines():
+                for line in Beside(config["paper"], name, config).lines(paper):
                     rows.pop(line, None)
     for line, row in rows.items():
         said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
         yield (
             f"{published.shown(paper)}, line {line}: {row.table}, row {row.row!r}, {said}: "
-            "stands beside no cell of any study at any scale of the paper"
+            "stands beside no cell of any study at any scale"
         )
 
 

@@ -32,15 +32,43 @@ def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper, by its key.
 
     Raises UserError for an unknown paper, study or scale. A paper that lacks the scale runs
-    nothing, if another one has it.
+    nothing, if another one has it. A paper that selects studies of another, as `paper/study`, has
+    that other beside it, and these studies in `reads`.
     """
     papers = [folder.load(key) for key in chosen(config)]
     _expect_scale(config["scale"], papers)
     made = {paper.key: at_scale(config, paper, config["scale"], papers) for paper in papers}
     _expect_names(config, made, papers)
+    reads = {paper.key: _lent(config, paper.key, made) for paper in papers}
     if config["select"] is not None:
         _select(made, config["select"])
+    for key, own in made.items():
+        own["reads"] = [name for name in reads.get(key, []) if _is_selected(made, name)]
     return made
+
+
+def lenders(key: str, scale: str) -> list[str]:
+    """Return the other papers of which a paper selects studies at a scale."""
+    selected = folder.load(key).content.get("scales", {}).get(scale, {}).get("select", [])
+    return list(dict.fromkeys(name.split("/")[0] for name in selected if "/" in name))
+
+
+def _lent(config: dict[str, Any], key: str, made: dict[str, dict]) -> list[str]:
+    """Move the studies of other papers that a paper selects to these; return their names."""
+    names = made[key]["select"]
+    made[key]["select"] = [name for name in names if "/" not in name]
+    for other in lenders(key, config["scale"]):
+        if other not in made:
+            composed = at_scale(config, folder.load(other), config["scale"])
+            made[other] = composed | {"select": []}
+        lent = [name.removeprefix(f"{other}/") for name in names if name.startswith(f"{other}/")]
+        made[other]["select"] = list(dict.fromkeys([*made[other]["select"], *lent]))
+    return [name for name in names if "/" in name]
+
+
+def _is_selected(made: dict[str, dict], name: str) -> bool:
+    paper, _, study = name.partition("/")
+    return study in made[paper]["select"]
 
 
 def chosen(config: dict[str, Any]) -> list[str]:
@@ -101,6 +129,9 @@ def _changes(
 
 def _expect_scale(scale: str, papers: list[folder.Paper]) -> None:
     if not any(scale in paper.scales for paper in papers):
+        former = folder.read(folder.FORMER)
+        if scale in former:
+            raise UserError(f"config: scale = {scale} is now part of {former[scale]}")
         known = list(dict.fromkeys(name for paper in papers for name in paper.scales))
         whose = ", ".join(paper.key for paper in papers)
         lack = "lacks" if len(papers) == 1 else "lack"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpfl import plugins
 from dpfl.planning import trials
-from dpfl.planning.plan import Plan
+from dpfl.planning.plan import Plan, judging
 from dpfl.runs import state
 from dpfl.runs.state import State
 
@@ -34,8 +34,8 @@ def seconds(settings: dict) -> float:
 
 
 def core_hours(plan: Plan, paper: str) -> float:
-    """Estimate the core-hours of a paper's runs, trials too, to three digits."""
-    runs = trials.and_runs_of_paper(plan, paper)
+    """Estimate the core-hours of the runs that judge a paper, trials too, to three digits."""
+    runs = trials.and_runs(plan, judging(plan, paper))
     return float(f"{sum(seconds(plan.runs[run]['settings']) for run in runs) / 3600:.3g}")
 
 

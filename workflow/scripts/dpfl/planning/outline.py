@@ -1,7 +1,7 @@
 """What is made of a paper, for those who read it: its page, and what is kept of it."""
 
 from dpfl.planning import estimate
-from dpfl.planning.plan import Plan, of_paper
+from dpfl.planning.plan import Plan, judging, of_paper
 
 
 def of(paper: str, papers: dict[str, dict], planned: Plan, plan: Plan) -> dict:
@@ -16,6 +16,7 @@ def of(paper: str, papers: dict[str, dict], planned: Plan, plan: Plan) -> dict:
         "scale": papers[paper]["scale"],
         "delta": papers[paper]["delta"],
         "studies": of_paper(plan.studies, paper),
+        "judging": judging(plan, paper),
         "analyses": {
             n: {key: found[key] for key in ("title", "uses")} for n, found in analyses.items()
         },

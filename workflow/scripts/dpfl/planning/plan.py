@@ -34,6 +34,8 @@ class Plan:
     papers: tuple[str, ...] = ()
     counts_kept: bool = True
     """Whether runs that results/reference keeps count as done."""
+    reads: dict[str, list[str]] = field(default_factory=dict)
+    """The studies of other papers that a paper selects."""
     unfinished: dict[str, dict] = field(default_factory=dict)
     """What is left out of studies, by their names (see `planning.unfinished`)."""
     tuned: dict[tuple, stages.Slot] = field(default_factory=dict)
@@ -43,7 +45,8 @@ class Plan:
 def make(papers: dict[str, dict]) -> Plan:
     """Expand the checked configurations of some papers."""
     kept = all(config["kept"] == "count" for config in papers.values())
-    plan = Plan(papers=tuple(papers), counts_kept=kept)
+    reads = {paper: config["reads"] for paper, config in papers.items() if config.get("reads")}
+    plan = Plan(papers=tuple(papers), counts_kept=kept, reads=reads)
     for paper, config in papers.items():
         for name in config["select"]:
             if name in config["analyses"]:
@@ -55,7 +58,13 @@ def make(papers: dict[str, dict]) -> Plan:
 
 def papers_with(plan: Plan) -> list[str]:
     """Return the papers of which a plan makes something."""
-    return [p for p in plan.papers if of_paper([*plan.studies, *plan.analyses], p)]
+    return [p for p in plan.papers if judging(plan, p) or of_paper(plan.analyses, p)]
+
+
+def judging(plan: Plan, paper: str) -> list[str]:
+    """Return the studies that judge a paper: its own, and those of others that it selects."""
+    lent = [name for name in plan.reads.get(paper, []) if name in plan.studies]
+    return [*of_paper(plan.studies, paper), *lent]
 
 
 def of_paper(names: Iterable[str], paper: str) -> list[str]:

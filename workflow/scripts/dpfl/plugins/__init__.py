@@ -41,10 +41,10 @@ def derived(package: str) -> dict[str, dict[str, Any]]:
         return {}
     from dpfl.base import yaml_file
 
-    return {
-        name: {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
-        for name, entry in yaml_file.read(path, f"{package}/{path.name}").items()
-    }
+    table = yaml_file.read(path, f"{package}/{path.name}")
+    for entry in table.values():
+        entry.update({key: tuple(v) for key, v in entry.items() if isinstance(v, list)})
+    return table
 
 
 def folder_of(package: str) -> Path:
@@ -63,10 +63,9 @@ def path_of(package: str, name: str) -> Path:
 
 def load(package: str, name: str) -> ModuleType:
     """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
-    stem = path_of(package, name).stem
+    module = f"{package.replace('/', '.')}.{path_of(package, name).stem}"
     if str(name) in derived(package):
         return _derived(package, name)
-    module = f"{package.replace('/', '.')}.{stem}"
     if not package.startswith(PAPERS):
         return importlib.import_module(f"dpfl.{module}")
     if str(WORKFLOW) not in sys.path:
@@ -94,9 +93,7 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     UserError for a value that is no literal.
     """
     if name in derived(package):
-        own = derived(package)[name]
-        found = own[variable] if variable in own else constant(package, own["BASE"], variable)
-        return default if found is None else found
+        return getattr(load(package, name), variable, default)
     found = _assigned(package, name).get(variable)
     if found is None:
         return getattr(plugin_files.FILES.get(package), variable, default)

@@ -19,18 +19,16 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import as_text
+from dpfl.base.suggestions import as_text, shortened
 
-Test = Callable[[Any], bool]
-
-_NUMBER = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
-_HALF_OPEN = re.compile(rf"(>=?) ({_NUMBER})")
-_INTERVAL = re.compile(rf"in ([\[(])({_NUMBER}), ({_NUMBER})([\])])")
-_OPERATORS = {
+_NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
+_RANGE = re.compile(rf"(?: (>=?) {_NUMBER}| in ([\[(]){_NUMBER}, {_NUMBER}([\])]))?")
+_COMPARE = {
     **{">": operator.gt, ">=": operator.ge, "(": operator.gt, "[": operator.ge},
     **{")": operator.lt, "]": operator.le},
 }
@@ -41,17 +39,21 @@ class Bound:
     """A bound in words, as a test, and all values within it if they are few."""
 
     words: str
-    holds: Test
+    holds: Callable[[Any], bool]
     choices: tuple[Any, ...] = ()
 
 
 def check(where: str, declared: Mapping[str, str], settings: Mapping[str, Any]) -> None:
     """Raise UserError with name, value and bound for the first setting outside what is declared."""
     for name in [name for name in declared if name in settings]:
-        bound, value = parse(declared[name]), settings[name]
-        if not bound.holds(value):
-            told = f"{name} is {value!r}; it must be {bound.words}"
-            raise UserError(f"{where}: {told}{as_text(value)}")
+        expect(f"{where}: {name}", settings[name], declared[name], "; it must be")
+
+
+def expect(what: str, value: Any, text: str, words: str = ", must be") -> None:
+    """Raise UserError for a value that is outside of a bound."""
+    bound = parse(text)
+    if not bound.holds(value):
+        raise UserError(f"{what} is {shortened(value)}{words} {bound.words}{as_text(value)}")
 
 
 def bounded(declared: Mapping[str, str]) -> Callable[[Callable], Callable]:
@@ -109,62 +111,38 @@ def _null_or(rest: str) -> Bound:
     return Bound(f"null or {bound.words}", lambda x: x is None or bound.holds(x))
 
 
-def _list_of(rest: str) -> Bound:
+def _several(words: str, least: int, most: float, rest: str) -> Bound:
     bound = parse(rest)
 
     def holds(x: Any) -> bool:
-        return isinstance(x, list | tuple) and len(x) > 0 and all(map(bound.holds, x))
+        return isinstance(x, list | tuple) and least <= len(x) <= most and all(map(bound.holds, x))
 
-    return Bound(f"a list of one or more, each {bound.words}", holds)
-
-
-def _pair_of(rest: str) -> Bound:
-    bound = parse(rest)
-
-    def holds(x: Any) -> bool:
-        return isinstance(x, list | tuple) and len(x) == 2 and all(map(bound.holds, x))
-
-    return Bound(f"two values, each {bound.words}", holds)
+    return Bound(f"{words}, each {bound.words}", holds)
 
 
-def _whole(rest: str) -> Bound:
-    return _numeric("whole", "a whole number", Integral, rest)
-
-
-def _number(rest: str) -> Bound:
-    words = "a number" if rest.startswith(" in ") else "a finite number"
-    return _numeric("number", words, Real, rest)
-
-
-def _numeric(form: str, words: str, kind: type, rest: str) -> Bound:
+def _numeric(form: str, kind: type, rest: str) -> Bound:
     """A number of a kind, within a range; NaN and infinity are within none."""
-    within = _range(form, rest.strip())
+    found = _RANGE.fullmatch(rest)
+    if not found:
+        raise _unreadable(f"{form}{rest}")
+    half, least, opening, low, high, closing = found.groups()
+    ends = [(half, least), (opening, low), (closing, high)]
+    limits = [(_COMPARE[sign], float(end)) for sign, end in ends if sign]
 
     def holds(x: Any) -> bool:
-        return isinstance(x, kind) and not isinstance(x, bool) and math.isfinite(x) and within(x)
+        numeric = isinstance(x, kind) and not isinstance(x, bool) and math.isfinite(x)
+        return numeric and all(compare(x, end) for compare, end in limits)
 
+    words = "a whole number" if kind is Integral else "a number" if opening else "a finite number"
     return Bound(f"{words}{rest}", holds)
-
-
-def _range(form: str, text: str) -> Test:
-    if not text:
-        return lambda x: True
-    if found := _HALF_OPEN.fullmatch(text):
-        compare, least = _OPERATORS[found[1]], float(found[2])
-        return lambda x: compare(x, least)
-    if found := _INTERVAL.fullmatch(text):
-        above, below = _OPERATORS[found[1]], _OPERATORS[found[4]]
-        low, high = float(found[2]), float(found[3])
-        return lambda x: above(x, low) and below(x, high)
-    raise _unreadable(f"{form} {text}")
 
 
 _FORMS: dict[str, Callable[[str], Bound]] = {
     "switch": _switch,
     "one of ": _one_of,
-    "whole": _whole,
-    "number": _number,
+    "whole": partial(_numeric, "whole", Integral),
+    "number": partial(_numeric, "number", Real),
     "null or ": _null_or,
-    "list of ": _list_of,
-    "pair of ": _pair_of,
+    "list of ": partial(_several, "a list of one or more", 1, math.inf),
+    "pair of ": partial(_several, "two values", 2, 2),
 }

@@ -31,15 +31,16 @@ def arguments(package: str, name: str) -> tuple[list[str], list[str]]:
     UserError if a plug-in has no such function.
     """
     function, given = FUNCTIONS[package]
-    functions = [n for n in plugins.tree(package, name).body if isinstance(n, ast.FunctionDef)]
-    found = next((n for n in functions if n.name == function), None)
-    if found is None:
-        file = plugins.path_of(package, name).name
-        raise UserError(f"{package}/{file}: no function {function} at top level")
-    plain, keyword = found.args.args, found.args.kwonlyargs
-    required = plain[: len(plain) - len(found.args.defaults)][given:]
-    required += [a for a, d in zip(keyword, found.args.kw_defaults, strict=True) if d is None]
-    return [a.arg for a in [*plain[given:], *keyword]], [a.arg for a in required]
+    for node in plugins.tree(package, name).body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            taken = node.args
+            needed = taken.args[given : len(taken.args) - len(taken.defaults)]
+            keywords = zip(taken.kwonlyargs, taken.kw_defaults, strict=True)
+            needed += [argument for argument, default in keywords if default is None]
+            known = [*taken.args[given:], *taken.kwonlyargs]
+            return [a.arg for a in known], [a.arg for a in needed]
+    file = plugins.path_of(package, name).name
+    raise UserError(f"{package}/{file}: no function {function} at top level")
 
 
 def wrong_settings(package: str, name: str, given: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -61,15 +62,17 @@ def errors(package: str, name: str, arguments: list[str]) -> Iterator[str]:
     known = types(package)
     for variable in plugins.public_constants(package, name):
         if variable not in known:
-            yield f"{where}: unknown constant {variable!r}; {nearest(variable, known)}"
+            yield from unknown([variable], known, f"{where}: unknown constant")
             continue
         try:
             value = plugins.constant(package, name, variable)
         except UserError as error:
             yield str(error)
             continue
-        if not fits(value, known[variable]):
-            yield f"{where}: {variable} is {value!r}; it must be {_told(known[variable])}"
+        kind = known[variable]
+        if not fits(value, kind):
+            written = kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
+            yield f"{where}: {variable} is {value!r}; it must be {written}"
         elif variable == "SETTINGS":
             yield from (f"{where}: SETTINGS: {found}" for found in _bound_errors(value, arguments))
 
@@ -88,15 +91,13 @@ def fits(value: Any, kind: Any) -> bool:
             fits(key, inner[0]) and fits(item, inner[1]) for key, item in value.items()
         )
     if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
         each = inner[:1] * len(value) if inner[1:] == (...,) else inner
-        return _is_tuple(value, each) and all(map(fits, value, each))
+        return len(value) == len(each) and all(map(fits, value, each))
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     return isinstance(value, kind)
-
-
-def _is_tuple(value: Any, each: tuple) -> bool:
-    return isinstance(value, tuple) and len(value) == len(each)
 
 
 def types(package: str) -> dict[str, Any]:
@@ -105,11 +106,6 @@ def types(package: str) -> dict[str, Any]:
     return {
         name: get_args(kind)[0] for name, kind in declared.items() if get_origin(kind) is ClassVar
     }
-
-
-def _told(kind: Any) -> str:
-    """Return a type as a reader writes it."""
-    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
 
 
 def _bound_errors(declared: dict[str, str], arguments: list[str]) -> Iterator[str]:

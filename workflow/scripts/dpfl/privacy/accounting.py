@@ -29,11 +29,9 @@ def epsilon(
     require_in_range(sample_rate, delta)
     events.require("noise_multiplier", noise_multiplier, noise_multiplier >= 0, ">= 0")
     events.require_count("steps", steps, 0)
-    if steps == 0:
-        return 0.0
-    if noise_multiplier == 0:
+    if steps and noise_multiplier == 0:
         return math.inf
-    return epsilon_of_run(accountant, sample_rate, ((noise_multiplier, steps),), (), delta, False)
+    return epsilon_of_run(accountant, sample_rate, ((noise_multiplier, steps),), (), delta)
 
 
 def epsilon_of(event: DpEvent, delta: float, accountant: str = "pld") -> float:
@@ -54,7 +52,7 @@ def spent(
         events.require_count("steps", steps, 0)
     noises = {noise for noise, steps in segments if steps}
     if not noises:
-        return [epsilon_of_released(released, delta)] * len(segments)
+        return [epsilon_of_run(CERTIFICATE, sample_rate, (), released, delta)] * len(segments)
     increments = [events.varying(sample_rate, [s]) if s[1] else None for s in segments]
     draft = len(segments) > FINE_CURVE
     before = [events.varying(sample_rate, (), released)] if released else []
@@ -62,28 +60,10 @@ def spent(
     curve = list(accumulate(found, max))
     # Equal steps cost a little less when composed at once; others are composed as the curve is.
     at_once = draft or len(noises) == 1
-    total = certified_epsilon(sample_rate, segments, released, delta) if at_once else curve[-1]
-    return [min(value, total) for value in curve]
-
-
-def epsilon_of_released(
-    released: tuple[float, ...], delta: float, accountant: str = CERTIFICATE
-) -> float:
-    """Return the epsilon of releases of all examples at these noise multipliers, before any step.
-
-    Raises UserError unless they are all above 0.
-    """
-    return epsilon_of_run(accountant, 1.0, (), released, delta, False) if released else 0.0
-
-
-def certified_epsilon(
-    sample_rate: float, segments: Segments, released: tuple[float, ...], delta: float
-) -> float:
-    """Return the PLD epsilon of all segments and of what was released; of nothing it is 0."""
-    taken = tuple((noise, steps) for noise, steps in segments if steps)
-    if not (taken or released):
-        return 0.0
-    return epsilon_of_run(CERTIFICATE, sample_rate, taken, released, delta, False)
+    if at_once:
+        total = epsilon_of_run(CERTIFICATE, sample_rate, tuple(segments), released, delta)
+        curve = [min(value, total) for value in curve]
+    return curve
 
 
 def require_in_range(sample_rate: float, delta: float) -> None:
@@ -99,8 +79,13 @@ def epsilon_of_run(
     segments: tuple[tuple[float, int], ...],
     released: tuple[float, ...],
     delta: float,
-    draft: bool,
+    draft: bool = False,
 ) -> float:
-    """Return the epsilon of all segments and of what was released, on a coarser grid in a draft."""
+    """Return the epsilon of all segments and of what was released; of nothing it is 0.
+
+    Segments may have no steps. A draft is on a coarser grid. Raises UserError as `epsilon` does.
+    """
+    if not released and not any(steps for _, steps in segments):
+        return 0.0
     event = events.varying(sample_rate, segments, released)
     return plugins.load("privacy/accountants", accountant).epsilon(event, delta, draft)

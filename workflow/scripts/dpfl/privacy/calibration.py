@@ -18,7 +18,7 @@ from dpfl.clients.participation import cohort, draw, local_steps, rounds_of
 from dpfl.contracts.schedule import SERVER, Budget, Work
 from dpfl.draws import streams
 from dpfl.privacy import events
-from dpfl.privacy.accounting import CERTIFICATE, epsilon_of_released
+from dpfl.privacy.accounting import CERTIFICATE, epsilon_of_run
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.priced_schedule import priced_schedule
 
@@ -168,7 +168,7 @@ def _priced(
     }
     if released:
         record["releases"] = [{"name": n, "noise_multiplier": z} for n, z in settings.releases]
-        record["released"] = epsilon_of_released(released, settings.delta)
+        record["released"] = epsilon_of_run(CERTIFICATE, 1.0, (), released, settings.delta)
     return {**record, "filter": schedule.filter} if schedule.filter else record
 
 

@@ -73,9 +73,24 @@ def varying(
     of the same run. Neighbours with the same noise are one segment. Raises UserError as
     `poisson_gaussian` does.
     """
-    merged = [(z, sum(n for _, n in group)) for z, group in groupby(segments, itemgetter(0))]
+    taken = (segment for segment in segments if segment[1])
+    merged = [(z, sum(n for _, n in group)) for z, group in groupby(taken, itemgetter(0))]
     parts = (
         *(poisson_gaussian(1.0, z, 1) for z in released),
-        *(poisson_gaussian(sample_rate, z, steps) for z, steps in merged if steps),
+        *(poisson_gaussian(sample_rate, z, steps) for z, steps in merged),
     )
     return parts[0] if len(parts) == 1 else ComposedDpEvent(parts)
+
+
+def precision(event: DpEvent) -> float | None:
+    """Return the sum of 1/z^2 over Gaussians without sampling; None if the event holds others."""
+    match event:
+        case GaussianDpEvent(noise_multiplier=z) if z > 0:
+            return z**-2
+        case SelfComposedDpEvent(event=inner, count=count):
+            found = precision(inner)
+            return None if found is None else count * found
+        case ComposedDpEvent(events=parts):
+            found = [precision(part) for part in parts]
+            return None if None in found else sum(found)
+    return None

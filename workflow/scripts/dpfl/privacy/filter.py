@@ -37,7 +37,8 @@ class Filter:
         record, rule = self._clients[str(client)], self._rule(client)
         done = self._steps.get(str(client), 0) // record["steps_per_round"]
         left = max(1, len(record["rounds"]) - done)
-        factor = 1.0 if left == 1 or self._agree is None else self._factor(rule)
+        saves = "save" if self._agree else "spend"
+        factor = 1.0 if left == 1 or self._agree is None else rule[saves]
         share = min(1.0, factor / left) * self._left(client) / record["steps_per_round"]
         costs = [-cost for _, cost in rule["levels"]]  # the noise rises, its cost falls
         level = min(bisect_left(costs, -share), len(costs) - 1)
@@ -87,9 +88,6 @@ class Filter:
 
     def _rule(self, client: int | str) -> dict[str, Any]:
         return self._clients[str(client)]["filter"]
-
-    def _factor(self, rule: dict[str, Any]) -> float:
-        return rule["save"] if self._agree else rule["spend"]
 
     def _left(self, client: int | str) -> float:
         return self._rule(client)["budget"] - self._spent.get(str(client), 0.0)

@@ -11,7 +11,6 @@ LARGEST = 1000.0  # beyond it nothing is private, and the grids of losses outgro
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e6  # beyond: above LARGEST, and below what floats resolve
 MOST_STEPS = 10**7  # more would take minutes where the rate is tiny
 LEAST_RATE, LEAST_DELTA = 1e-9, 1e-12  # below: what distributions of losses do not resolve
-MOST_ROUNDS = 10_000  # of a table with a row for each
 
 
 def require_priceable(q: float, z: float, steps: int, delta: float) -> None:

@@ -11,14 +11,7 @@ from scipy.optimize import brentq
 from dpfl.base.errors import UserError
 from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import events
-from dpfl.privacy.accounting import (
-    CERTIFICATE,
-    Segments,
-    certified_epsilon,
-    epsilon_of_released,
-    epsilon_of_run,
-    require_in_range,
-)
+from dpfl.privacy.accounting import CERTIFICATE, Segments, epsilon_of_run, require_in_range
 
 TOLERANCE = 2e-4  # how far below its target, relatively, a calibrated epsilon may stay
 WIDEST = 30.0  # of the search, in log z: 13 orders of magnitude
@@ -72,59 +65,39 @@ def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) ->
     return noise(_search(price, budget.epsilon, start))
 
 
-def affordable_steps(
-    sample_rate: float,
-    noise_multiplier: float,
-    epsilon: float,
-    delta: float,
-    limit: int,
-    released: tuple[float, ...] = (),
-) -> int:
-    """Return the largest number of steps, at most `limit`, whose PLD epsilon is at most epsilon.
+def affordable_steps(work: Work, segments: Segments, budget: Budget) -> int:
+    """Return how many of the steps of these segments have a PLD epsilon of at most the budget's.
 
-    What was `released` before is part of it. Raises UserError as `noise_multiplier` does.
+    What the work has released before is part of it. Raises UserError as `noise_multipliers` does.
     """
-    events.require("noise_multiplier", noise_multiplier, noise_multiplier > 0, "> 0")
-    events.require_count("limit", limit, 0)
-    segments = [(noise_multiplier, limit)]
-    return affordable_steps_of(sample_rate, segments, epsilon, delta, released)
-
-
-def affordable_steps_of(
-    sample_rate: float,
-    segments: Segments,
-    epsilon: float,
-    delta: float,
-    released: tuple[float, ...] = (),
-) -> int:
-    """Return how many of the planned steps cost at most epsilon together; UserError as above."""
-    require_in_range(sample_rate, delta)
-    events.require("epsilon", epsilon, epsilon > 0, "> 0")
-    _require_left(released, epsilon, delta, CERTIFICATE)
+    require_in_range(work.sample_rate, budget.delta)
+    events.require("epsilon", budget.epsilon, budget.epsilon > 0, "> 0")
+    _require_left(work.released, budget.epsilon, budget.delta, CERTIFICATE)
     limit = sum(steps for _, steps in segments)
 
     def price(steps: int) -> float:
-        return certified_epsilon(sample_rate, _first(segments, steps), released, delta)
+        first = _first(segments, steps)
+        return epsilon_of_run(CERTIFICATE, work.sample_rate, first, work.released, budget.delta)
 
-    if price(limit) <= epsilon:
+    if price(limit) <= budget.epsilon:
         return limit
-    return bisect_right(range(limit), epsilon, key=price) - 1
+    return bisect_right(range(limit), budget.epsilon, key=price) - 1
 
 
-def _first(segments: Segments, steps: int) -> list[tuple[float, int]]:
+def _first(segments: Segments, steps: int) -> tuple[tuple[float, int], ...]:
     """Return the beginning of the segments that has this many steps."""
     taken = []
     for noise, planned in segments:
         taken.append((noise, min(planned, steps)))
         steps -= taken[-1][1]
-    return taken
+    return tuple(taken)
 
 
 def _require_left(
     released: tuple[float, ...], epsilon: float, delta: float, accountant: str
 ) -> None:
     """Raise UserError if what was released leaves nothing for the steps."""
-    taken = epsilon_of_released(released, delta, accountant)
+    taken = epsilon_of_run(accountant, 1.0, (), released, delta)
     if taken >= epsilon:
         listed = ", ".join(f"{z:g}" for z in released)
         raise UserError(

@@ -18,10 +18,10 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base import files
 from dpfl.checks import config as configuration
-from dpfl.figures import of_analysis, saving
+from dpfl.figures import of_analysis
 from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
-from dpfl.planning import choice_of_values, outline, plan, unfinished
+from dpfl.planning import choice_of_values, compose, outline, plan, unfinished
 from dpfl.runs import code, kept_runs
 from dpfl.tables import of_study, results
 
@@ -92,7 +92,8 @@ def lay_out(folder: Path, home: Path) -> None:
 
 def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> None:
     paper = kept["paper"]
-    kept_runs.lay_out(folder, home)
+    for own in (folder, *_lent(folder, paper)):
+        kept_runs.lay_out(own, home)
     settings = papers.read(configuration.DEFAULTS) | kept["config"]
     composed = configuration.composed({**settings, "papers": [paper], "scale": kept["scale"]})
     planned = plan.make(composed)
@@ -114,6 +115,12 @@ def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> No
         _draw(name, study, home)
 
 
+def _lent(folder: Path, paper: str) -> list[Path]:
+    """Return the kept folders of other papers at the same scale whose studies a paper selects."""
+    found = [folder.parents[1] / key / folder.name for key in compose.lenders(paper, folder.name)]
+    return [path for path in found if (path / kept_runs.ABOUT).exists()]
+
+
 def _trials(asked: dict[str, Any]) -> Iterator[str]:
     for trial in asked["trials"]:
         yield from trial["runs"]
@@ -129,18 +136,20 @@ def _draw(name: str, study: dict[str, Any], home: Path) -> None:
                 made = plugins.load("figures/kinds", figure).draw(study, home / "runs")
             except results.NotKeptError:
                 continue
-            saving.save_all(made, stem)
+            made.save(stem)
         drawn.append(figure)
     files.write_json(home / "studies" / f"{name}.json", study | {"figures": drawn})
 
 
 def _made_from(folder: Path, paper: str) -> dict[str, Any]:
     """Return the digests of what is derived from: kept files, code, and the paper's own files."""
-    own = [papers.path_of(paper, name) for name in (papers.ABOUT, papers.STUDIES, papers.PUBLISHED)]
+    lent = _lent(folder, paper)
+    names = (papers.ABOUT, papers.STUDIES, papers.PUBLISHED)
+    own = [papers.path_of(key, n) for key in (paper, *(p.parent.name for p in lent)) for n in names]
     shared = [configuration.DEFAULTS, plugins.WORKFLOW / "components.yaml"]
     contents = "".join(files.digest(path) for path in (*own, *shared))
     return {
-        "kept": files.digest(folder / kept_runs.ABOUT),
+        "kept": " ".join(files.digest(path / kept_runs.ABOUT) for path in (folder, *lent)),
         "code": _code(paper),
         "configuration": hashlib.sha256(contents.encode()).hexdigest(),
     }

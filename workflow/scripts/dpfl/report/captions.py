@@ -9,10 +9,9 @@ from dpfl import plugins
 from dpfl.base.errors import UserError
 
 
-def of(figure: str, package: str = "figures/kinds") -> str:
+def caption(figure: str, package: str = "figures/kinds") -> str:
     """Return the docstring of a figure's file in one line, nothing for an unknown figure."""
     try:
-        source = plugins.path_of(package, figure).read_text(encoding="utf-8")
+        return " ".join((ast.get_docstring(plugins.tree(package, figure)) or "").split())
     except UserError:
         return ""
-    return " ".join((ast.get_docstring(ast.parse(source)) or "").split())

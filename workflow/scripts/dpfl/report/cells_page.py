@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import itables
@@ -16,32 +15,33 @@ from dpfl.report.paper import Paper
 from dpfl.report.pictures import link
 from dpfl.report.reader import Folder
 from dpfl.seeds.verdicts import PERCENT
+from dpfl.tables import results
 from dpfl.words.numerals import counted, known, number, rounded_down, rounded_up
 
 ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "n", "runs")
 """The heads of columns that stand there even if all their values are the same."""
-FILES = {"settings": "summary.json", "curve": "metrics.csv"}
 CSV = "cells.csv"
 COLUMNS = ["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "ci_low"]
 COLUMNS += ["ci_high", "n", "trained", "certified", "eps_claimed", "eps_certified", "eps_audited"]
-COLUMNS += ["unit", "rate", "runs"]
+COLUMNS += ["unit", "rate_key", "rate", "runs"]
 """Of that file: `runs` are names, `epsilon` is infinite without privacy."""
-LENGTHS = (25, 100, 1000)
-"""Rows of a page; a table that fits in the first has no field to type into."""
 
 
 def body(folder: Folder, papers: Mapping[str, Paper]) -> Markup:
-    """Return the table of all cells; links are relative to results/reports."""
+    """Return the table of all cells; a column of one value is told in words."""
     found = cells(folder, papers)
     if not len(found):
         return markup.listing(["This scale runs no study."])
-    lines = [_line(row, folder, papers[row["paper"]]) for row in found.to_dict("records")]
-    shown, same = _parted(pd.DataFrame(lines))
+    rows = found.to_dict("records")
+    lines = pd.DataFrame([_line(row, folder, papers[row["paper"]]) for row in rows])
+    same = [head for head in lines if head not in ALWAYS and lines[head].nunique() == 1]
+    told = [Markup(f"{head} {lines[head][0]}") for head in same if lines[head][0]]
     return markup.joined(
+        markup.part("heading", "Every cell", 1),
         Markup(generate_init_offline_itables_html(itables.options.dt_bundle)),
         markup.part("more", CSV, "All cells as CSV"),
-        Markup("<p>In every cell: {}.</p>").format(same) if same else "",
-        markup.part("scroll", "Every cell", _table(shown)),
+        Markup("<p>In every cell: {}.</p>").format(Markup("; ").join(told)) if told else "",
+        markup.part("scroll", "Every cell", _table(lines.drop(columns=same))),
     )
 
 
@@ -57,6 +57,7 @@ def cells(folder: Folder, papers: Iterable[str]) -> pd.DataFrame:
         row
         | {"paper": key, "study": name.split("/")[1], "accuracy": row["accuracy_mean"]}
         | {"method": row["label"], "runs": cell["runs"]}
+        | {"variant": results.variant_text(cell["variant"])}
         for key in papers
         for name in folder.outline(key)["studies"]
         for row, cell in _paired(folder, name)
@@ -71,23 +72,16 @@ def _paired(folder: Folder, name: str) -> list[tuple[dict, dict]]:
     return [(row, cell) for row, cell in pairs if known(row["n"]) and row["n"] > 0]
 
 
-def _ends(row: Mapping[str, Any]) -> str:
-    """Return the interval of a cell as readers see it, nothing where seeds are too few for one."""
-    return f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
-
-
 def _table(shown: pd.DataFrame) -> Markup:
-    filtered = ", type to filter" * (len(shown) > LENGTHS[0])
     with pd.option_context("display.float_format", lambda value: number(value, "{:g}")):
         table = itables.to_html_datatable(
             shown,
-            caption=f"{counted(len(shown), 'cell')}: click a head to sort{filtered}",
+            caption=f"{counted(len(shown), 'cell')}: click a head to sort",
             connected=False,
             display_logo_when_loading=False,
             allow_html=True,
             showIndex=False,
-            pageLength=LENGTHS[0],
-            lengthMenu=list(LENGTHS),
+            pageLength=25,
             maxBytes=0,
             classes="display compact",
             style="width:100%",
@@ -99,22 +93,24 @@ def _line(row: dict[str, Any], folder: Folder, paper: Paper) -> dict[str, Any]:
     """Return a cell by the heads of its columns, as HTML where it is text."""
     certified, audited = row["eps_certified"], row["eps_audited"]
     private = math.isfinite(row["epsilon"])
+    ends = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}" if known(row["ci_low"]) else ""
     return {
         "method": _method(row["method"]),
         "variant": str(escape(row["variant"])),
         "accuracy, %": f"{row['accuracy']:.2f}" if known(row["accuracy"]) else "",
-        f"{PERCENT} interval": _ends(row),
+        f"{PERCENT} interval": ends,
         "ε claimed": row["epsilon"],
         "ε certified": (rounded_up(certified) if known(certified) else "no proof") * private,
         "ε audited": f"≥ {rounded_down(audited)}" if known(audited) else "",
         "n": int(row["n"]),
         "trained": int(row["trained"]),
-        "rate": str(escape(row["rate"])),
+        "which rate": str(escape(row["rate_key"])),
+        "rate": row["rate"],
         "data": str(escape(datasets.title(row["dataset"]))),
         "study": str(escape(row["study"])),
         "paper": str(escape(paper.short)),
         "unit": row["unit"] * private,
-        "runs": _runs(row["runs"], folder, paper.key),
+        "runs": _runs(row["runs"], folder),
     }
 
 
@@ -125,33 +121,20 @@ def _method(name: str) -> str:
     return f"{escape(called)}{beside}"
 
 
-def _parted(lines: pd.DataFrame) -> tuple[pd.DataFrame, Markup]:
-    """Part columns that tell cells apart from those that hold one value, which is told in words."""
-    one = [head for head in lines if head not in ALWAYS and lines[head].nunique() == 1]
-    told = [Markup("{} {}").format(head, Markup(lines[head][0])) for head in one if lines[head][0]]
-    return lines.drop(columns=one), Markup("; ").join(told)
-
-
-def _runs(runs: list[str], folder: Folder, paper: str) -> str:
+def _runs(runs: list[str], folder: Folder) -> str:
     """Return the runs of a cell, folded; of those that do not lie here, where they are listed."""
-    found = {run: places for run in runs if (places := _files(run, folder))}
-    shown = "".join(f"<li>{', '.join(places)}</li>" for places in found.values())
+    found = [links for run in runs if (links := _links(run, folder))]
+    shown = "".join(f"<li>{links}</li>" for links in found)
     here = f"<details><summary>{counted(len(found), 'run')}</summary><ol>{shown}</ol></details>"
     away = len(runs) - len(found)
     listed = f'<a href="{CSV}">{counted(away, "run")}, listed</a>'
     return here * bool(found) + listed * bool(away)
 
 
-def _files(run: str, folder: Folder) -> list[str]:
+def _links(run: str, folder: Folder) -> str:
     """Return links to the files of a run that lie here."""
-    places = {name: folder.path / "runs" / run / file for name, file in FILES.items()}
+    home = folder.path / "runs" / run
+    places = {"settings": home / "summary.json", "curve": home / "metrics.csv"}
     places["log"] = folder.path / "logs" / "train" / f"{run}.log"
-    return [
-        f'<a href="{_address(path, folder)}">{name}</a>'
-        for name, path in places.items()
-        if path.exists()
-    ]
-
-
-def _address(path: Path, folder: Folder) -> str:
-    return link(path, folder.path / "reports")
+    found = {name: link(path, folder.reports) for name, path in places.items() if path.exists()}
+    return ", ".join(f'<a href="{address}">{name}</a>' for name, address in found.items())

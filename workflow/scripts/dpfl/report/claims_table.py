@@ -1,8 +1,7 @@
 """The table of claims: one line per claim, from judged claims and the papers."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -11,28 +10,13 @@ from dpfl.judging import claims
 from dpfl.papers import measures
 from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
-from dpfl.report.paper import Paper
-from dpfl.seeds import conjunction
-from dpfl.tables import fairness
+from dpfl.seeds import conjunction, fairness
 from dpfl.words import numerals
 from dpfl.words.numerals import known, number
-from dpfl.words.vocabulary import (
-    DEMONSTRATION,
-    FAILS,
-    HOLDS,
-    NOT_JUDGED,
-    NOT_RUN,
-    UNFINISHED,
-)
-
-OVERALL = "overall"
-PRICE = "privacy-loss"
-"""The kind of claims that are judged by what an accountant says of a plan."""
+from dpfl.words.vocabulary import FAILS, HOLDS, NOT_JUDGED, NOT_RUN, UNFINISHED, UNJUDGED
 
 TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
 """Every verdict that decides nothing is drawn as open."""
-LAST = {DEMONSTRATION: 1, UNFINISHED: 2, NOT_RUN: 3}
-"""What answers least stands last."""
 PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict", "ε"]
 """The heads of what a claim is made of; ε are those claimed, certified and audited."""
 
@@ -42,10 +26,10 @@ class Line:
     """One claim as a table shows it; `short` is it in a few words, `claim` in full."""
 
     paper: str
+    id: str
     short: str
     claim: str
     key: str
-    kind: str
     page: str
     scale: str
     anchor: str
@@ -60,76 +44,52 @@ class Line:
     verdict: str
     tone: str
     chips: tuple[chips.Chip, ...]
-    certified: str
     privacy: str
     remarks: tuple[str, ...]
     runs: str
-    also: tuple["Line", ...] = ()
-    """Other claims with the same finding of the same runs."""
 
     @property
     def identity(self) -> tuple[str, ...]:
         """Return what says which claim it is, whatever the scale."""
-        return self.key, self.where, self.claim
-
-    @property
-    def finding(self) -> tuple[str, ...]:
-        """Return what two claims share that the same runs answer alike."""
-        return self.page, self.runs, self.verdict, self.part, self.difference, self.ours
+        return self.key, self.id
 
 
-def lines(sources: Iterable[Source], papers: Mapping[str, Paper]) -> list[Line]:
-    """Return the lines of judged claims, in the order of LAST, of the sources and of their claims.
+def lines(sources: Iterable[Source]) -> list[Line]:
+    """Return the lines of judged claims, of the sources and of their claims in their order."""
+    found = (
+        _line(source.of.claims[name], rows, source)
+        for source in sources
+        for name, each in by_claim(source.claims).items()
+        for rows in each
+        if rows[0]["verdict"] != NOT_JUDGED
+    )
+    return list(once(answered_first(found)))
 
-    A claim that one source does not run has no line of that where another source has one.
-    """
-    found = [line for source in sources for line in _lines(source, papers[source.paper])]
-    return together(once(sorted(found, key=lambda line: LAST.get(line.verdict, 0))))
 
-
-def together(found: Iterable[Line]) -> list[Line]:
-    """Put claims with the same finding of the same runs into the line of the first of them."""
-    groups: dict[tuple, list[Line]] = {}
-    for place, line in enumerate(found):
-        groups.setdefault(line.finding if line.runs else (place,), []).append(line)
-    return [replace(first, also=tuple(others)) for first, *others in groups.values()]
+def answered_first(found: Iterable[Line]) -> list[Line]:
+    """Return lines in their order, but what answers least last."""
+    order = {verdict: place for place, verdict in enumerate(UNJUDGED, 1)}
+    return sorted(found, key=lambda line: order.get(line.verdict, 0))
 
 
 def once(found: Iterable[Line]) -> Iterator[Line]:
     """Yield lines without those that tell nothing new of a claim.
 
-    What was not run is told of claims that no line before tells, and a price, which needs no runs
-    and is the same at every scale, once.
+    What needs no runs, such as a price, and what has none, is told once, not at every scale.
     """
     told = set()
     for line in found:
-        if line.identity not in told or (line.verdict != NOT_RUN and line.kind != PRICE):
+        if line.runs or line.identity not in told:
             yield line
         told.add(line.identity)
 
 
-def not_judged(source: Source, of: Paper) -> int:
-    """Return how many claims of a paper are not judged."""
-    return sum(row["verdict"] == NOT_JUDGED for row in _ordered(source.claims, of))
-
-
-def each(shown: Iterable[Line]) -> Iterator[Line]:
-    """Yield the line of every claim, also of those that stand in the line of another."""
-    for line in shown:
-        yield from (line, *line.also)
-
-
-def tally(verdicts: Iterable[str]) -> str:
-    """Count verdicts, such as `3 replicated, 1 reversed`."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
-
-
-def by_claim(claims: pd.DataFrame) -> dict[str, list[dict]]:
-    """Return the rows of every claim, the claim as a whole first."""
-    found: dict[str, list[dict]] = {}
+def by_claim(claims: pd.DataFrame) -> dict[str, list[list[dict]]]:
+    """Return the rows of every claim by each of its studies, the claim as a whole first."""
+    found: dict[str, dict[str, list[dict]]] = {}
     for row in claims.to_dict("records"):
-        found.setdefault(row["claim"], []).append(row)
-    return found
+        found.setdefault(row["claim"], {}).setdefault(row["study"], []).append(row)
+    return {name: list(own.values()) for name, own in found.items()}
 
 
 def part(row: Mapping) -> list[str]:
@@ -142,7 +102,7 @@ def part(row: Mapping) -> list[str]:
         difference(row) + f" ({n})" * bool(n and not known(row["ours"])),
         numerals.p_text(row["p_holm"]) if known(row["p_holm"]) else "",
         row["verdict"],
-        chips.text(chips.of(row)),
+        chips.text(chips.epsilons(row)),
     ]
 
 
@@ -219,56 +179,39 @@ def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
     return [row for row in ran if known(row["epsilon"])] or ran
 
 
-def _lines(source: Source, of: Paper) -> Iterator[Line]:
-    rows = by_claim(source.claims)
-    for row in _ordered(source.claims, of):
-        if row["verdict"] != NOT_JUDGED:
-            yield _line(row, rows[row["claim"]], source, of)
-
-
-def _line(row: Mapping, rows: list[dict], source: Source, of: Paper) -> Line:
-    claim = of.claims.get(row["claim"], {"quote": row["claim"], "where": ""})
-    whole, *own = rows
+def _line(claim: dict, rows: list[dict], source: Source) -> Line:
+    (whole, *own), of = rows, source.of
     decides = deciding(whole, own)
-    by = measures.by(of.about, claim.get("table", ""))
-    why = [row["about"]] if row["verdict"] == UNFINISHED else []
+    by, printed = measures.by(of.about, claim.get("table", "")), span(rows, "printed")
+    study = source.study(whole["study"])
+    why = [whole["about"]] if whole["verdict"] == UNFINISHED else []
+    name = claim.get("short") or paper.saying(claim)
+    _, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
+    also = whole["study"] in more  # the first study of a claim needs no name
     return Line(
         paper=of.short,
-        short=claim.get("short") or paper.saying(claim),
+        id=claim["id"],
+        short=name + f" ({study.get('title', whole['study'])})" * also,
         claim=paper.saying(claim),
         key=of.key,
-        kind=row["kind"],
         page=source.page,
         scale=source.scale,
-        anchor=source.place(row["claim"]),
+        anchor=source.place(f"{claim['id']}-{whole['study']}" if also else claim["id"]),
         where=claim["where"],
-        about=spelled(row["about"]),
-        printed=_from(span(rows, "printed"), by),
-        ours=ours(row) or span(own, "ours"),
+        about=spelled(whole["about"]),
+        printed=f"{printed} in {by}, of a rerun" if printed and by else printed,
+        ours=ours(whole) or span(own, "ours"),
         difference=difference(decides),
         part=deciding_words(whole, own),
-        n="" if known(row["ours"]) else seeds(decides),
-        bar=forest.of(decides, own, source.margin(row["study"]), by),
-        verdict=row["verdict"],
-        tone=TONES.get(row["verdict"], "open"),
-        chips=chips.of(row),
-        certified=chips.certified(row),
-        privacy=row["privacy"] if known(row["privacy"]) else "",
-        remarks=(*why, *remarks(row)),
-        runs=row["runs"] if known(row["runs"]) else "",
+        n="" if known(whole["ours"]) else seeds(decides),
+        bar=forest.bar_of(decides, own, study.get("margin", 0.0), bool(by)),
+        verdict=whole["verdict"],
+        tone=TONES.get(whole["verdict"], "open"),
+        chips=chips.epsilons(whole, next((c["unit"] for c in study.get("cells", [])), "example")),
+        privacy=whole["privacy"] if known(whole["privacy"]) else "",
+        remarks=(*why, *remarks(whole)),
+        runs=whole["runs"] if known(whole["runs"]) else "",
     )
-
-
-def _from(printed: str, by: str) -> str:
-    """Return printed numbers with the other paper that they come from."""
-    return f"{printed} in {by}, of a rerun" if printed and by else printed
-
-
-def _ordered(claims: pd.DataFrame, of: Paper) -> Iterator[dict]:
-    """Yield the row of every claim as a whole, in the paper's order."""
-    whole = claims[claims["part"] == OVERALL]
-    rows = {row["claim"]: row for row in whole.to_dict("records")}
-    yield from (rows[name] for name in dict.fromkeys([*of.claims, *rows]) if name in rows)
 
 
 def _number(value: object) -> str:

@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from dpfl.judging import claims
 from dpfl.report import markup
-from dpfl.words import numerals
 from dpfl.words.numerals import known
 
 STEPS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
@@ -23,108 +22,73 @@ WIDTH, HEIGHT, EDGE = 180, 26, 8
 
 @dataclass(frozen=True)
 class Bar:
-    """A difference in points; `low` and `high` are None without an interval.
+    """Differences in points: one, or those of the parts of a claim that has none as a whole.
 
-    `printed` is where the printed number stands, None without one; `band` goes from where to where
-    the verdict draws its line, None where each part has a line of its own; `parts` are the
-    differences of the parts of a claim that has none as a whole; `by` is the other paper that the
-    printed number comes from, empty for the paper itself.
+    `ends` are those of its interval; `printed` is where the printed number stands; `band` goes from
+    where to where the verdict draws its line; each is None where there is none. `rerun` says that
+    another paper has printed the number.
     """
 
-    middle: float | None
-    low: float | None
-    high: float | None
-    printed: float | None
-    band: tuple[float, float] | None
-    parts: tuple[float, ...] = ()
-    by: str = ""
+    dots: tuple[float, ...]
+    ends: tuple[float, float] | None = None
+    printed: float | None = None
+    band: tuple[float, float] | None = None
+    rerun: bool = False
 
     @property
-    def places(self) -> list[float]:
-        """Return every place that is drawn."""
-        ends = (self.middle, self.low, self.high, self.printed, *(self.band or ()))
-        return [place for place in (*ends, *self.parts) if place is not None]
+    def reach(self) -> float:
+        """Return how far from zero something is drawn."""
+        printed = () if self.printed is None else (self.printed,)
+        return max(map(abs, (*self.dots, *(self.ends or ()), *printed, *(self.band or ()))))
 
 
-def of(
-    row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float, by: str = ""
+def bar_of(
+    row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], margin: float, rerun: bool = False
 ) -> Bar | None:
     """Return the bar of a judged claim; None if its difference is not in points, or unknown.
 
-    `by` is the other paper that its printed number comes from.
+    The printed number stands as far from what is drawn as it is from ours.
     """
     drawn = claims.drawn(row["kind"]) if known(row["kind"]) else None
     if drawn is None:
         return None
-    middle, low, high = (_number(row[f"{drawn}{end}"]) for end in ("", "_low", "_high"))
-    dots = tuple(part[drawn] for part in parts if known(part[drawn])) if middle is None else ()
-    if middle is None and not dots:
+    whole = known(row[drawn])
+    dots = tuple(float(own[drawn]) for own in ([row] if whole else parts) if known(own[drawn]))
+    if not dots:
         return None
-    band = claims.band(row["kind"], row["printed"], margin)
-    printed = _printed(row, middle)
-    source = by if printed is not None else ""
-    return Bar(middle, low, high, printed, band, dots, source)
+    low, high = row[f"{drawn}_low"], row[f"{drawn}_high"]
+    beside = whole and known(row["printed"]) and known(row["ours"])
+    return Bar(
+        dots,
+        (float(low), float(high)) if known(low) else None,
+        row[drawn] + row["printed"] - row["ours"] if beside else None,
+        claims.band(row["kind"], row["printed"], margin),
+        rerun and beside,
+    )
 
 
-def reach(bars: Iterable[Bar | None]) -> float:
+def scale(bars: Iterable[Bar | None]) -> float:
     """Return how far one scale must reach for all bars, at most the last of STEPS."""
-    places = [abs(place) for bar in bars if bar for place in bar.places]
-    return next((step for step in STEPS if step >= max(places, default=0)), STEPS[-1])
+    most = max((bar.reach for bar in bars if bar), default=0)
+    return next((step for step in STEPS if step >= most), STEPS[-1])
 
 
-def draw(bar: Bar | None, most: float, said: str) -> Markup:
-    """Return a bar as an inline SVG from -most to +most, with words for those who cannot see it."""
+def draw(bar: Bar | None, most: float) -> Markup:
+    """Return a bar as an inline SVG from -most to +most; the numbers stand beside it."""
     if bar is None:
         return Markup("")
-    x = _scale(most)
-    shown = {
-        "band": tuple(map(x, bar.band)) if bar.band else None,
-        "zero": x(0),
-        "ends": (x(bar.low), x(bar.high)) if bar.low is not None else None,
-        "dots": [x(place) for place in ([bar.middle] if bar.middle is not None else bar.parts)],
-        "arrows": [_arrow(place, most) for place in (bar.middle, *bar.parts) if _out(place, most)],
-        "diamond": x(bar.printed) if bar.printed is not None else None,
-        "rerun": bool(bar.by),
-    }
-    return markup.part("forest", shown, WIDTH, HEIGHT, said)
 
-
-def words(bar: Bar | None) -> str:
-    """Say what a bar shows."""
-    if bar is None:
-        return ""
-    if bar.middle is None:
-        low, high = min(bar.parts), max(bar.parts)
-        return f"{len(bar.parts)} differences from {low:+.2f} to {high:+.2f} points"
-    said = numerals.difference({"difference": bar.middle, "low": bar.low, "high": bar.high})
-    source = f" in {bar.by}, of a rerun," if bar.by else ""
-    printed = f"; printed{source} at {bar.printed:+.2f}" if bar.printed is not None else ""
-    band = "; band from {:+g} to {:+g}".format(*bar.band) if bar.band else ""
-    return f"{said}{printed}{band}"
-
-
-def _printed(row: Mapping[str, Any], middle: float | None) -> float | None:
-    """Return where the printed number stands: as far from what is drawn as it is from ours."""
-    if middle is None or not (known(row["printed"]) and known(row["ours"])):
-        return None
-    return middle + row["printed"] - row["ours"]
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if known(value) else None
-
-
-def _scale(most: float):
-    def at(place: float) -> float:
+    def x(place: float) -> float:
         share = (min(max(place, -most), most) + most) / (2 * most)
         return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
 
-    return at
-
-
-def _out(place: float | None, most: float) -> bool:
-    return place is not None and abs(place) > most
-
-
-def _arrow(place: float, most: float) -> dict[str, float]:
-    return {"at": WIDTH - 1 if place > 0 else 1, "back": -6 if place > 0 else 6}
+    shown = {
+        "band": [*map(x, bar.band or ())],
+        "zero": x(0),
+        "ends": [*map(x, bar.ends or ())],
+        "dots": [*map(x, bar.dots)],
+        "arrows": [dot > 0 for dot in bar.dots if abs(dot) > most],
+        "diamond": None if bar.printed is None else x(bar.printed),
+        "rerun": bar.rerun,
+    }
+    return markup.part("forest", shown, WIDTH, HEIGHT)

@@ -1,93 +1,88 @@
-"""Judged claims where they lie: kept ones in results/reference, and those of this run."""
+"""Judged claims where they lie: kept ones in results/derived, and those of this run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from dpfl.base import files
 from dpfl.provenance import kept
-from dpfl.report import chips, values
+from dpfl.report import values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+
+TITLES = {"kept": "Kept results", "run": "This run"}
 
 
 @dataclass(frozen=True)
 class Source:
     """The judged claims of one paper at one scale, a row per part; kept, or of this run."""
 
-    paper: str
+    of: Paper
     scale: str
     kept: bool
     claims: pd.DataFrame
     studies: Path
+    figures: Path
     reports: str = ""
     """From the first page to the folder of the paper's page, with a slash at its end."""
 
     @property
     def title(self) -> str:
         """Return what these claims are of, such as `Kept results, scale mnist`."""
-        return f"{'Kept results' if self.kept else 'This run'}, scale {self.scale}"
+        return f"{TITLES['kept' if self.kept else 'run']}, scale {self.scale}"
 
     @property
     def page(self) -> str:
         """Return the address of the paper's page, from the first page."""
-        return f"{self.reports}{self.paper}.html"
+        return f"{self.reports}{self.of.key}.html"
 
-    def margin(self, study: str) -> float:
-        """Return the margin of a study, points; 0 for a study that this scale does not run."""
-        return _margin(self.studies / f"{study}.json")
+    def study(self, name: str) -> dict[str, Any]:
+        """Return a study, another paper's as `paper/study`; {} where this scale does not run it."""
+        path = self.studies / f"{name}.json"
+        other, _, own = name.rpartition("/")
+        alike = (other if part == self.of.key else part for part in self.studies.parts)
+        return _study(Path(*alike, f"{own}.json") if other else path)
 
     def place(self, claim: str) -> str:
         """Return the name of the place on the paper's page that tells a claim."""
         return f"kept-{self.scale}-{claim}" if self.kept else f"claim-{claim}"
 
 
-def of_run(folder: Folder, papers: Mapping[str, Paper]) -> list[Source]:
-    """Return the claims of a results folder, a source per paper; UserError without its tables.
+def of_run(results: Folder, of: Paper) -> Source:
+    """Return the claims of a paper in a results folder; UserError without their table.
 
     A folder laid out from kept results holds kept claims.
     """
-    told = values.read(folder.path / "tables" / "claims.csv")
-    return [_of_paper(folder, own, told[told["paper"] == key]) for key, own in papers.items()]
+    claims, scale = results.judged(of.key), results.outline(of.key)["scale"]
+    studies, figures = (results.path / part / of.key for part in ("studies", "figures"))
+    return Source(of, scale, results.is_kept, claims, studies, figures)
 
 
-def of_page(folder: Folder, paper: Paper) -> Source:
-    """Return the claims of one paper of a results folder."""
-    return _of_paper(folder, paper, folder.judged(paper.key))
-
-
-def of_reference(reference: Path, papers: Mapping[str, Paper], reports: str = "") -> list[Source]:
-    """Return the kept claims of some papers.
+def of_reference(reference: Path, papers: Iterable[Paper], reports: str = "") -> list[Source]:
+    """Return the kept claims of some papers, scales in the order that each paper gives them.
 
     `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
     """
-    order = list(papers)
-    found = [path for path in kept.folders(reference) if path.parent.name in papers]
-    found.sort(key=lambda path: order.index(path.parent.name))
-    return [_kept(path, papers[path.parent.name], reports) for path in found]
+    folders = {(path.parent.name, path.name): path for path in kept.folders(reference)}
+    kept_scales = dict.fromkeys(scale for _, scale in folders)
+    return [
+        _kept(of, folders[of.key, scale], reports)
+        for of in papers
+        for scale in dict.fromkeys([*of.scales, *kept_scales])
+        if (of.key, scale) in folders
+    ]
 
 
-def table(folder: Path) -> pd.DataFrame:
-    """Read the judged claims of a kept folder."""
-    return values.read(folder / "claims" / "claims.csv")
-
-
-def _kept(path: Path, paper: Paper, reports: str) -> Source:
-    claims = chips.with_units(table(path), path / "tables")
-    page = reports.format(scale=path.name)
-    return Source(paper.key, path.name, True, claims, path / "studies", page)
-
-
-def _of_paper(folder: Folder, paper: Paper, claims: pd.DataFrame) -> Source:
-    key = paper.key
-    claims = chips.with_units(claims, folder.path / "tables" / key)
-    scale = folder.outline(key)["scale"]
-    return Source(key, scale, bool(folder.kept(key)), claims, folder.path / "studies" / key)
+def _kept(of: Paper, path: Path, reports: str) -> Source:
+    claims = values.read(path / "claims" / "claims.csv")
+    parts = path / "studies", path / "figures"
+    return Source(of, path.name, True, claims, *parts, reports.format(scale=path.name))
 
 
 @cache
-def _margin(path: Path) -> float:
-    return float(files.read_json(path)["margin"]) if path.is_file() else 0.0
+def _study(path: Path) -> dict[str, Any]:
+    return files.read_json(path) if path.is_file() else {}

@@ -1,17 +1,14 @@
 """What all pages share: their frame, and the links from each to all others."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from dpfl.report import markup
 
-if TYPE_CHECKING:
-    from dpfl.report.reader import Folder
-
 LINKS = {
-    "index": ("Claims", "Claims"),
+    "index": ("Claims", "Which claims hold?"),
     "cells": ("Cells", "Every cell"),
     "method": ("Method", "How verdicts are made, what ε means, where numbers come from"),
 }
@@ -21,10 +18,10 @@ ALL_KEPT = ("../../index.html", "All kept results")
 """The way from a page of kept results, {scale}/reports, to the list of all of them."""
 
 
-def links(folder: "Folder") -> list[tuple[str, str]]:
-    """Return the way from a page to all others of a results folder."""
+def links(is_kept: bool) -> list[tuple[str, str]]:
+    """Return the way from a page to all others of a results folder, of kept ones to all kept."""
     own = [(f"{name}.html", told) for name, (told, _) in LINKS.items()]
-    return [ALL_KEPT, *own] if folder.is_kept else own
+    return [ALL_KEPT, *own] if is_kept else own
 
 
 def render(template: str, here: str, links: Sequence[tuple[str, str]], **shown: Any) -> Markup:

@@ -1,7 +1,6 @@
 """HTML of what pages show, from the macros of workflow/report: every text in it is escaped."""
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from itertools import compress
 from pathlib import Path
@@ -26,7 +25,6 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(code=code)
-    made.tests.update(filled=filled)
     return made
 
 
@@ -45,9 +43,7 @@ def joined(*parts: str) -> Markup:
     return Markup("\n").join(parts)
 
 
-def table(
-    heads: list[str], lines: list[list[str]], long: tuple[str, ...] = (), caption: str = ""
-) -> Markup:
+def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) -> Markup:
     """Return a table, nothing without a line; the texts of `long` columns may wrap.
 
     A column without a text in any line is left out.
@@ -55,8 +51,7 @@ def table(
     if not lines:
         return Markup("")
     kept = [any(str(text) for text in column) for column in zip(*lines, strict=True)]
-    shown = [[*compress(line, kept)] for line in lines]
-    return part("table", [*compress(heads, kept)], shown, long, caption)
+    return part("table", [*compress(heads, kept)], [[*compress(x, kept)] for x in lines], long)
 
 
 def boxed(html: str) -> Markup:
@@ -71,11 +66,6 @@ def markdown(text: str) -> Markup:
 
     renderer = mistune.IPythonRenderer(escape=True, exclude_anchor_links=True)
     return boxed(mistune.MarkdownWithMath(renderer=renderer).render(text))
-
-
-def filled(column: str, lines: Iterable[Any]) -> bool:
-    """Tell whether a column has something in one of the lines."""
-    return any(getattr(line, column) for line in lines)
 
 
 def listing(lines: list[str]) -> Markup:

@@ -1,50 +1,55 @@
 """The page on method and provenance: rules of verdicts, what ε means, where results come from."""
 
+import ast
 import shlex
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from dpfl.base import files, machine
-from dpfl.base.errors import UserError
+from dpfl import plugins
+from dpfl.base import machine
 from dpfl.figures import datasets
 from dpfl.provenance import kept, tree
-from dpfl.report import kept_words, markup, privacy_words, rules
+from dpfl.report import markup, privacy
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.seeds import conjunction, fairness, outcomes, verdicts
+from dpfl.words.forms import points
+from dpfl.words.numerals import counted
 
-THREE = [
-    "ε claimed is what a method says of itself.",
-    "ε certified is what an accountant proves from the mechanism that ran. “No proof” means that "
-    "a condition of every proof is violated, so no ε can be certified.",
-    "ε audited is a lower bound that an attack has measured: it can refute a claim and never prove "
-    "one. Beside it stands, of an audit of a whole run, its ceiling, the most that it could have "
-    "shown; of one step by step, what noise of the stated size lets one run expect if it sees all "
-    "that is released, which is no limit.",
-]
 TABLES = {"tables/claims.csv": "claims", "tables/published.csv": "printed numbers"}
 TABLES |= {"claims.json": "claims with evidence"}
-KEYS = {"papers": "PAPER", "select": "STUDY", "scale": "SCALE"}
-KEPT = ["paper", "scale", "command", "commit", "trained", "machines", "versions"]
+HEADS = ["paper", "scale", "command", "commit", "trained", "machines", "versions"]
 
 
-def body(folder: Folder, read: Mapping[str, Paper], reference: Path | None) -> Markup:
-    """Return the whole page; `reference` holds kept results beside those of this run."""
+def context(folder: Folder, read: Mapping[str, Paper]) -> dict[str, Any]:
+    """Return everything that the page shows."""
     names = [name for key in read for name in folder.outline(key)["studies"]]
     studies = [folder.study(name) for name in names]
+    private = [privacy.private(folder.cells(name)) for name in names]
     claims = [claim for of in read.values() for claim in of.claims.values()]
     kinds = dict.fromkeys(claim["kind"] for claim in claims if "kind" in claim)
-    told = rules.page(kinds, sorted({study["margin"] for study in studies}))
-    return markup.joined(
-        markup.part("heading", "How verdicts are made", 2, "statistics"),
-        markup.markdown(told),
-        markup.part("heading", "Three epsilons, and whom they protect", 2, "privacy"),
-        markup.listing([*THREE, *privacy_words.notes(map(folder.cells, names))]),
-        markup.part("heading", "Where the numbers come from", 2, "provenance"),
-        *_sources(folder, read, reference, studies),
-        *_files(folder),
+    return {
+        "margins": ", ".join(map(points, sorted({study["margin"] for study in studies}))),
+        "level": f"{verdicts.LEVEL:.0%}",
+        "min_spread": verdicts.MIN_SPREAD,
+        "min_seeds": verdicts.MIN_SEEDS,
+        "far": points(outcomes.FAR),
+        "adding_up": markup.markdown(conjunction.__doc__),
+        "tuned": fairness.SAID,
+        "kinds": markup.markdown(rules(kinds, "###")),
+        "units": {unit for cells in private for unit in cells["unit"]},
+        "noise": {source for cells in private for source in cells["noise"]},
+        "sources": markup.joined(*_sources(folder, read, studies), *_files(folder)),
+    }
+
+
+def rules(kinds: Iterable[str], level: str) -> str:
+    """Return how some kinds of claims are judged, in Markdown: the first lines of their files."""
+    texts = {kind: ast.get_docstring(plugins.tree("judging/kinds", kind)) or "" for kind in kinds}
+    return "\n\n".join(
+        f"{level} {kind}\n\n{text.replace('+-', '±')}" for kind, text in texts.items()
     )
 
 
@@ -56,37 +61,18 @@ def of_kept(found: Iterable[tuple[str, dict[str, Any]]]) -> Markup:
             about["scale"],
             about["command"],
             about["commit"],
-            kept_words.trained(about),
+            _trained(about),
             "; ".join(machine.line(own) for own in about["hardware"]),
-            ", ".join(f"{name} {text}" for name, text in about["versions"].items()),
+            _versions(about["versions"].items()),
         ]
         for name, about in found
     ]
-    return markup.table(KEPT, lines, long=("command", "machines", "versions"))
+    return markup.table(HEADS, lines, long=("command", "machines", "versions"))
 
 
-def _sources(
-    folder: Folder, read: Mapping[str, Paper], reference: Path | None, studies: list[dict]
-) -> list[Markup]:
-    """Return what stands behind this run, then kept results, if there are any."""
-    own = [(of.short, about) for key, of in read.items() if (about := folder.kept(key))]
-    this = [] if own else [_of_run(folder, studies)]
-    paths = kept.folders(reference) if reference else []
-    others = [(read[p.parent.name].short, kept.about(p)) for p in paths if p.parent.name in read]
-    found = [*own, *others]
-    return [*this, *([markup.part("heading", "Kept results", 3), of_kept(found)] if found else [])]
-
-
-def _of_run(folder: Folder, studies: Iterable[dict]) -> Markup:
-    runs = runs_of(studies)
-    summaries = [files.read_json(folder.path / "runs" / run / "summary.json") for run in runs]
-    versions = distinct(summary["versions"] for summary in summaries)
-    facts = {"command": _command(folder), "commit": _commit(), "training runs": str(len(runs))}
-    facts |= distinct(summary["hardware"] for summary in summaries)
-    facts |= {f"version of {name}": text for name, text in versions.items()}
-    pairs = {(s["settings"]["dataset"], s["inputs"]["data"]) for s in summaries if "inputs" in s}
-    lines = [[datasets.title(name), digest] for name, digest in sorted(pairs)]
-    return markup.joined(markup.part("facts", facts), markup.table(["data set", "SHA-256"], lines))
+def command(papers: Iterable[str], scale: str) -> str:
+    """Return the command that runs papers at a scale."""
+    return f"make replicate PAPER={shlex.quote(' '.join(papers))} SCALE={shlex.quote(scale)}"
 
 
 def runs_of(studies: Iterable[dict]) -> list[str]:
@@ -94,13 +80,44 @@ def runs_of(studies: Iterable[dict]) -> list[str]:
     return list(dict.fromkeys(run for s in studies for cell in s["cells"] for run in cell["runs"]))
 
 
-def distinct(records: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return the distinct values of each key over many records."""
-    found: dict[str, dict[str, None]] = {}
-    for record in records:
-        for key, value in record.items():
-            found.setdefault(key, {})[str(value)] = None
-    return {key: ", ".join(values) for key, values in found.items()}
+def _trained(about: dict[str, Any]) -> str:
+    """Say how many runs were trained, how long and when."""
+    runs, ended = about["runs"]["trained"], about["trained"]
+    if not runs:
+        return "no training"
+    dates = dict.fromkeys(ended[key][:10] for key in ("first", "last") if ended)
+    told = [counted(runs, "training run"), f"{about['core_hours']:g} core-hours"]
+    return ", ".join([*told, *([" to ".join(dates)] if dates else [])])
+
+
+def _versions(found: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {text}" for name, text in dict.fromkeys(found))
+
+
+def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> list[Markup]:
+    """Return what stands behind this run, then kept results, if there are any."""
+    if folder.is_kept:
+        return [of_kept((of.short, folder.kept(key) or {}) for key, of in read.items())]
+    paths = [path for path in kept.folders(folder.reference) if path.parent.name in read]
+    table = of_kept((read[path.parent.name].short, kept.about(path)) for path in paths)
+    heading = markup.part("heading", "Kept results", 3)
+    return [_of_run(folder, read, studies), *([heading, table] if paths else [])]
+
+
+def _of_run(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> Markup:
+    runs = runs_of(studies)
+    summaries = [folder.summary(run) for run in runs]
+    scales = {folder.outline(key)["scale"] for key in read}
+    facts = {
+        "command": command(read, *scales),
+        "commit": tree.commit() or "none: there is no repository",
+        "training runs": str(len(runs)),
+        "machines": "; ".join(dict.fromkeys(machine.line(s["hardware"]) for s in summaries)),
+        "versions": _versions(pair for s in summaries for pair in s["versions"].items()),
+    }
+    pairs = {(s["settings"]["dataset"], s["inputs"]["data"]) for s in summaries if "inputs" in s}
+    lines = [[datasets.title(name), digest] for name, digest in sorted(pairs)]
+    return markup.joined(markup.part("facts", facts), markup.table(["data set", "SHA-256"], lines))
 
 
 def _files(folder: Folder) -> list[Markup]:
@@ -109,21 +126,3 @@ def _files(folder: Folder) -> list[Markup]:
     text = (folder.path / "config.json").read_text(encoding="utf-8")
     source = markup.part("source", text)
     return [markup.part("links", there), markup.part("folded", "Configuration", source)]
-
-
-def _command(folder: Folder) -> str:
-    """Return the command that made a folder of results."""
-    try:
-        config = files.read_json(folder.path / "config.json")
-    except (OSError, ValueError):
-        return "make replicate"
-    given = {name: config.get(key) for key, name in KEYS.items()}
-    texts = {n: " ".join(v) if isinstance(v, list) else v for n, v in given.items() if v}
-    return " ".join(["make replicate", *(f"{n}={shlex.quote(v)}" for n, v in texts.items())])
-
-
-def _commit() -> str:
-    try:
-        return tree.clean_commit()
-    except UserError:
-        return "none: files differ from the commit, or there is no repository"

@@ -1,4 +1,4 @@
-"""What a paper's folder says of it, for the pages: citation, claims, open choices."""
+"""What a paper's folder says of it, for the pages: citation, claims, scales."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 from dpfl.base import yaml_file
 from dpfl.papers import citation
+from dpfl.papers.folder import ABOUT, STUDIES
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Paper:
 
     key: str
     about: dict[str, Any]
+    scales: tuple[str, ...] = ()
 
     @property
     def dated(self) -> bool:
@@ -29,11 +31,6 @@ class Paper:
         return self.about.get("short") or citation.english(self.about)
 
     @property
-    def link(self) -> str:
-        """Return where the paper can be read, nothing of a text without an address."""
-        return citation.link(self.about) or ""
-
-    @property
     def heroes(self) -> list[str]:
         """Return what may be its first figure as study/figure, the best one first."""
         named = self.about.get("hero", [])
@@ -45,15 +42,17 @@ class Paper:
         return {claim["id"]: claim for claim in self.about.get("claims", [])}
 
     @property
-    def choices(self) -> list[dict]:
-        """Return what the paper leaves open, each with the default that was assumed."""
-        return self.about.get("choices", [])
+    def not_judged(self) -> list[dict]:
+        """Return the claims that cannot be judged, each with its reason."""
+        return [claim for claim in self.claims.values() if "status" in claim]
 
 
 def read(folder: Path) -> Paper:
     """Read a paper's folder; UserError for a paper.yaml that is missing or no YAML mapping."""
-    path = folder / "paper.yaml"
-    return Paper(folder.name, yaml_file.read(path, f"{folder.name}/{path.name}"))
+    about = yaml_file.read(folder / ABOUT, f"{folder.name}/{ABOUT}")
+    path = folder / STUDIES
+    studies = yaml_file.read(path, f"{folder.name}/{STUDIES}") if path.exists() else {}
+    return Paper(folder.name, about, tuple(studies.get("scales", ())))
 
 
 def read_all(keys: Iterable[str], home: Path) -> dict[str, Paper]:

@@ -1,7 +1,6 @@
 """The page of one paper: the answer, one figure, why, every study, its claims, how to run it."""
 
-import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,14 +14,14 @@ from dpfl.report import (
     claims_table,
     forest,
     judged,
-    kept_words,
     markup,
+    method_page,
     paper,
     pictures,
+    privacy,
     prose,
     published_table,
     study_section,
-    unfinished_words,
 )
 from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
@@ -30,6 +29,12 @@ from dpfl.report.reader import Folder
 from dpfl.words.numerals import counted
 from dpfl.words.vocabulary import NOT_RUN
 
+GROUPS = {
+    "compare": "Comparisons and controls",
+    "variants": "Sensitivity: what else was varied",
+    "rates": "Sensitivity: rates",
+}
+"""Under which heading a study stands, by its kind; in this order."""
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
 NOT_JUDGED = {"claim": "quote", "where": "where", "why it is not judged": "reason"}
 
@@ -47,28 +52,17 @@ class Page:
         """Return what this scale runs of the paper."""
         return self.results.outline(self.of.key)
 
-    @property
-    def reference(self) -> Path:
-        """Return where kept results lie."""
-        return self.results.path / board.REFERENCE
-
-    @property
+    @cached_property
     def sources(self) -> list[Source]:
         """Return where claims are judged: kept results first, then this run."""
-        own = judged.of_page(self.results, self.of)
-        found = [] if own.kept else judged.of_reference(self.reference, {self.of.key: self.of})
-        return [*found, own]
+        own = judged.of_run(self.results, self.of)
+        return [*([] if own.kept else judged.of_reference(self.results.reference, [self.of])), own]
 
     @cached_property
     def told(self) -> str:
         """Return the paper's own page as Markdown, an empty one if it has none."""
         tables = self.results.path / "tables" / self.of.key
-        return prose.of_paper(self.home, tables, self.reference)
-
-    @property
-    def reports(self) -> Path:
-        """Return where the page will lie."""
-        return self.results.path / "reports"
+        return prose.of_paper(self.home, tables, self.results.reference)
 
 
 def read(key: str, results: str | Path, home: str | Path) -> Page:
@@ -78,27 +72,33 @@ def read(key: str, results: str | Path, home: str | Path) -> Page:
 
 
 def head(page: Page) -> Markup:
-    """Return name and title, the answer of kept results, what all claims come to, citation."""
-    about = page.of.about
-    title = citation.english(about)
-    counts = [(source.title, board.answer(source, page.of)) for source in page.sources]
-    short = prose.in_short(page.told)
-    parts = (page.of, "" if title == page.of.short else title, short, counts)
-    cited = citation.full(about), citation.link(about)
-    missing = unfinished_words.of_papers([page.outline])
-    return markup.joined(markup.part("head", *parts, *cited), markup.listing(missing))
+    """Return name and title, the answer of kept results, what all claims come to, citation.
+
+    The paper's first figure follows.
+    """
+    about, left = page.of.about, len(page.of.not_judged)
+    counts = [(own.title, board.tally(claims_table.lines([own]), left)) for own in page.sources]
+    shown = {
+        "paper": page.of,
+        "title": citation.english(about),
+        "short": prose.in_short(page.told),
+        "counts": counts,
+        "citation": citation.full(about),
+        "link": citation.link(about),
+    }
+    missing = board.unfinished([page.outline])
+    return markup.joined(markup.part("head", **shown), markup.listing(missing), hero(page))
 
 
 def hero(page: Page) -> Markup:
-    """Return the paper's first figure, of kept results if there are any, else of this run.
-
-    Of those that its paper.yaml names it is the first that there is.
-    """
-    for said, path in _figures(page):
-        if path.exists():
-            alt = f"{said}: {path.parent.name}/{path.stem}"
-            shown = pictures.picture(path, page.reports, alt)
-            return markup.part("picture", shown | {"caption": f"{said}. {shown['caption']}"})
+    """Return the first figure that there is of those that paper.yaml names, a kept one if any."""
+    for name in page.of.heroes:
+        for source in page.sources:
+            path = source.figures / f"{name}.png"
+            if path.exists():
+                shown = pictures.picture(path, page.results.reports, name)
+                caption = f"{source.title}. {shown['caption']}"
+                return markup.part("picture", shown | {"caption": caption})
     return Markup("")
 
 
@@ -111,20 +111,21 @@ def found(page: Page) -> str:
 
 def studies(page: Page) -> Markup:
     """Return the studies and analyses of this scale, comparisons and controls first."""
-    outline, reports = page.outline, page.reports
-    if not outline["studies"] and not outline["analyses"]:
-        none = f"The scale {outline['scale']} runs no study of this paper."
-        return markup.joined(
-            markup.part("heading", "Studies", 2, "studies"), markup.listing([none])
-        )
-    return markup.joined(
-        Markup('<span id="studies"></span>'),
-        *(
-            study_section.of_group(*group, page.results, reports)
-            for group in study_section.groups(outline["studies"], page.results)
-        ),
-        study_section.of_analyses(outline["analyses"], page.results, reports),
-    )
+    outline, results = page.outline, page.results
+    kinds = {name: results.study(name)["kind"] for name in outline["studies"]}
+    sections = {
+        title: [study_section.of_study(name, results) for name in kinds if kinds[name] == kind]
+        for kind, title in GROUPS.items()
+    }
+    sections["Computed without training"] = [
+        study_section.of_analysis(name, about, results)
+        for name, about in outline["analyses"].items()
+    ]
+    shown = [
+        markup.joined(markup.part("heading", title), *own) for title, own in sections.items() if own
+    ]
+    none = markup.listing([f"The scale {outline['scale']} runs no study of this paper."])
+    return markup.joined(Markup('<span id="studies"></span>'), *(shown or [none]))
 
 
 def audit(page: Page) -> Markup:
@@ -132,21 +133,24 @@ def audit(page: Page) -> Markup:
     names = page.outline["studies"]
     if not names:
         return Markup('<span id="audit"></span>')
+    cells = {name: page.results.cells(name) for name in names}
+    tables = (study_section.table(name, "epsilons", *privacy.table(cells[name])) for name in names)
+    reasons = dict.fromkeys(text for own in cells.values() for text in privacy.reasons(own))
     return markup.joined(
         markup.part("heading", "Audit: ε claimed, certified, audited", 2, "audit"),
-        markup.listing(study_section.privacy(page.results, names)),
+        *tables,
+        markup.listing([*reasons]),
         markup.part("more", "method.html#privacy", "Whom ε protects, what a certificate assumes"),
     )
 
 
 def claims(page: Page) -> Markup:
     """Return every judged claim in full, kept and of this run, all bars on one scale."""
-    of = page.of
-    tables = [(source, claims_table.lines([source], {of.key: of})) for source in page.sources]
-    most = forest.reach(line.bar for _, lines in tables for line in lines)
-    shown = [_claims(source, lines, most) for source, lines in tables if lines]
+    lines = {source.title: claims_table.lines([source]) for source in page.sources}
+    most = forest.scale(line.bar for own in lines.values() for line in own)
+    shown = [board.tables(own, most, title, own=True) for title, own in lines.items() if own]
     return markup.joined(
-        *shown or [markup.listing(["No claim of this paper is judged."])],
+        *(shown or [markup.listing(["No claim of this paper is judged."])]),
         markup.part("more", "method.html", "How verdicts are made"),
     )
 
@@ -156,9 +160,9 @@ def parts(page: Page) -> Markup:
     rows = claims_table.by_claim(page.results.judged(page.of.key))
     ran, left = [], []
     for name, claim in page.of.claims.items():
-        if "status" not in claim and name in rows:
-            own = left if rows[name][0]["verdict"] == NOT_RUN else ran
-            own.append(_parts(claim, rows[name]))
+        for found in rows.get(name, []) if "status" not in claim else ():
+            own = left if found[0]["verdict"] == NOT_RUN else ran
+            own.append(_parts(claim, found))
     title = f"{counted(len(left), 'claim')} not run at this scale, as printed"
     rest = [markup.part("folded", title, markup.joined(*left))] if left else []
     return markup.joined(*ran, *rest)
@@ -166,29 +170,28 @@ def parts(page: Page) -> Markup:
 
 def not_run(page: Page) -> Markup:
     """Return the printed numbers that nothing stands beside at this scale."""
-    lines = published_table.not_run(page.results.published(page.of.key))
+    published = page.results.published(page.of.key)
+    lines = published_table.lines(published[published["verdict"] == NOT_RUN])
     title = f"{counted(len(lines), 'printed number')} that this scale does not run"
-    shown = markup.table(published_table.PRINTED, lines)
+    shown = markup.table(published_table.HEADS, lines)
     return markup.part("folded", title, shown) if lines else shown
 
 
 def choices(page: Page) -> Markup:
     """Return what the paper leaves open, each choice an assumption."""
-    none = "Nothing that was run depends on a choice of ours."
-    return _listed(CHOICES, page.of.choices, none, long=("open choice", "default", "note"))
+    return _listed(CHOICES, page.of.about.get("choices", []))
 
 
 def not_judged(page: Page) -> Markup:
     """Return the claims that are not judged, with reasons."""
-    own = [claim for claim in page.of.claims.values() if "status" in claim]
-    told = [claim | {"quote": paper.saying(claim)} for claim in own]
-    return _listed(NOT_JUDGED, told, "Every claim that was found is judged.", tuple(NOT_JUDGED))
+    told = [claim | {"quote": paper.saying(claim)} for claim in page.of.not_judged]
+    return _listed(NOT_JUDGED, told)
 
 
 def download(page: Page) -> Markup:
     """Return links to every table of this scale; beside each lie its Markdown and LaTeX."""
     tables = sorted((page.results.path / "tables" / page.of.key).glob("*.csv"))
-    links = [(pictures.link(path, page.reports), path.stem) for path in tables]
+    links = [(pictures.link(path, page.results.reports), path.stem) for path in tables]
     return markup.joined(
         markup.part("links", links),
         markup.part("more", "cells.html", "Every cell, with its runs"),
@@ -196,36 +199,26 @@ def download(page: Page) -> Markup:
 
 
 def reproduce(page: Page) -> Markup:
-    """Return the command for each scale that the page shows, what it costs, where it was run."""
+    """Return the command of this run with its estimate, and those of kept results as they were."""
+    key, shown = page.of.key, []
+    if not page.results.is_kept:
+        hours = page.outline.get("core_hours")
+        cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
+        shown = [
+            markup.part("paragraph", f"{page.sources[-1].title}{cost}:"),
+            markup.part("source", method_page.command([key], page.outline["scale"])),
+        ]
+    reference = page.results.reference / key
+    told = [
+        (source.title, page.results.kept(key) or kept.about(reference / source.scale))
+        for source in page.sources
+        if source.kept
+    ]
     return markup.joined(
-        *(part for source in page.sources for part in _command(page, source)),
+        *shown,
+        method_page.of_kept(told),
         markup.part("more", "method.html#provenance", "Commit, versions, hardware and data"),
     )
-
-
-def _figures(page: Page) -> Iterator[tuple[str, Path]]:
-    """Yield whose figure it is, and where it would lie, the best place first."""
-    scales = [source.scale for source in page.sources if source.kept]
-    for name in page.of.heroes:
-        for scale in scales:
-            place = page.reference / page.of.key / scale / "figures" / f"{name}.png"
-            yield f"Kept results, {scale}", place
-    for name in page.of.heroes:
-        yield "This run", page.results.path / "figures" / page.of.key / f"{name}.png"
-
-
-def _claims(source: Source, lines: list[claims_table.Line], most: float) -> Markup:
-    """Return the claims of one source; those that answer nothing are folded."""
-    notes, bars = board.notes(lines), board.bars(lines, most)
-
-    def table(shown: Iterable[claims_table.Line], caption: str) -> Markup:
-        return markup.part("board", list(shown), bars, caption, notes, own=True)
-
-    shown = [line for line in lines if line.verdict not in board.FOLDED]
-    caption = f"{source.title}. {board.explained(lines, most)}"
-    rest = [markup.part("folded", title, table(few, title)) for title, few in board.folded(lines)]
-    numbered = [f"note {number}: {text}" for text, number in notes.items()]
-    return markup.joined(table(shown, caption) if shown else "", *rest, markup.listing(numbered))
 
 
 def _parts(claim: dict, rows: list[dict]) -> Markup:
@@ -237,22 +230,7 @@ def _parts(claim: dict, rows: list[dict]) -> Markup:
     return markup.part("folded", title, told)
 
 
-def _listed(
-    heads: dict[str, str], found: Iterable[dict], none: str, long: tuple[str, ...]
-) -> Markup:
+def _listed(heads: dict[str, str], found: Iterable[dict]) -> Markup:
     """Return a table of some keys of mappings, or that there are none."""
     lines = [[str(one.get(key, "")) for key in heads.values()] for one in found]
-    return markup.table(list(heads), lines, long) if lines else markup.listing([none])
-
-
-def _command(page: Page, source: Source) -> Iterator[Markup]:
-    """Yield the command of kept results as it was, of this run with its estimate."""
-    about, hours = None, page.outline.get("core_hours")
-    if source.kept:
-        key, hours = source.paper, None
-        about = page.results.kept(key) or kept.about(page.reference / key / source.scale)
-    cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
-    own = f"make replicate PAPER={shlex.quote(source.paper)} SCALE={shlex.quote(source.scale)}"
-    yield markup.part("paragraph", f"{source.title}{cost}:")
-    yield markup.part("source", about["command"] if about else own)
-    yield markup.listing(kept_words.of(about))
+    return markup.table(list(heads), lines, tuple(heads)) or markup.listing(["None."])

@@ -7,7 +7,6 @@ quotes a kept result, `run` this run's tables, `printed` what the paper printed,
 
 import traceback
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,9 @@ import jinja2
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.papers.folder import PAGE
-from dpfl.provenance import kept
 from dpfl.report.values import Printed, Values
 from dpfl.words import cell_words, forms, numerals
 
-PRICES = "prices"
-"""The scale of a paper that needs neither data nor training: a page's run, where no other is."""
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
 FILTERS = {
@@ -62,14 +58,22 @@ def in_short(text: str) -> str:
     return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
 
 
-def answer(paper: Path, run: Path, reference: Path) -> str:
-    """Return what the page of a paper answers first."""
-    return in_short(of_paper(paper, run, reference))
+def answers(runs: Mapping[Path, Path], reference: Path) -> dict[str, str]:
+    """Return what the pages of papers answer first, by key.
+
+    `runs` says of every paper's folder where its tables of a run lie.
+    """
+    return {home.name: in_short(of_paper(home, run, reference)) for home, run in runs.items()}
 
 
 def kept_answers(keys: Iterable[str], home: Path, reference: Path) -> dict[str, str]:
-    """Return what the pages of papers answer first, from kept results and prices alone."""
-    return {key: answer(home / key, reference / key / PRICES / "tables", reference) for key in keys}
+    """Return what the pages of papers answer first, from kept results alone."""
+    return answers({home / key: kept_tables(reference / key) for key in keys}, reference)
+
+
+def kept_tables(paper: Path) -> Path:
+    """Return the tables of the first kept scale of a paper: a page's run, where no other is."""
+    return next(iter(sorted(paper.glob("*/tables"))), paper)
 
 
 def in_full(text: str) -> str:
@@ -115,14 +119,7 @@ def _scale(paper: Path, scale: str) -> Path:
         raise UserError(
             f"no kept results of {paper.name} at scale {scale!r}: {nearest(scale, held)}"
         )
-    _origin(paper / scale)
     return paper / scale
-
-
-@cache
-def _origin(folder: Path) -> None:
-    """Expect kept results to be as they were kept."""
-    kept.about(folder)
 
 
 def _line(error: Exception, page: Path) -> int:

@@ -9,27 +9,18 @@ import pandas as pd
 from dpfl.base import files
 from dpfl.figures import families
 from dpfl.plugins import analyses
+from dpfl.provenance import kept
 from dpfl.report import values
-from dpfl.tables import columns_shown, rendering, results
+from dpfl.tables import rendering, results
 
 NAMES = ("method", "label", "better", "worse", "algorithm", "value", "base")
 """The columns that hold names of methods, or texts with such names, or numbers."""
-
-WIDEST = 960
-"""CSS pixels that a page has for a picture."""
 
 
 def named(found: pd.DataFrame) -> pd.DataFrame:
     """Return a table for readers: titles of methods in the place of their names."""
     texts = {c: [str(one) for one in found[c]] for c in NAMES if c in found}
     return found.assign(**{c: [*map(families.named, own)] for c, own in texts.items()})
-
-
-def shown_width(png: Path) -> int:
-    """Return the width in CSS pixels at which a picture's text is as large as that of a page."""
-    with png.open("rb") as file:
-        across = int.from_bytes(file.read(20)[16:], "big")
-    return min(WIDEST, across * 2 // 3)
 
 
 @dataclass(frozen=True)
@@ -42,6 +33,16 @@ class Folder:
     def is_kept(self) -> bool:
         """Tell whether this was laid out from kept results."""
         return any((self.path / "provenance").glob("*.json"))
+
+    @property
+    def reference(self) -> Path:
+        """Return where kept results lie beside those of a run."""
+        return self.path / kept.HOME.name
+
+    @property
+    def reports(self) -> Path:
+        """Return the folder of pages: links on them start there."""
+        return self.path / "reports"
 
     def outline(self, paper: str) -> dict:
         """Return what this scale runs of a paper: names of studies, and analyses with titles."""
@@ -60,25 +61,28 @@ class Folder:
         path = self.path / "provenance" / f"{paper}.json"
         return files.read_json(path) if path.exists() else None
 
-    def summary(self, run: str) -> dict[str, Any] | None:
-        """Return what a run says of itself; None if it does not lie here, as of kept results."""
-        path = self.path / "runs" / run / "summary.json"
-        return files.read_json(path) if path.exists() else None
+    def summary(self, run: str) -> dict[str, Any]:
+        """Return what a run says of itself."""
+        return files.read_json(self.path / "runs" / run / "summary.json")
 
     def study(self, name: str) -> dict:
         """Return a study as the workflow resolved it."""
         return files.read_json(self.path / "studies" / f"{name}.json")
 
     def cells(self, name: str) -> pd.DataFrame:
-        """Return the table of a study's cells, but for those without a result."""
-        found = named(values.read(self.path_of(name)))
-        return found[found["n"] > 0].reset_index(drop=True)
+        """Return the table of a study's cells, but for those without a result.
 
-    def grid(self, name: str, suffix: str = "") -> tuple[list[str], list[list[str]]]:
-        """Return heads and lines of a table of a study, made for reading."""
-        unit = results.unit_of(self.study(name))
-        found = named(values.read(self.path_of(name, suffix))) if suffix else self.cells(name)
-        return rendering.readable(found, columns_shown.STUDY[suffix], unit)
+        `variant` names in words what the study varies of a cell.
+        """
+        found = named(values.read(self.path_of(name)))
+        finished = found[found["n"] > 0].reset_index(drop=True)
+        cells = self.study(name)["cells"]  # what did not finish comes last in the table
+        return finished.assign(variant=[results.variant_text(cell["variant"]) for cell in cells])
+
+    def grid(self, name: str, kind: str) -> tuple[list[str], list[list[str]]]:
+        """Return heads and lines of a table of a study beside its cells, made for reading."""
+        found = named(values.read(self.path_of(name, kind)))
+        return rendering.readable(found, rendering.columns_of(found, kind))
 
     def analysis(self, name: str) -> dict[str, tuple[list[str], list[list[str]]]]:
         """Return heads and lines of the tables of an analysis, made for reading, by suffix."""

@@ -1,18 +1,18 @@
 """The pages of a report beside those of papers, and the page of all kept results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dpfl.base import files
-from dpfl.report import board, cells_page, layout, markup, method_page, prose, unfinished_words
+from dpfl.provenance import kept
+from dpfl.report import board, cells_page, layout, method_page, prose
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
-TITLE, ALL = "Which claims hold?", "Kept results"
-INDEX, REPORTS = "index.html", "{scale}/reports/"
-"""The first page of a scale, and from the page of all kept results to those of a scale."""
+REPORTS = "{scale}/reports/"
+"""From the page of all kept results to the pages of a scale."""
 
 
 def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) -> None:
@@ -20,21 +20,18 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
 
     `home` holds the papers' folders.
     """
-    kept = folder.path / board.REFERENCE
-    answers = {key: prose.answer(home / key, folder.path / "tables" / key, kept) for key in read}
-    first = context(read, folder, answers)
-    bodies = {
-        "cells": cells_page.body(folder, read),
-        "method": method_page.body(folder, read, board.reference_of(folder, read)),
+    runs = {home / key: folder.path / "tables" / key for key in read}
+    answers = prose.answers(runs, folder.reference)
+    shown = {
+        "method": ("method", method_page.context(folder, read)),
+        "cells": ("paper", {"body": cells_page.body(folder, read)}),
+        "index": ("index", context(read, folder, answers)),
     }
-    links = layout.links(folder)
-    for name, body in bodies.items():
-        title = LINKS[name][1]
-        body = markup.joined(markup.part("heading", title, 1), body)
-        text = layout.render("paper", name, links, title=title, body=body)
-        files.write_text(index.with_name(f"{name}.html"), text)
     files.write_text(index.with_name(cells_page.CSV), cells_page.csv(folder, read))
-    files.write_text(index, layout.render("index", "index", links, title=TITLE, **first))
+    links = layout.links(folder.is_kept)
+    for name, (template, more) in shown.items():
+        text = layout.render(template, name, links, title=LINKS[name][1], **more)
+        files.write_text(index.with_name(f"{name}.html"), text)
 
 
 def context(
@@ -44,30 +41,22 @@ def context(
 
     `answers` are what the pages of papers say of kept results first.
     """
-    shown = board.context(read, folder, board.reference_of(folder, read), answers)
     outlines = [folder.outline(key) for key in read]
     studies = [folder.study(name) for outline in outlines for name in outline["studies"]]
-    kept = [about for about in map(folder.kept, read) if about]
-    runs = sum(about["runs"]["trained"] for about in kept)
+    trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
     return {
-        "board": shown,
-        "unfinished": unfinished_words.of_papers(outlines),
-        "runs": runs if kept else len(method_page.runs_of(studies)),
+        "board": board.of_run(read.values(), folder, answers),
+        "unfinished": board.unfinished(outlines),
+        "runs": sum(trained) if trained else len(method_page.runs_of(studies)),
     }
 
 
-def of_all_kept(
-    found: Iterable[tuple[Path, dict[str, Any]]],
-    read: Mapping[str, Paper],
-    reference: Path,
-    answers: Mapping[str, str],
-) -> str:
+def of_all_kept(read: Mapping[str, Paper], reference: Path, answers: Mapping[str, str]) -> str:
     """Return the page of all kept results: their board, and where each folder comes from."""
-    found = list(found)
-    homes = [REPORTS.format(scale=scale) for scale in sorted({path.name for path, _ in found})]
-    links = [(f"{home}{INDEX}", f"Scale {home.split('/')[0]}") for home in homes]
-    own = [(read[path.parent.name].short, about) for path, about in found]
-    shown = board.of_kept(read, reference, REPORTS, answers)
-    beside = next(iter(homes), "")
-    rows = method_page.of_kept(own)
-    return layout.render("kept", "kept", links, title=ALL, rows=rows, board=shown, beside=beside)
+    found = kept.folders(reference)
+    homes = {scale: REPORTS.format(scale=scale) for scale in sorted({p.name for p in found})}
+    links = [(f"{home}index.html", f"Scale {scale}") for scale, home in homes.items()]
+    rows = method_page.of_kept((read[path.parent.name].short, kept.about(path)) for path in found)
+    shown = {"board": board.of_kept(read.values(), reference, REPORTS, answers), "rows": rows}
+    beside = next(iter(homes.values()))
+    return layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)

@@ -69,13 +69,14 @@ class Values:
         own = table if "part" in where else comparisons.whole(table)
         return one(own, f"{study}_comparisons", where)
 
-    def claim(self, claim: str, part: str = "overall") -> Row:
+    def claim(self, claim: str, part: str = "overall", **where: Any) -> Row:
         """Return a part of a judged claim, by its name; of kept results, whose claims lie beside.
 
+        `where` tells its studies apart, if it has several: `study="main"`.
         A difference has its interval as a comparison has it, in `ci_low` and `ci_high`.
         """
         table = read(self.folder.parent / "claims" / "claims.csv")
-        row = one(table, "claims.csv", {"claim": claim, "part": part})
+        row = one(table, "claims.csv", {"claim": claim, "part": part} | where)
         return row | {"ci_low": row["difference_low"], "ci_high": row["difference_high"]}
 
 
@@ -122,14 +123,11 @@ def _declared() -> dict[str, frozenset[str]]:
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
     """Return the rows that agree with `where`; UserError for a column that is not there."""
-    agreeing = range(len(table))
-    for key, value in where.items():
+    for key in where:
         if key not in table:
             raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
-        held = table[key].tolist()
-        agreeing = [row for row in agreeing if same(held[row], value)]
-    columns = {name: table[name].tolist() for name in table}
-    return [{name: column[row] for name, column in columns.items()} for row in agreeing]
+    rows = table.to_dict("records")
+    return [row for row in rows if all(same(row[key], value) for key, value in where.items())]
 
 
 def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:

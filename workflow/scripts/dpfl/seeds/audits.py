@@ -17,6 +17,9 @@ STATUSES = ("broken", "blind", "audited", NOT_AUDITED)
 """The worst first: a check of noise or sampling failed; the audit does not see all that is
 released; it ran; it did not."""
 
+JUDGED = ("eps_claimed", "eps_certified", "eps_audit_lb", "audit_broken")
+"""What the verdict on the epsilon of a run rests on."""
+
 
 def of_cell(runs: pd.DataFrame) -> dict[str, Any]:
     """Return the three epsilons of a cell, what its audits are worth, and the verdict with reasons.
@@ -26,7 +29,7 @@ def of_cell(runs: pd.DataFrame) -> dict[str, Any]:
     """
     own = runs.drop_duplicates("run")
     levels = own.loc[own["eps_audit_lb"].notna(), "audit_level"]
-    judged = verdicts.worst(map(_judged, own.to_dict("records")))
+    judged = verdicts.worst(map(verdicts.privacy, *(own[key] for key in JUDGED)))
     return {
         "eps_claimed": own["eps_claimed"].max(),
         "eps_certified": own["eps_certified"].astype(float).max(skipna=False),
@@ -51,11 +54,6 @@ def refuted(runs: pd.DataFrame) -> pd.Series:
         cell: of_cell(own)["privacy"] in verdicts.REFUTED for cell, own in runs.groupby("cell")
     }
     return runs["cell"].map(found).astype(bool)
-
-
-def _judged(run: dict[str, Any]) -> verdicts.Privacy:
-    known = (run[key] for key in ("eps_claimed", "eps_certified", "eps_audit_lb", "audit_broken"))
-    return verdicts.privacy(*known)
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

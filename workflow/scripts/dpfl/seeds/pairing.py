@@ -63,9 +63,7 @@ def by_seed(runs: pd.DataFrame, value: str = "accuracy") -> pd.DataFrame:
     broken = runs.loc[~np.isfinite(runs[value].astype(float)), "run"]
     if len(broken):
         raise UserError(f"run {broken.iloc[0]} has no finite {value}")
-    double = runs[runs.duplicated(["seed", "epsilon"])]
-    if len(double):
-        row = double.iloc[0]
+    for _, row in runs[runs.duplicated(["seed", "epsilon"])].iterrows():
         where = f"seed {row['seed']}, epsilon {row['epsilon']:g}"
         raise UserError(f"two runs of {row['method']} at {where} ({row['run']}), expected one")
     return runs.pivot(index="seed", columns="epsilon", values=value)

@@ -20,9 +20,9 @@ MIN_SEEDS = 5
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
 MIN_SPREAD = 3
 """An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
-PRIVACY = ("certificate refuted", "refuted", "unproven", "consistent", "no claim")
+REFUTED = words.REFUTED
+PRIVACY = (*REFUTED, "unproven", "consistent", "no claim")
 """Verdicts on a claimed epsilon, the worst first."""
-REFUTED = PRIVACY[:2]
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,22 @@ import pandas as pd
 
 from dpfl.attacks import membership, observed, roc
 from dpfl.seeds import outcomes
-from dpfl.tables import columns_shown, results
-from dpfl.words import cell_words, numerals
+from dpfl.tables import results
+from dpfl.words import columns
 
 RATES = {"tpr_at_0.1_pct": 1e-3, "tpr_at_1_pct": 1e-2}
 """Columns of true positive rates, and the false positive rates that they are at."""
 LEAST = 4
 """Models of a cell: of fewer, no target has two references that agree on an example."""
-ENDS = {"mean": np.mean, "low": np.min, "high": np.max}
+ENDS = dict(zip(columns.ENDS, (np.mean, np.min, np.max), strict=True))
 
 
 def measured(study: results.Study, runs_dir: Path, rates: np.ndarray) -> pd.DataFrame:
     """Return one row per cell and attack, with `auc` [targets] and `tpr` [targets, rates].
 
     `tpr` are true positive rates at the false positive rates `rates`; `strangers` is the least
-    number of non-members of a target. Cells that share all their runs are one, named by all; one
-    of which fewer than LEAST runs trained has no row.
+    number of non-members of a target. Cells that share all their runs are one, named by all of
+    `labels`; one of which fewer than LEAST runs trained has no row.
     """
     frame = results.frame(study, runs_dir)
     runs = frame.groupby("cell")[["certified", "refuted"]].first()
@@ -51,21 +51,23 @@ def summary(study: results.Study, runs_dir: Path) -> pd.DataFrame:
     if table.empty:
         return table
     values = {"auc": table["auc"]} | {
-        column: table["tpr"].map(lambda tpr, i=i: tpr[:, i]) for i, column in enumerate(RATES)
+        name: table["tpr"].map(lambda tpr, i=i: tpr[:, i]) for i, name in enumerate(RATES)
     }
-    columns = {
-        f"{column}_{end}": found.map(function)
-        for column, found in values.items()
+    found = {
+        f"{name}_{end}": own.map(function)
+        for name, own in values.items()
         for end, function in ENDS.items()
     }
-    return table.drop(columns=["auc", "tpr"]).assign(study=study["name"], **columns)
+    left = table.drop(columns=["labels", "variant", "auc", "tpr"])
+    label = table["labels"].map(" = ".join)
+    return left.assign(label=label, study=study["name"], **found)
 
 
 def _about(study: results.Study, group: list[int], trained: list[str]) -> dict:
     cell = study["cells"][group[0]]
     return {
         "method": cell["method"],
-        "label": " = ".join(dict.fromkeys(study["cells"][index]["label"] for index in group)),
+        "labels": tuple(dict.fromkeys(study["cells"][index]["label"] for index in group)),
         "variant": results.variant_text(cell["variant"]),
         **results.setting_columns(study, cell),
         "epsilon": results.number(cell["epsilon"]),
@@ -93,28 +95,3 @@ def _attacked(seen: observed.Observed, rates: np.ndarray) -> Iterator[dict]:
             "auc": np.array([roc.area(*pair) for pair in pairs]),
             "tpr": np.array([roc.true_positive_rates(*pair, rates) for pair in pairs]),
         }
-
-
-def _mean_and_ends(column: str, form: str) -> columns_shown.Column:
-    """Make a column such as `0.56 (0.54 – 0.57)`, a dash where nothing can be measured."""
-
-    def text(row: pd.Series) -> str:
-        mean, low, high = (row[f"{column}_{end}"] for end in ENDS)
-        if not numerals.known(mean):
-            return "–"
-        return f"{form.format(mean)} ({form.format(low)} – {form.format(high)})"
-
-    return text
-
-
-COLUMNS: dict[str, columns_shown.Column] = {
-    "method": cell_words.label,
-    "variant": columns_shown.plain("variant"),
-    "ε": columns_shown.rounded("epsilon"),
-    "attack": columns_shown.plain("attack"),
-    "AUC": _mean_and_ends("auc", "{:.3f}"),
-    "TPR at 0.1 % FPR": _mean_and_ends("tpr_at_0.1_pct", "{:.2%}"),
-    "TPR at 1 % FPR": _mean_and_ends("tpr_at_1_pct", "{:.2%}"),
-    "targets": columns_shown.plain("targets"),
-    "non-members": columns_shown.plain("strangers"),
-}

@@ -11,23 +11,18 @@ is compared with it, all else equal. Nobody claims an outcome, so the question h
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from dpfl.base.errors import UserError
-from dpfl.seeds import outcomes, pairing, verdicts
-from dpfl.tables import fairness, results
+from dpfl.seeds import fairness, outcomes, pairing, verdicts
+from dpfl.tables import results
 from dpfl.words.vocabulary import DEMONSTRATION, NO_DIFFERENCE
 
-COLUMNS = [
-    *("study", "dataset", "kind", "setting", "method", "value", "base", "better", "worse"),
-    *("variant", "part", "epsilons", "n", "failed", "difference", "ci_low", "ci_high", "p"),
-    *("p_holm", "tuning", "verdict", "better_certified", "worse_certified"),
-]
 OVERALL, POOLED = "overall", "pooled"
-KIND = "baseline"
+METHOD = "method"
 
 Row = dict[str, Any]
 Pair = tuple[Row, pd.DataFrame, pd.DataFrame]
@@ -39,62 +34,52 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
 
     `setting` was changed from `base` to `value`, of one `method` if it is not the method itself;
     `better` and `worse` name the two sides, `better` what was changed, whether it is better or not.
+    A row on several budgets has no epsilon.
     Raises UserError for a baseline that the study does not run.
     """
     rows = _family(study, list(_changes(study, runs)))
-    if results.demonstrates(study):
+    if study["demonstrates"]:
         rows = [row | {"verdict": DEMONSTRATION} for row in rows]
-    head = {"study": study["name"], "dataset": study["dataset"], "kind": KIND}
-    return pd.DataFrame([head | row for row in rows], columns=COLUMNS)
-
-
-def side(method: str, key: str, value: object) -> str:
-    """Name one side of a comparison with a baseline, such as `sgd, budget=decay`."""
-    return f"{method}, {key}={value}"
+    return results.table("comparisons", [results.about(study) | row for row in rows])
 
 
 def _changes(study: results.Study, runs: pd.DataFrame) -> Iterator[Pair]:
-    """Pair every other value of a baseline's key with the baseline."""
-    variants = {(c["method"], results.variant_text(c["variant"])): c for c in study["cells"]}
+    """Pair every other value of a baseline's key with the baseline, all else equal.
+
+    A method is a value too; one of which the baseline has no such variant is not compared.
+    """
+    cells: dict[tuple, list[int]] = {}
+    for index, cell in enumerate(study["cells"]):
+        cells.setdefault(tuple(_settings(cell).items()), []).append(index)
     for key, wanted in study.get("baseline", {}).items():
-        if key == "method":
-            yield from _other_methods(runs, wanted, variants)
-            continue
         base = _base(study, key, wanted)
-        for (method, text), cell in variants.items():
-            variant = cell["variant"]
-            if variant[key] == base:
-                continue
-            head = {
-                **{"setting": key, "method": method, "value": variant[key], "base": base},
-                "better": side(method, key, variant[key]),
-                "worse": side(method, key, base),
-                "variant": results.variant_text(variant, without=key),
-            }
-            beside = results.variant_text(variant | {key: base})
-            yield head, _runs_of(runs, method, text), _runs_of(runs, method, beside)
+        for place, own in cells.items():
+            settings = dict(place)
+            beside = cells.get(tuple((settings | {key: base}).items()), [])
+            if settings[key] != base and (beside or key != METHOD):
+                sides = (runs[runs["cell"].isin(found)] for found in (own, beside))
+                yield _head(settings, key, base), *sides
 
 
-def _other_methods(runs: pd.DataFrame, base: str, variants: Iterable[tuple]) -> Iterator[Pair]:
-    """Pair every other method with the baseline, in the same variant."""
-    for method, text in variants:
-        if method != base and (base, text) in variants:
-            head = {"setting": "method", "method": "", "value": method, "base": base}
-            head |= {"better": method, "worse": base, "variant": text}
-            yield head, _runs_of(runs, method, text), _runs_of(runs, base, text)
+def _settings(cell: dict[str, Any]) -> dict[str, Any]:
+    return {METHOD: cell["method"]} | cell["variant"]
+
+
+def _head(settings: dict[str, Any], key: str, base: object) -> Row:
+    """Return what is compared, in words."""
+    value, method = settings[key], settings[METHOD]
+    sides = [one if key == METHOD else f"{method}, {key}={one}" for one in (value, base)]
+    told = {"setting": key, "value": value, "base": base, "better": sides[0], "worse": sides[1]}
+    return settings | {key: None} | told
 
 
 def _base(study: results.Study, key: str, wanted: object) -> object:
     """Return a baseline's value as the cells have it: 1 and 1.0 are equal, but not their texts."""
-    values = list(dict.fromkeys(cell["variant"].get(key) for cell in study["cells"]))
+    values = list(dict.fromkeys(_settings(cell).get(key) for cell in study["cells"]))
     if wanted in values:
         return values[values.index(wanted)]
     found = f"study {study['name']}: baseline {key}={wanted}"
     raise UserError(f"{found}, expected one of {', '.join(map(str, values))}")
-
-
-def _runs_of(runs: pd.DataFrame, method: str, variant: str) -> pd.DataFrame:
-    return runs[(runs["method"] == method) & (runs["variant"] == variant)]
 
 
 def whole(compared: pd.DataFrame) -> pd.DataFrame:
@@ -115,10 +100,8 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
             rows.append(_row(pair, OVERALL, [], verdicts.NOTHING))
             continue
         found = judged[n]
-        parts = [
-            _row(pair, f"epsilon {e:g}", [e], part)
-            for e, part in zip(epsilons, found.parts, strict=True)
-        ]
+        each = zip(epsilons, found.parts, strict=True)
+        parts = [_row(pair, f"epsilon {e:g}", [e], part) for e, part in each]
         rows.append(_overall(pair, epsilons, parts, found))
         if len(parts) > 1:
             rows += [*parts, _row(pair, POOLED, epsilons, found.pooled)]
@@ -148,16 +131,11 @@ def _reach(part: Row) -> float:
 
 def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison) -> Row:
     """Return a row on a pair at some epsilons."""
-    return {
-        **_sides(pair, part, over),
-        "n": found.interval.n,
-        "difference": found.interval.mean,
-        "ci_low": found.interval.low,
-        "ci_high": found.interval.high,
-        "p": found.p,
-        "p_holm": found.p_holm,
-        "verdict": found.verdict,
-    }
+    measured = found.interval
+    own = {"n": measured.n, "difference": measured.mean}
+    own |= {"ci_low": measured.low, "ci_high": measured.high}
+    own |= {"p": found.p, "p_holm": found.p_holm, "verdict": found.verdict}
+    return _sides(pair, part, over) | own
 
 
 def _sides(pair: Pair, part: str, over: list[float]) -> Row:
@@ -167,9 +145,9 @@ def _sides(pair: Pair, part: str, over: list[float]) -> Row:
     return {
         **head,
         "part": part,
-        "epsilons": " ".join(f"{e:g}" for e in over),
+        "epsilon": over[0] if len(over) == 1 else math.nan,
         "failed": sum(len(side) - len(outcomes.of_trained(side)) for side in (better, worse)),
-        "tuning": fairness.of(better, worse),
+        "tuning": fairness.between(better, worse),
         "better_certified": bool(sides[0]["certified"].all()),
         "worse_certified": bool(sides[1]["certified"].all()),
     }

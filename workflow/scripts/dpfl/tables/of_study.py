@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dpfl.tables import columns_shown, comparisons, ranges, rendering, results, study_table, trials
+from dpfl.tables import comparisons, ranges, rendering, results, study_table, trials
 
 
 def write(study: results.Study, home: Path) -> None:
@@ -13,16 +13,15 @@ def write(study: results.Study, home: Path) -> None:
     only their header.
     """
     runs = results.frame(study, home / "runs")
-    compared = comparisons.comparisons(study, runs)
     cells = study_table.cells(study, runs)
     tuned = trials.tuned(study, cells, home)
-    rates = ranges.ranges(study, runs) if study["kind"] == "rates" else ranges.NONE
-    stem, unit = home / "tables" / study["name"], results.unit_of(study)
-    rendering.write(stem, trials.marked(cells, tuned), columns_shown.CELLS)
-    for suffix, table, columns in (
-        ("comparisons", compared, columns_shown.COMPARISONS),
-        ("ranges", rates, columns_shown.RANGES),
-        ("tuned", tuned, columns_shown.TUNED),
-        ("trials", trials.trials(study, home), columns_shown.TRIALS),
-    ):
-        rendering.write(Path(f"{stem}_{suffix}"), table, columns, unit)
+    tables = {
+        "cells": trials.marked(cells, tuned),
+        "comparisons": comparisons.comparisons(study, runs),
+        "ranges": ranges.ranges(study, runs),
+        "tuned": tuned,
+        "trials": trials.trials(study, home),
+    }
+    for kind, table in tables.items():
+        stem = study["name"] if kind == "cells" else f"{study['name']}_{kind}"
+        rendering.write(home / "tables" / stem, table, rendering.columns_of(table, kind))

@@ -2,7 +2,7 @@
 
 Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
 rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
-one epsilon, with one value of everything else that the grid varies (`variant`). Its best rate has
+one epsilon, with one value of everything else that the grid varies. Its best rate has
 the highest accuracy (of equal ones the lowest rate), as by the rule `grid` of dpfl.tuning. Each
 rate is
 
@@ -31,14 +31,7 @@ from dpfl.tables import results
 
 GOOD = 2.0
 TRAINS = 0.5
-SERIES = ["method", "label", "certified", "variant", "rate_key", "epsilon"]
-COLUMNS = [
-    *("study", "dataset", *SERIES, "algorithm"),
-    *("best_rate", "best_validation_accuracy", "rates"),
-    *("diverging", "unstable", "crawling", "good_low", "good_high", "width_decades", "edge"),
-    *("trials",),
-]
-NONE = pd.DataFrame(columns=COLUMNS)
+SERIES = ["method", "label", "certified", "rate_key", "epsilon"]
 
 
 def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
@@ -50,10 +43,9 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
         raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
     guess, level = results.chance(study["dataset"]), results.chance_level(study["dataset"])
     keys = results.settings(study)
+    named = (row.dropna().astype(str) for _, row in runs[["label", *keys]].iterrows())
     runs = runs.assign(
-        validation=runs["validation_accuracy"].fillna(guess),
-        variant=results.without(runs, keys),
-        label=[", ".join([row["label"], *_values(row, keys)]) for _, row in runs.iterrows()],
+        validation=runs["validation_accuracy"].fillna(guess), label=list(map(", ".join, named))
     )
     rates = (
         runs.groupby([*SERIES, *keys, "algorithm", "rate"], sort=False, dropna=False)
@@ -62,26 +54,21 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     )
     top = rates.groupby("epsilon")["accuracy"].transform("max")
     rates["trains"] = (rates["accuracy"] >= TRAINS * top) & (rates["accuracy"] > level)
-    parts = [
-        _with_states(group.sort_values("rate", ignore_index=True), level)
-        for _, group in rates.groupby(SERIES, sort=False)
-    ]
+    each = rates.groupby([*SERIES, *keys], sort=False, dropna=False)
+    parts = [_with_states(own.sort_values("rate", ignore_index=True), level) for _, own in each]
     return pd.concat(parts, ignore_index=True)
 
 
 def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per series of a study that varies the rate."""
-    head = {"study": study["name"], "dataset": study["dataset"]}
-    keys = [*SERIES, *results.settings(study)]
+    """Return one row per series of a study that varies the rate, none of another study."""
+    if study["kind"] != "rates":
+        return results.table("ranges", [])
+    head, keys = results.about(study), [*SERIES, *results.settings(study)]
     rows = [
         head | dict(zip(keys, key, strict=True)) | _summary(group.reset_index(drop=True))
         for key, group in classified(study, runs).groupby(keys, sort=False, dropna=False)
     ]
-    return pd.DataFrame(rows, columns=results.columns(study, COLUMNS))
-
-
-def _values(row: pd.Series, keys: list[str]) -> list[str]:
-    return [str(row[key]) for key in keys if not pd.isna(row[key])]
+    return results.table("ranges", rows)
 
 
 def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:

@@ -1,42 +1,46 @@
 """Tables for readers: rounded Markdown and LaTeX (booktabs) beside the raw CSV."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpfl.base import files
 from dpfl.base.errors import UserError
+from dpfl.tables import results
+from dpfl.words import columns
 from dpfl.words.cell_words import at_edge, labels, mean_and_interval
+from dpfl.words.numerals import text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpfl.tables.columns_shown import Column
+
+Grid = tuple[list[str], list[list[str]]]
+"""The heads of a table, and its lines."""
 
 
-def write(
-    stem: Path, table: "pd.DataFrame", columns: "Mapping[str, Column]", unit: str | None = None
-) -> None:
-    """Write stem.csv with the raw numbers, stem.md and stem.tex with columns made for reading.
+def columns_of(table: "pd.DataFrame", kind: str) -> dict[str, columns.Column]:
+    """Return what readers see of a table of a study: what optimizers add stands last."""
+    added = [name for name in results.of_optimizers() if name in table]
+    settings = [name for name in table if name not in {*results.declared(kind), *added}]
+    return columns.shown(kind, settings, added)
 
-    `unit` is whom the epsilons protect, by default what the table's own column says.
-    """
-    heads, shown = readable(table, columns, unit)
+
+def write(stem: Path, table: "pd.DataFrame", shown: "Mapping[str, columns.Column]") -> None:
+    """Write stem.csv with the raw numbers, stem.md and stem.tex with columns made for reading."""
+    heads, lines = readable(table, shown)
     files.write_table(f"{stem}.csv", table)
-    files.write_text(f"{stem}.md", markdown(heads, shown))
-    files.write_text(f"{stem}.tex", latex(heads, shown))
+    files.write_text(f"{stem}.md", markdown(heads, lines))
+    files.write_text(f"{stem}.tex", latex(heads, lines))
 
 
-def readable(
-    table: "pd.DataFrame", columns: "Mapping[str, Column]", unit: str | None = None
-) -> tuple[list[str], list[list[str]]]:
+def readable(table: "pd.DataFrame", shown: "Mapping[str, columns.Column]") -> Grid:
     """Return heads and lines of a table made for reading, without columns that are empty."""
-    unit = unit or unit_of(table)
-    shown = [[column(row) for column in columns.values()] for _, row in table.iterrows()]
-    heads = [head_of(head, unit) for head in columns]
-    kept = [i for i in range(len(heads)) if not shown or any(line[i] for line in shown)]
-    return [heads[i] for i in kept], [[line[i] for i in kept] for line in shown]
+    unit, rows = unit_of(table), [row for _, row in table.iterrows()]
+    told = {head_of(head, unit): [column(row) for row in rows] for head, column in shown.items()}
+    kept = {head: texts for head, texts in told.items() if not rows or any(texts)}
+    return [*kept], [list(line) for line in zip(*kept.values(), strict=True)]
 
 
 def unit_of(table: "pd.DataFrame") -> str:
@@ -62,17 +66,18 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
-def grid(cells: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
-    """Return heads and lines of accuracies: a line per method and variant, a column per epsilon."""
+def grid(cells: "pd.DataFrame", settings: Sequence[str]) -> Grid:
+    """Return heads and lines of accuracies: a line per method and settings, a column per epsilon.
+
+    `settings` are what the study varies.
+    """
     epsilons, unit = sorted(cells["epsilon"].unique()), unit_of(cells)
     budgets = ["non-private" if math.isinf(e) else head_of(f"ε = {e:g}", unit) for e in epsilons]
-    heads = ["method", *budgets]
     lines = []
-    for (label, variant), group in cells.groupby([labels(cells), "variant"], sort=False):
+    for place, group in cells.groupby([labels(cells), *settings], sort=False, dropna=False):
         shown = {r["epsilon"]: mean_and_interval(r) + at_edge(r) for _, r in group.iterrows()}
-        name = f"{label}, {variant}" if variant else label
-        lines.append([name, *(shown.get(e, "") for e in epsilons)])
-    return heads, lines
+        lines.append([*map(text, place), *(shown.get(e, "") for e in epsilons)])
+    return ["method", *settings, *budgets], lines
 
 
 TEX = {

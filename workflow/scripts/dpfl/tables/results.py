@@ -4,7 +4,8 @@ A study is the JSON object that the workflow hands to its drivers: name, title, 
 delta, margin, demonstrates, baseline and cells. A cell lists its runs in the order of its seeds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from dpfl import plugins
-from dpfl.base import files
+from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
 from dpfl.seeds import audits, outcomes
-from dpfl.tables import fairness
 
 Study = dict[str, Any]
+SCHEMA = plugins.WORKFLOW / "schemas" / "tables.yaml"
 
 
 class NotKeptError(UserError):
@@ -57,18 +58,14 @@ def named(cell: dict[str, Any]) -> str:
     return ", ".join(filter(None, [cell["method"], variant, f"ε = {cell['epsilon']}"]))
 
 
-def demonstrates(study: Study) -> bool:
-    """Tell whether a study only shows the machinery, and judges nothing."""
-    return bool(study.get("demonstrates", False))
+def varied(study: Study) -> list[str]:
+    """Return the settings that tell a study's cells apart."""
+    return list(dict.fromkeys(key for cell in study["cells"] for key in cell["variant"]))
 
 
 def settings(study: Study) -> list[str]:
-    """Return the settings that tell a study's cells apart, each a column of its tables.
-
-    One that a table has a column for anyway, such as the rate, is no second one.
-    """
-    keys = dict.fromkeys(key for cell in study["cells"] for key in cell["variant"])
-    return [key for key in keys if key not in OWN]
+    """Return those of them that no table has a column for anyway, such as the rate."""
+    return [key for key in varied(study) if key not in OWN]
 
 
 def setting_columns(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
@@ -79,19 +76,38 @@ def setting_columns(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
 def head(study: Study, cell: dict[str, Any]) -> dict[str, Any]:
     """Return what every table says of a cell: whose it is, and all that tells it apart."""
     return {
-        "study": study["name"],
-        "dataset": study["dataset"],
+        **cell["variant"],
+        **about(study),
         **{key: cell[key] for key in ("method", "label", "unit")},
-        "variant": variant_text(cell["variant"]),
-        **setting_columns(study, cell),
         "epsilon": number(cell["epsilon"]),
     }
 
 
-def columns(study: Study, own: list[str]) -> list[str]:
-    """Return the columns of a table: a setting that the study varies has one of its own."""
-    at = own.index("variant") + 1
-    return [*own[:at], *settings(study), *own[at:]]
+@cache
+def declared(kind: str) -> dict[str, list[str]]:
+    """Return the columns that every table of a kind has, by its schema: types and meanings."""
+    return yaml_file.read(SCHEMA, SCHEMA.name)["kinds"][kind]
+
+
+def table(
+    kind: str, rows: Sequence[dict[str, Any]], last: Sequence[str] = (), before: str = "epsilon"
+) -> pd.DataFrame:
+    """Return rows as a table of a kind: what else they have are settings, but for the `last`.
+
+    A setting has a column of its own, `before` that of this name.
+    """
+    own = list(declared(kind))
+    at, known = own.index(before), {*own, *last}
+    settings = dict.fromkeys(key for row in rows for key in row if key not in known)
+    columns = [*own[:at], *settings, *own[at:], *last]
+    return pd.DataFrame(rows, columns=columns, dtype=object).infer_objects()
+
+
+def of_optimizers(names: Container[str] | None = None) -> list[str]:
+    """Return the columns that some optimizers, or all, add to a table of cells."""
+    known = (n for n in plugins.names("optimizers") if names is None or n in names)
+    found = (plugins.constant("optimizers", name, "COLUMNS") for name in known)
+    return list(dict.fromkeys(column for own in found for column in own))
 
 
 def without(runs: pd.DataFrame, keys: list[str], *left: str) -> pd.Series:
@@ -104,10 +120,8 @@ def without(runs: pd.DataFrame, keys: list[str], *left: str) -> pd.Series:
 
 def numeric_keys(study: Study) -> list[str]:
     """Return what a study varies in numbers: keys with more than one value, all of them numbers."""
-    found: dict[str, set] = {}
-    for cell in study["cells"]:
-        for key, value in cell["variant"].items():
-            found.setdefault(key, set()).add(value)
+    variants = [cell["variant"] for cell in study["cells"]]
+    found = {key: {own[key] for own in variants if key in own} for key in varied(study)}
     return [
         key
         for key, values in found.items()
@@ -123,40 +137,36 @@ def same_runs(study: Study) -> list[list[int]]:
     return list(groups.values())
 
 
-def unit_of(study: Study) -> str:
-    """Return whom the epsilons of a study protect: one `example`, or a whole `client`."""
-    return study["cells"][0]["unit"]
+def about(study: Study) -> dict[str, str]:
+    """Return what every table says of a study; `unit` is whom epsilon protects."""
+    unit = study["cells"][0]["unit"]
+    return {"study": study["name"], "dataset": study["dataset"], "unit": unit}
 
 
 def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
     A run without a finite accuracy counts as guessing; `trained` marks the runs of a cell that did
-    not fail (`tables.outcomes`).
+    not fail (`seeds.outcomes`).
     `certified` holds for a cell if every run has a certificate, or no budget to certify, `refuted`
     if an audit refutes the certificate or the claim of any run. Every setting that the study varies
     has a column, None where a cell does not have it.
     """
     rows = [
-        _cell_columns(cell)
-        | setting_columns(study, cell)
-        | {"cell": index, "run": run, "seed": seed}
-        | _outcome(path)
-        for index, cell, run, seed, path in _runs(study, runs_dir)
+        own | setting_columns(study, study["cells"][own["cell"]]) | _outcome(path)
+        for own, path in _runs(study, runs_dir)
     ]
     table = _with_objects(rows, settings(study))
     unproven = np.isfinite(table["epsilon"]) & table["eps_certified"].isna()
-    guess = chance(study["dataset"])
-    ended = np.isfinite(table["accuracy"])
-    finite = {
-        key: table[key].where(np.isfinite(table[key]) | (ended & known), guess)
-        for key, known in (("accuracy", False), ("train_accuracy", True))
-    }
-    certified = ~unproven.groupby(table["cell"]).transform("any")
-    table = table.assign(**finite, certified=certified, refuted=audits.refuted(table))
-    level = chance_level(study["dataset"])
-    ended = table["accuracy"].mask(table["diverged"])
-    cells = ended.groupby(table["cell"])
+    guess, level = chance(study["dataset"]), chance_level(study["dataset"])
+    ended, train = np.isfinite(table["accuracy"]), table["train_accuracy"]
+    table = table.assign(
+        accuracy=table["accuracy"].where(ended, guess),
+        train_accuracy=train.where(ended | np.isfinite(train), guess),
+        certified=~unproven.groupby(table["cell"]).transform("any"),
+        refuted=audits.refuted(table),
+    )
+    cells = table["accuracy"].mask(table["diverged"]).groupby(table["cell"])
     trained = cells.transform(lambda own: outcomes.trained(own, level))
     return table.assign(trained=trained.astype(bool))
 
@@ -166,17 +176,13 @@ def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
 
     NotKeptError where a run has none: kept runs of older folders.
     """
-    paths = [path / f"{name}.csv" for *_, path in _runs(study, runs_dir)]
+    paths = [path / f"{name}.csv" for _, path in _runs(study, runs_dir)]
     if missing := [path for path in paths if not path.exists()]:
         raise NotKeptError(f"the curves of {len(missing)} runs")
     proofs = frame(study, runs_dir).groupby("cell")[["certified", "refuted"]].first()
     tables = [
-        files.read_table(path / f"{name}.csv").assign(
-            **_cell_columns(cell)
-            | {"cell": index, "run": run, "seed": seed}
-            | proofs.loc[index].to_dict()
-        )
-        for index, cell, run, seed, path in _runs(study, runs_dir)
+        files.read_table(path / f"{name}.csv").assign(**own, **proofs.loc[own["cell"]])
+        for own, path in _runs(study, runs_dir)
     ]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)
@@ -198,8 +204,8 @@ def audit(found: dict[str, Any] | None) -> dict[str, Any]:
 
 def summaries(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the summary of every run, with the number of its cell."""
-    for index, _, _, _, path in _runs(study, runs_dir):
-        yield index, files.read_json(path / "summary.json")
+    for own, path in _runs(study, runs_dir):
+        yield own["cell"], files.read_json(path / "summary.json")
 
 
 def _with_objects(rows: list[dict[str, Any]], keys: list[str]) -> pd.DataFrame:
@@ -209,21 +215,14 @@ def _with_objects(rows: list[dict[str, Any]], keys: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(**{k: pd.Series(v, dtype=object) for k, v in mixed.items()})
 
 
-def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[int, dict, str, int, Path]]:
+def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Yield what the study says of every run, and where it lies."""
     for index, cell in enumerate(study["cells"]):
+        own = {key: cell[key] for key in ("method", "label")}
+        own |= {"variant": variant_text(cell["variant"]), "epsilon": number(cell["epsilon"])}
+        own |= {"unit": cell["unit"], "tuning": cell.get("tuning", ""), "cell": index}
         for run, seed in zip(cell["runs"], cell["seeds"], strict=True):
-            yield index, cell, run, seed, Path(runs_dir) / run
-
-
-def _cell_columns(cell: dict) -> dict[str, Any]:
-    return {
-        "method": cell["method"],
-        "label": cell["label"],
-        "variant": variant_text(cell["variant"]),
-        "epsilon": number(cell["epsilon"]),
-        "unit": cell["unit"],
-        "tuning": fairness.chosen_by(cell),
-    }
+            yield own | {"run": run, "seed": seed}, Path(runs_dir) / run
 
 
 def _outcome(path: Path) -> dict[str, Any]:
@@ -247,8 +246,5 @@ def _outcome(path: Path) -> dict[str, Any]:
         "algorithm": optimizer["algorithm"],
         "rate_key": optimizer["rate_key"],
         "rate": number(optimizer["rate"]),
-        "r": number(belief.get("r")),
-        "regime": belief.get("regime") or "",
-        "clipped_below": number(belief.get("clipped_below")),
-        "clipped_above": number(belief.get("clipped_above")),
+        **{name: belief.get(name) for name in of_optimizers()},
     }

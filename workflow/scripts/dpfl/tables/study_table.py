@@ -1,6 +1,6 @@
 """The results table: one row per cell of a study, with interval and epsilons.
 
-A cell has two outcomes (`tables.outcomes`): of its n seeds `trained` trained, a share between
+A cell has two outcomes (`seeds.outcomes`): of its n seeds `trained` trained, a share between
 `trained_low` and `trained_high`; test accuracy in percent is the mean of these, with an interval
 from three on. Three epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified`
 (a proof's, the largest over seeds; empty without one) and `eps_audited` (the largest lower bound
@@ -11,9 +11,9 @@ the audit gives at its best, `audit_broken` names checks of noise and sampling t
 an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
 without a proof it proves nothing.
 
-Beside `variant`, which is for reading, every setting that the study varies has a column. What was
-printed for a cell stands in the table of published numbers, with its verdict; what a change does to
-it in the table of comparisons.
+Every setting that the study varies has a column, and what an optimizer of the study declares. What
+was printed for a cell stands in the table of published numbers, with its verdict; what a change
+does to it in the table of comparisons.
 """
 
 from typing import Any
@@ -23,32 +23,10 @@ import pandas as pd
 from dpfl.seeds import audits, outcomes
 from dpfl.tables import results
 
-COLUMNS = [
-    *(
-        "study",
-        "dataset",
-        "method",
-        "label",
-        "certified",
-        "variant",
-        "remark",
-        "epsilon",
-        "delta",
-        "n",
-    ),
-    *("trained", "trained_low", "trained_high"),
-    *("accuracy_mean", "ci_low", "ci_high", "sd", "diverged"),
-    *("eps_claimed", "eps_accounted", "eps_certified", "eps_audited", "audit_ceiling"),
-    *("audit_level", "audit_estimator", "audit_status", "audit_broken", "audit_blind"),
-    *("privacy", "privacy_reasons", "reasons"),
-    *("unit", "adjacency", "accountant", "noise"),
-    *("rate", "r", "regime", "clipped_below", "clipped_above"),
-]
-
 
 def cells(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell from the study's runs."""
-    rows = []
+    rows, added = [], results.of_optimizers({*runs["algorithm"]})
     firsts = {index: group[0] for group in results.same_runs(study) for index in group}
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
@@ -59,22 +37,27 @@ def cells(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
                 "certified": own["certified"].iloc[0],
                 "remark": _remark(cell, study["cells"][firsts[index]]),
                 "delta": study["delta"],
-                **_accuracy(outcome),
+                "n": outcome.n,
+                "trained": outcome.trained,
+                "trained_low": outcome.low,
+                "trained_high": outcome.high,
+                "accuracy_mean": outcome.mean,
+                "ci_low": outcome.accuracy.low,
+                "ci_high": outcome.accuracy.high,
+                "sd": outcome.accuracy.sd,
                 "diverged": int(own["diverged"].sum()),
                 **audits.of_cell(own),
                 **audits.remarks(own),
                 "eps_accounted": own["eps_accounted"].max(),
                 "reasons": _joined(own["reasons"]),
                 **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
-                "rate": _joined(own["rate_key"] + "=" + own["rate"].map("{:g}".format)),
-                "r": own["r"].mean(),
-                "regime": _joined(own["regime"]),
-                "clipped_below": own["clipped_below"].mean(),
-                "clipped_above": own["clipped_above"].mean(),
+                **own[["rate_key", "rate"]].iloc[0],
+                "edge": "",
+                **{name: _together(own[name].dropna()) for name in added},
             }
         )
     rows += [_failed(study, cell) for cell in study.get("unfinished", [])]
-    return pd.DataFrame(rows, columns=results.columns(study, COLUMNS), dtype=object).infer_objects()
+    return results.table("cells", rows, added)
 
 
 def _failed(study: results.Study, cell: dict) -> dict[str, Any]:
@@ -89,17 +72,11 @@ def _remark(cell: dict, first: dict) -> str:
     return "; ".join(filter(None, [cell.get("remark", ""), shared * (first is not cell)]))
 
 
-def _accuracy(outcome: outcomes.Outcome) -> dict[str, Any]:
-    return {
-        "n": outcome.n,
-        "trained": outcome.trained,
-        "trained_low": outcome.low,
-        "trained_high": outcome.high,
-        "accuracy_mean": outcome.mean,
-        "ci_low": outcome.accuracy.low,
-        "ci_high": outcome.accuracy.high,
-        "sd": outcome.accuracy.sd,
-    }
+def _together(values: pd.Series) -> float | str:
+    """Return the mean of numbers, or the distinct texts."""
+    if any(isinstance(value, str) for value in values):
+        return _joined(values)
+    return values.astype(float).mean()
 
 
 def _joined(values: pd.Series) -> str:

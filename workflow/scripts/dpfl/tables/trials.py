@@ -1,18 +1,20 @@
 """What was tried for every cell that is tuned, what was chosen, and how much hangs on it.
 
 `trials` has a row for all values that were tried, with the mean validation accuracy over their
-seeds; `tuned` has one for every cell. There `factor` is the ratio of a chosen value to the nearest
-other one that was tried, `spread` the range of accuracy, in points, over the chosen point and its
-neighbours; `edge` names settings whose chosen value is the lowest or the highest that was tried,
-so that a better one may lie beyond. `runs` counts trainings, which are as many for every cell of a
-rule. Cells of several epsilons or variants may share their trials: then `tuning`, the stage that
-chose, is the same, and `tuned_at` says at which epsilon they ran. `eps_selected` is what paying for
-the choice would cost (dpfl.privacy.selection), where trials ran with the plan of the cell: at its
-epsilon, with its rounds and batches; not with those of a variant that is tuned once for all.
+seeds; `tuned` has one for every cell. In both a setting that is tuned has a column. There `factor`
+is the ratio of a chosen value to the nearest other one that was tried, `spread` the range of
+accuracy, in points, over the chosen point and its neighbours; `edge` names settings whose chosen
+value is the lowest or the highest that was tried, so that a better one may lie beyond. `runs`
+counts trainings, which are as many for every cell of a rule. Cells of several epsilons or variants
+may share their trials: then `tuning`, the stage that chose, is the same, and `tuned_at` says at
+which epsilon they ran. `eps_selected` is what paying for the choice would cost
+(dpfl.privacy.selection), where trials ran with the plan of the cell: at its epsilon, with its
+rounds and batches; not with those of a variant that is tuned once for all.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import stdev
@@ -21,93 +23,85 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base import files
-from dpfl.contracts.points import Point, Values
+from dpfl.contracts.points import Point
 from dpfl.privacy import calibration_settings
 from dpfl.tables import results
 from dpfl.tuning import points
-
-HEAD = ["study", "method", "label", "variant", "epsilon"]
-TRIALS = [*HEAD, "tuned_at", "values", "seeds", "n", "validation_accuracy", "sd", "chosen"]
-TUNED = [
-    *(*HEAD, "tuned_at", "tuning", "rule", "values", "runs", "validation_accuracy"),
-    *("factor", "spread", "edge", "eps_certified", "eps_selected"),
-]
 
 
 def trials(study: results.Study, home: Path) -> pd.DataFrame:
     """Return a row for all values that were tried for a cell; `home` is the folder of results."""
     rows = [
-        results.head(study, cell) | {"tuned_at": at} | _trial(point, chosen, _seeds(point, stage))
-        for _, cell, tried, chosen, stage in _tunings(study, home)
-        for at in [_tuned_at(stage, home)]
-        for point in sorted(tried, key=lambda point: point.order)
+        results.head(study, one.cell) | _trial(one, point)
+        for one in _tunings(study, home)
+        for point in sorted(one.tried, key=lambda point: point.order)
     ]
-    return pd.DataFrame(rows, columns=results.columns(study, TRIALS))
+    return results.table("trials", rows)
 
 
 def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame:
-    """Return a row for every cell that is tuned; `cells` is the study's table of cells."""
-    rows = []
-    for index, cell, tried, chosen, stage in _tunings(study, home):
-        runs, at = sum(len(point.accuracies) for point in tried), _tuned_at(stage, home)
-        certified = cells["eps_certified"][index]
-        alike = _plan(cell["runs"][0], home) == _plan(stage["trials"][0]["runs"][0], home)
-        rows.append(
-            results.head(study, cell)
-            | {
-                "tuned_at": at,
-                "tuning": cell["tuning"],
-                "rule": stage["uses"],
-                "values": _text(chosen.values),
-                "runs": runs,
-                "validation_accuracy": 100 * chosen.mean,
-                "factor": max(_factor(key, chosen, tried) for key in chosen.values),
-                "spread": 100 * _spread(chosen, tried),
-                "edge": ", ".join(edges(chosen, tried)),
-                "eps_certified": certified,
-                "eps_selected": _selected(cell, certified, runs, home) if alike else math.nan,
-            }
-        )
-    return pd.DataFrame(rows, columns=results.columns(study, TUNED))
+    """Return a row for every cell that is tuned, under its number in `cells`, the study's table."""
+    found = {one.index: one for one in _tunings(study, home)}
+    rows = [
+        results.head(study, one.cell) | _chosen(one, cells["eps_certified"][index], home)
+        for index, one in found.items()
+    ]
+    return results.table("tuned", rows).set_axis([*found])
 
 
 def marked(cells: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
     """Return the table of cells with `edge`, the settings that each has chosen at an edge."""
-    keys = ["method", "variant", "epsilon"]
-    found = {tuple(row[key] for key in keys): row["edge"] for _, row in tuned.iterrows()}
-    edge = [found.get(tuple(row[key] for key in keys), "") for _, row in cells.iterrows()]
-    return cells.assign(edge=pd.Series(edge, cells.index, dtype=str))
+    return cells.assign(edge=tuned["edge"].reindex(cells.index, fill_value=""))
 
 
-def edges(chosen: Point, tried: Sequence[Point]) -> list[str]:
-    """Return the settings whose chosen value is the lowest or the highest that was tried."""
-    return [
-        key
-        for key, value in chosen.values.items()
-        if value in (min(_ladder(key, tried)), max(_ladder(key, tried)))
-    ]
+@dataclass(frozen=True)
+class Tuning:
+    """A cell that is tuned, what was tried for it and chosen, and by which stage.
+
+    `settings` are those of a trial, at whose epsilon all ran.
+    """
+
+    index: int
+    cell: dict[str, Any]
+    tried: list[Point]
+    chosen: Point
+    stage: dict[str, Any]
+    settings: dict[str, Any]
 
 
-def _tunings(
-    study: results.Study, home: Path
-) -> Iterator[tuple[int, dict, list[Point], Point, dict]]:
-    """Yield the cells that are tuned, with what was tried, the chosen point, and the file."""
+def _tunings(study: results.Study, home: Path) -> Iterator[Tuning]:
     for index, cell in enumerate(study["cells"]):
         if "tuning" in cell:
             stage = files.read_json(home / "tunings" / f"{cell['tuning']}.json")
             tried = points((t["values"], t["accuracies"]) for t in stage["trials"])
             chosen = next(point for point in tried if point.values == stage["values"][0])
-            yield index, cell, tried, chosen, stage
+            settings = _settings(stage["trials"][0]["runs"][0], home)
+            yield Tuning(index, cell, tried, chosen, stage, settings)
 
 
-def _tuned_at(stage: dict, home: Path) -> float:
-    """Return the epsilon of the trials that a stage chose from."""
-    return results.number(_settings(stage["trials"][0]["runs"][0], home)["epsilon"])
+def _chosen(one: Tuning, certified: float, home: Path) -> dict[str, Any]:
+    """Return what was chosen, and how much hangs on it; `certified` is the epsilon of the cell."""
+    chosen, tried, runs = one.chosen, one.tried, sum(len(point.accuracies) for point in one.tried)
+    ladders = {key: sorted({point.values[key] for point in tried}) for key in chosen.values}
+    ends = {key: (ladder[0], ladder[-1]) for key, ladder in ladders.items()}
+    alike = _plan(_settings(one.cell["runs"][0], home)) == _plan(one.settings)
+    return {
+        **chosen.values,
+        "tuned_at": results.number(one.settings["epsilon"]),
+        "tuning": one.cell["tuning"],
+        "rule": one.stage["uses"],
+        "runs": runs,
+        "validation_accuracy": 100 * chosen.mean,
+        "factor": max(_factor(chosen.values[key], ladder) for key, ladder in ladders.items()),
+        "spread": 100 * _spread(chosen, tried),
+        "edge": ", ".join(key for key, value in chosen.values.items() if value in ends[key]),
+        "eps_certified": certified,
+        "eps_selected": _selected(one.cell, certified, runs, home) if alike else math.nan,
+    }
 
 
-def _plan(run: str, home: Path) -> dict[str, Any]:
+def _plan(settings: dict[str, Any]) -> dict[str, Any]:
     """Return what a run's noise is calibrated for, but for its seed and examples held out."""
-    settings = _settings(run, home)
     plan = calibration_settings.of_run(settings) | {"partition": settings["partition"]}
     plan["partition"] = {k: v for k, v in plan["partition"].items() if k != "validation_fraction"}
     return {key: value for key, value in plan.items() if key != "participation_key"}
@@ -117,37 +111,26 @@ def _settings(run: str, home: Path) -> dict[str, Any]:
     return files.read_json(home / "runs" / run / "summary.json")["settings"]
 
 
-def _text(values: Values) -> str:
-    return ", ".join(f"{key}={value:g}" for key, value in values.items())
-
-
-def _seeds(point: Point, stage: dict) -> list[int]:
-    return [
-        s for trial in stage["trials"] if trial["values"] == point.values for s in trial["seeds"]
-    ]
-
-
-def _trial(point: Point, chosen: Point, seeds: list[int]) -> dict[str, Any]:
-    n = len(point.accuracies)
+def _trial(one: Tuning, point: Point) -> dict[str, Any]:
+    n, alike = (
+        len(point.accuracies),
+        [t for t in one.stage["trials"] if t["values"] == point.values],
+    )
+    seeds = [seed for trial in alike for seed in trial["seeds"]]
     return {
-        "values": _text(point.values),
+        **point.values,
+        "tuned_at": results.number(one.settings["epsilon"]),
         "seeds": " ".join(map(str, seeds)),
         "n": n,
         "validation_accuracy": 100 * point.mean,
         "sd": 100 * stdev(point.accuracies) if n > 1 else math.nan,
-        "chosen": "chosen" * (point is chosen),
+        "chosen": point is one.chosen,
     }
 
 
-def _ladder(key: str, tried: Sequence[Point]) -> list[float]:
-    return sorted({point.values[key] for point in tried})
-
-
-def _factor(key: str, chosen: Point, tried: list[Point]) -> float:
-    """Return the ratio of a chosen value to the nearest other one; infinity if none is positive."""
-    own = chosen.values[key]
-    pairs = [pair for pair in pairwise(_ladder(key, tried)) if own in pair]
-    steps = [high / low for low, high in pairs if low > 0]
+def _factor(value: float, ladder: list[float]) -> float:
+    """Return the ratio of a value to the nearest other one; infinity if none is positive."""
+    steps = (high / low for low, high in pairwise(ladder) if value in (low, high) and low > 0)
     return min(steps, default=math.inf)
 
 
@@ -155,8 +138,7 @@ def _spread(chosen: Point, tried: list[Point]) -> float:
     """Return the range of accuracy over a point and its neighbours, of one other value each."""
     around = [chosen.mean]
     for key, own in chosen.values.items():
-        rest = {k: v for k, v in chosen.values.items() if k != key}
-        row = [p for p in tried if {k: v for k, v in p.values.items() if k != key} == rest]
+        row = [p for p in tried if p.values | {key: own} == chosen.values]
         below = max((p for p in row if p.values[key] < own), key=lambda p: p.order, default=None)
         above = min((p for p in row if p.values[key] > own), key=lambda p: p.order, default=None)
         around += [point.mean for point in (below, above) if point]

@@ -8,15 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
-from snakemake_interface_common.exceptions import WorkflowError
 
 from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
-from dpfl.checks.config_files import check_files, check_folder
 from dpfl.planning import plan
 
 LAST = Path("results/logs/snakemake/last.json")
@@ -29,14 +26,16 @@ class Choice:
     settings: dict[str, Any] = field(default_factory=dict)
     files: Sequence[str] = ()
 
+    def __bool__(self) -> bool:
+        """Tell whether anything is chosen."""
+        return bool(self.settings or self.files)
+
     def arguments(self, **more: str) -> list[str]:
         """Return Snakemake's arguments for it, with further settings."""
         settings = {**self.settings, **more}
         pairs = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
-        return [
-            *(["--configfile", *self.files] if self.files else []),
-            *(["--config", *pairs] if pairs else []),
-        ]
+        given = {"--configfile": self.files, "--config": pairs}
+        return [word for option, words in given.items() if words for word in (option, *words)]
 
     def plan(self) -> plan.Plan:
         """Return what it runs; UserError, a line for every mistake in the configuration."""
@@ -44,11 +43,12 @@ class Choice:
 
     def command(self) -> str:
         """Return how to replicate it, but for where data and files in other places lie."""
+        shown = (Path(file).name if Path(file).is_absolute() else file for file in self.files)
         values = {
             "PAPER": " ".join(self.settings.get("papers", ())),
             "STUDY": " ".join(self.settings.get("select", ())),
             "SCALE": self.settings.get("scale", ""),
-            "CONFIG": " ".join(map(_placeless, self.files)),
+            "CONFIG": " ".join(shown),
             "DATA_DIR": "/path/to/datasets" if "data_dir" in self.settings else "",
         }
         given = (f"{name}={shlex.quote(value)}" for name, value in values.items() if value)
@@ -56,14 +56,12 @@ class Choice:
 
     def config(self) -> dict[str, Any]:
         """Return the configuration as Snakemake puts it together."""
-        check_files(self.files)
         config: dict[str, Any] = {}
-        for path in (configuration.DEFAULTS, *self.files):
-            try:
-                update_config(config, load_configfile(path))
-            except (WorkflowError, OSError) as error:
-                raise UserError(f"config: {path}: {error}") from error
-        update_config(config, self.settings)
+        for content in (
+            *configuration.read_files([configuration.DEFAULTS, *self.files]),
+            self.settings,
+        ):
+            update_config(config, content)
         return config
 
     def keep(self) -> None:
@@ -71,20 +69,15 @@ class Choice:
         files.write_json(LAST, asdict(self))
 
 
-def _placeless(path: str) -> str:
-    """Return a path as it was given; of an absolute one, which other machines lack, the name."""
-    return Path(path).name if Path(path).is_absolute() else path
-
-
 def last() -> Choice:
     """Return the choice that was kept last; the default if none was."""
+    if not LAST.exists():
+        return Choice()
+    found = files.read_json(LAST)
     try:
-        found = Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
-    except TypeError:
-        found = None
-    if not found or not isinstance(found.settings, dict) or not isinstance(found.files, Sequence):
-        raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE")
-    return found
+        return Choice(dict(found["settings"]), list(found["files"]))
+    except (LookupError, TypeError, ValueError) as error:
+        raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE") from error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,14 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def chosen(arguments: argparse.Namespace) -> Choice:
     """Return what is chosen on a command line; what is left out, or empty, is not chosen."""
-    check_folder(plugins.WORKFLOW.parent)
-    keys = ("papers", "select", "scale", "data_dir")
-    given = {key: getattr(arguments, key) for key in keys}
+    configuration.check_folder(plugins.WORKFLOW.parent)
+    given = {key: getattr(arguments, key) for key in ("papers", "select", "scale", "data_dir")}
     settings = {key: value for key, value in given.items() if value}
-    return Choice(settings, [path for path in arguments.configfile if path])
-
-
-def chosen_or_last(arguments: argparse.Namespace) -> Choice:
-    """Return what is chosen on a command line; where nothing is, what was replicated last."""
-    given = chosen(arguments)
-    return given if given.settings or given.files else last()
+    return Choice(settings, list(filter(None, arguments.configfile)))

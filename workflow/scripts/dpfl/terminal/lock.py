@@ -5,36 +5,17 @@ that such a file is stale. The file keeps its name and its place: only what it s
 """
 
 import fcntl
-import json
 import os
 import shutil
 import socket
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO
 
 from dpfl.base.errors import UserError
 
-PATH = Path(".snakemake/running.json")
+PATH = Path(".snakemake/running.txt")
 SNAKEMAKES = Path(".snakemake/locks")
-
-
-@dataclass(frozen=True)
-class Holder:
-    """A process that runs here, and since when."""
-
-    pid: int
-    host: str
-    since: str
-
-    def lives(self) -> bool:
-        """Tell whether it still runs; a process of another machine counts as running."""
-        return self.host != socket.gethostname() or Path(f"/proc/{self.pid}").exists()
-
-    def __str__(self) -> str:
-        return f"pid {self.pid} on {self.host} since {self.since}"
 
 
 class Lock:
@@ -43,9 +24,9 @@ class Lock:
     def __init__(self, path: Path = PATH, what: str = "replicate") -> None:
         """Take the lock; UserError if somebody else has it."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: TextIO = path.open("a+", encoding="utf-8")
         self.left = holder(path)
         """Who died without giving it back."""
+        self._file = path.open("a+", encoding="utf-8")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -56,7 +37,7 @@ class Lock:
     def name(self, pid: int) -> None:
         """Write down which process runs."""
         since = datetime.now().isoformat(" ", "seconds")
-        self._write(json.dumps(asdict(Holder(pid, socket.gethostname(), since))))
+        self._write(f"pid {pid} on {socket.gethostname()} since {since}")
 
     def fileno(self) -> int:
         """Return the descriptor, for a child to inherit."""
@@ -73,12 +54,19 @@ class Lock:
         self._file.flush()
 
 
-def holder(path: Path = PATH) -> Holder | None:
-    """Return who took the lock last and did not give it back, without touching it."""
-    try:
-        return Holder(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # TypeError: JSON that is no holder
-        return None
+def holder(path: Path = PATH) -> str:
+    """Return who took the lock last and did not give it back; "" if nobody."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def is_held(path: Path = PATH) -> bool:
+    """Tell whether somebody holds the lock, here or on another machine."""
+    with suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def hold() -> None:

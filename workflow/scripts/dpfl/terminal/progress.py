@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from logging import LogRecord
 from pathlib import Path
 
-from dpfl.base.files import read_json
+from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
 from dpfl.runs import state
-from dpfl.terminal import runs, status
+from dpfl.terminal import status
+from dpfl.terminal.status import RESULTS
 
 STAGES = {
     "prepare_data": "data sets",
@@ -37,14 +38,17 @@ class Progress:
     def __init__(self, tell: Callable[[str], None]) -> None:
         """Wait for the plan: what a run is called, and how long it takes, is not known before."""
         self._tell = tell
-        self._names, self._open = {}, {}
+        self._names: dict[str, str] = {}
+        self._open: dict[str, float] = {}
+        """Seconds of the runs that are to be trained, on one core."""
         self._at_once, self._estimated, self._taken = 1, 0.0, 0.0
         self._jobs: dict[int, LogRecord] = {}
         self._left, self._ended, self._failed = Counter(), Counter(), set()
 
     def hear(self, record: LogRecord) -> None:
         """Tell what is new by a record of Snakemake's log; most of them say nothing here."""
-        getattr(self, f"_on_{getattr(record, 'event', None)}", _ignore)(record)
+        if heard := getattr(self, f"_on_{getattr(record, 'event', None)}", None):
+            heard(record)
 
     def _on_resources_info(self, record: LogRecord) -> None:
         """Learn how many jobs run at a time: on cores here, or on nodes of a cluster."""
@@ -54,13 +58,11 @@ class Progress:
     def _on_run_info(self, record: LogRecord) -> None:
         for rule, count in record.stats.items():
             self._left[_stage(rule)] += count
-        del self._left["total"]
 
     def _on_plan(self, record: LogRecord) -> None:
         plan: Plan = record.plan
-        known, states = runs.of_plan(plan), status.states(plan)
-        self._names = runs.names(known)
-        self._open = {run: known[run].estimate for run in known if states[run].name != state.DONE}
+        self._names, todo = status.names_of(plan), state.open_of(plan, RESULTS)
+        self._open = {run: estimate.seconds(plan.runs[run]["settings"]) for run in todo}
 
     def _on_job_info(self, job: LogRecord) -> None:
         self._jobs[job.jobid] = job
@@ -70,38 +72,38 @@ class Progress:
         stage = _stage(job.rule_name)
         self._left[stage] -= 1
         self._ended[stage] += 1
-        self._failed -= {_key(job), *self._runs(job)}
         for run in set(self._runs(job)) & set(self._open):  # others are only shown again
             self._finish(run)
         if stage in STAGES and not self._left[stage]:
             self._say(f"{STAGES[stage]}: {self._ended[stage]} done")
 
     def _finish(self, run: str) -> None:
-        estimate, took = self._open.pop(run), runs.seconds(run)
+        estimated, took = self._open.pop(run), status.seconds(run)
         if took:
-            self._estimated, self._taken = self._estimated + estimate, self._taken + took
+            self._estimated, self._taken = self._estimated + estimated, self._taken + took
         total = len(self._names)
         done = f"{total - len(self._open):{len(str(total))}}/{total}"
         seconds = "" if took is None else f"{took:.1f} s"
-        known = f"{self._names[run]}  {runs.reached(run):8}"
-        self._say(f"{done}  {known}  {seconds:>9}  {ends(self._seconds_left(), datetime.now())}")
+        end = datetime.now() + timedelta(seconds=self.seconds_left())
+        reached = f"{self._names[run]}  {status.accuracy(run):8}  {seconds:>9}"
+        self._say(f"{done}  {reached}  ends {end:%d %b %H:%M}")
 
-    def _seconds_left(self) -> float:
-        """Correct the estimates by what runs took; all at work, and no run faster than it can."""
+    def seconds_left(self) -> float:
+        """Return the estimates, corrected by what runs took: all cores at work, no run divided."""
         ratio = self._taken / self._estimated if self._estimated else 1.0
-        open_, others = self._open.values(), sum(self._left[stage] for stage in STAGES)
-        training = ratio * max(sum(open_) / self._at_once, *open_, 0.0)
-        return training + OTHER_SECONDS * others / self._at_once
+        runs = self._open.values()
+        others = OTHER_SECONDS * sum(self._left[stage] for stage in STAGES)
+        return ratio * max([sum(runs) / self._at_once, *runs]) + others / self._at_once
 
     def _on_job_error(self, record: LogRecord) -> None:
         """Tell the runs of a job that say why they failed, or else the job."""
         job = self._jobs[record.jobid]
-        failed = [run for run in self._runs(job) if runs.failure(run).exists()]
-        for run in failed:
-            told = read_json(runs.failure(run))
-            self._fail(run, f"{self._names[run]}  {told['message']}", told["log"])
-        if not failed:
-            self._fail(_key(job), _key(job), *record.log[:1])
+        failed = {run: state.failure_of(run, RESULTS) for run in self._runs(job)}
+        for run, why in failed.items():
+            if why:
+                self._fail(run, f"{self._names[run]}  {why['message']}", why["log"])
+        if not any(failed.values()):
+            self._fail(_made(job), _made(job), *record.log[:1])
 
     def _fail(self, key: str, what: str, log: str = "no log") -> None:
         """Tell a failure once, however often it is tried again."""
@@ -120,24 +122,14 @@ class Progress:
         self._tell(f"{datetime.now():%H:%M:%S}  {text}")
 
 
-def _ignore(record: LogRecord) -> None:
-    """Most events are told in Snakemake's log only."""
-
-
 def _stage(rule: str) -> str:
     """Return the rule that jobs are counted as: every analysis has one of its own."""
     return "analyse" if rule.startswith("analyse_") else rule
 
 
-def _key(job: LogRecord) -> str:
+def _made(job: LogRecord) -> str:
     """Return a job's rule and what it is made for."""
     return " ".join([job.rule_name, *(job.wildcards or {}).values()])
-
-
-def ends(seconds: float, now: datetime) -> str:
-    """Return when something ends that takes so many more seconds: the hour, another day's date."""
-    end = now + timedelta(seconds=seconds)
-    return f"ends {end:%H:%M}" if end.date() == now.date() else f"ends {end:%d %b %H:%M}"
 
 
 def quoted(path: Path) -> Iterator[str]:

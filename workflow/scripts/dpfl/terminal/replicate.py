@@ -4,27 +4,31 @@ import csv
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from dpfl.base.errors import UserError
-from dpfl.checks.config_files import RESOLVED
+from dpfl.checks.config import RESOLVED
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
 from dpfl.runs import state
-from dpfl.terminal import lock, progress, status
-from dpfl.terminal.child import KILLED, SNAKEMAKE, Child
+from dpfl.terminal import lock, status
+from dpfl.terminal.child import SNAKEMAKE, Child
 from dpfl.terminal.choice import LAST, Choice
+from dpfl.terminal.progress import quoted
 from dpfl.words.vocabulary import UNJUDGED
 
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
-PARTIAL = {"--dry-run", "--dryrun", "--until", "-U", "--omit-from", "-O"}
-"""Arguments of Snakemake by which it makes less than everything."""
-LISTED, WIDTH = 10, 100
-"""Failures that are named at the end; letters of a line."""
+PARTIAL = re.compile(
+    r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
+)
+"""Arguments of Snakemake by which it makes less than everything: the answer may be an older one."""
+WIDTH = 100
+"""Letters of a line."""
 
 
 def replicate(
@@ -42,83 +46,59 @@ def replicate(
             lock.unlock()
         choice.keep()
         print(estimate.summary(plan, "results/runs"), flush=True)
-        child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
-
-        def make(**settings: str) -> int:
-            """Make everything; an option follows the choice, for that may end in a list."""
-            chosen = choice.arguments(**settings)
-            return child.run([*chosen, "--cores", cores, *ALWAYS, *more])
-
         RESOLVED.unlink(missing_ok=True)
-        found = make()
-        for line in _end(found, plan, child, make, _partial(more)):
+        child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
+        # An option follows the choice, for that may end in a list.
+        options = ("--cores", cores, *ALWAYS, *more)
+        found = child.run([*choice.arguments(), *options])
+        if found == 0:
+            end = () if any(map(PARTIAL.fullmatch, more)) else _answer()
+        elif child.interrupted or found < 0 or not RESOLVED.exists():
+            end = _stopped(found, plan, child)
+        else:
+            end = _marked(plan, child, [*choice.arguments(unfinished="mark"), *options])
+        for line in end:
             print(line, flush=True)
     return found
 
 
-def _end(
-    found: int, plan: Plan, child: Child, make: Callable[..., int], partial: bool
-) -> Iterator[str]:
-    """Yield how a call ends; what failed is marked by another pass."""
-    if found == 0:
-        yield from () if partial else _answer()
-    elif child.interrupted:
-        done = sum(own.name == state.DONE for own in status.states(plan).values())
+def _stopped(found: int, plan: Plan, child: Child) -> Iterator[str]:
+    """Yield why Snakemake stopped before all was made or had failed."""
+    if child.interrupted:
+        done = len(plan.runs) - len(state.open_of(plan, status.RESULTS))
         yield f"stopped: {done} of {len(plan.runs)} runs are done; repeat to go on"
-    elif found > KILLED:
-        yield f"Snakemake was killed by signal {found - KILLED}; repeat to go on"
-    elif not RESOLVED.exists():
+    elif found < 0:
+        yield f"Snakemake was killed by signal {-found}; repeat to go on"
+    else:
         yield "Snakemake stopped before the first job:"
-        yield from progress.quoted(child.log)
-    else:
-        yield from _marked(plan, child.log, make)
+        yield from quoted(child.log)
 
 
-def _marked(plan: Plan, log: Path, make: Callable[..., int]) -> Iterator[str]:
+def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]:
     """Make tables and report with what there is, if some runs ended and some did not."""
-    states = status.states(plan)
-    missing = sum(own.name != state.DONE for own in states.values())
-    marked = 0 < missing < len(states) and make(unfinished="mark") == 0
-    yield f"{missing} of {len(states)} runs are without a result; failed:"
-    failed = [f"  {line}" for line in status.failed(plan, states)]
-    yield from failed[:LISTED]
-    if len(failed) > LISTED:
-        yield f"  and {len(failed) - LISTED} more: make status"
-    if marked:
-        yield "Tables and report mark what is missing."
-        yield from _answer()
-    else:
-        yield "There is no report of this:"
-        yield from progress.quoted(log)
+    todo = state.open_of(plan, status.RESULTS, running=False)
+    marked = 0 < len(todo) < len(plan.runs) and child.run(arguments) == 0
+    yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
+    yield "Tables and report mark what is missing." if marked else "There is no report of this:"
+    yield from _answer() if marked else quoted(child.log)
 
 
 def _answer() -> Iterator[str]:
     """Yield which claims of every paper hold, by verdict, and where the report lies."""
-    papers: dict[str, dict[str, list[str]]] = {}
+    papers: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     rows = CLAIMS.read_text(encoding="utf-8").splitlines() if CLAIMS.exists() else ()
     for row in csv.DictReader(rows):
         if row["part"] == "overall":
-            verdicts = papers.setdefault(row["paper"], {})
-            verdicts.setdefault(row["verdict"], []).append(row["claim"])
+            papers[row["paper"]][row["verdict"]].append(row["claim"])
     for paper, verdicts in papers.items():
-        judged = {verdict: ids for verdict, ids in verdicts.items() if verdict not in UNJUDGED}
-        count, total = (sum(map(len, of.values())) for of in (judged, verdicts))
-        others = (f", {len(verdicts[v])} {v}" for v in UNJUDGED if v in verdicts)
-        yield f"{paper}: {count} of {total} claims judged{''.join(others)}"
-        for verdict, ids in judged.items():
-            told = f"  {verdict}: {', '.join(ids)}"
+        total = sum(map(len, verdicts.values()))
+        others = {verdict: len(verdicts.pop(verdict, ())) for verdict in UNJUDGED}
+        listed = "".join(f", {number} {verdict}" for verdict, number in others.items() if number)
+        yield f"{paper}: {total - sum(others.values())} of {total} claims judged{listed}"
+        for verdict, claims in verdicts.items():
+            told = f"  {verdict}: {', '.join(claims)}"
             yield textwrap.fill(told, WIDTH, subsequent_indent="    ")
     yield f"report: {REPORT}"
-
-
-def _partial(more: Sequence[str]) -> bool:
-    """Tell whether Snakemake is asked for less than everything: the answer may be an older one."""
-    return any(
-        word.split("=")[0] in PARTIAL
-        or word.startswith("results/")
-        or re.fullmatch("-[a-zA-Z]*n[a-zA-Z]*", word)
-        for word in more
-    )
 
 
 def count(cores: str) -> int:

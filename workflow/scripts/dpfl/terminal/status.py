@@ -1,63 +1,82 @@
 """`make status`: how far the runs of a choice are, from the files that lie in results."""
 
+import csv
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
 from dpfl.base.files import read_json
-from dpfl.planning.plan import Plan
+from dpfl.planning import estimate, trials
+from dpfl.planning.plan import Plan, runs_of
 from dpfl.runs import state
 from dpfl.runs.state import State
-from dpfl.terminal import runs
-from dpfl.terminal.runs import RESULTS
+
+RESULTS = Path("results")
 
 
-def states(plan: Plan, running: bool = False) -> dict[str, State]:
-    """Return the state of every run; without a process that runs them none is running."""
-    todo = state.open_of(plan, RESULTS, running)
-    return {name: todo.get(name, State(state.DONE)) for name in plan.runs}
+def studies_of(plan: Plan) -> dict[str, str]:
+    """Return the study of every run: the first that has it, or that is tuned by it."""
+    found: dict[str, str] = {}
+    for name, study in plan.studies.items():
+        found |= dict.fromkeys(set(runs_of([study])) - found.keys(), name)
+    for name in plan.studies:
+        rest = set(trials.and_runs(plan, [name])) - found.keys()
+        found |= dict.fromkeys(rest, f"{name} (tuning)")
+    return found
 
 
-def _manifest(run: str) -> dict:
-    """Read of a run that has begun its last whole round; it may end at any moment."""
-    try:
-        return read_json(RESULTS / "runs" / run / "checkpoint/manifest.json")
-    except FileNotFoundError:
-        return {}
+def names_of(plan: Plan) -> dict[str, str]:
+    """Return what a reader knows every run by, in columns: its study, and the name of its files."""
+    studies = studies_of(plan)
+    width, wide = (max(map(len, texts), default=0) for texts in (studies.values(), studies))
+    return {run: f"{studies[run]:{width}}  {run:{wide}}" for run in plan.runs}
 
 
-def lines(plan: Plan, found: dict[str, State]) -> Iterator[str]:
-    """Yield the table of studies, the hours left, what is running, has failed, is made again."""
-    known = runs.of_plan(plan)
-    studies: dict[str, list[str]] = {}
-    for run, own in found.items():
-        studies.setdefault(known[run].study, []).append(own.name)
-    rows = [*studies.items(), ("all", [own.name for own in found.values()])]
-    table = [[name, len(of), *(of.count(each) for each in state.NAMES)] for name, of in rows]
+def lines(plan: Plan, running: bool) -> Iterator[str]:
+    """Yield the table of studies, what is left, is made again, is running and has failed.
+
+    Without a process that trains, which is `running`, what has begun is not running.
+    """
+    names, studies, todo = names_of(plan), studies_of(plan), state.open_of(plan, RESULTS, running)
+    table = []
+    for study in [*dict.fromkeys(studies[run] for run in plan.runs), "all"]:
+        own = [run for run in plan.runs if study in (studies[run], "all")]
+        found = [todo.get(run, State(state.DONE)).name for run in own]
+        table.append([study, len(own), *map(found.count, state.NAMES)])
     yield from tabulate(table, ["study", "runs", *state.NAMES]).splitlines()
-    left = {name: run for name, run in known.items() if found[name].name != state.DONE}
-    hours = sum(run.estimate for run in left.values()) / 3600
-    yield f"about {hours:.3g} core-hours on CPU left"
-    for name, told in runs.names(left).items():
-        if found[name].name == state.RUNNING:
-            yield f"running  {told}  {_round(name, plan)}"
-    yield from (f"failed   {line}" for line in failed(plan, found))
-    yield from state.repeated(found)
-
-
-def failed(plan: Plan, found: dict[str, State]) -> Iterator[str]:
-    """Yield the runs that have failed, with message and log."""
-    known = runs.of_plan(plan)
-    own = {name: run for name, run in known.items() if found[name].name == state.FAILED}
-    for name, told in runs.names(own).items():
-        why = read_json(runs.failure(name))
-        yield f"{told}  {why['message']}  {why['log']}"
+    yield estimate.told(plan, todo)
+    for run, own in todo.items():
+        if own.name == state.RUNNING:
+            yield f"running  {names[run]}  {_round(run, plan)}"
+    for run, own in todo.items():
+        if own.name == state.FAILED:
+            yield f"failed   {names[run]}  {own.why}  {state.failure_of(run, RESULTS)['log']}"
 
 
 def _round(run: str, plan: Plan) -> str:
-    """Tell the last whole round of a run that has begun."""
-    manifest = _manifest(run)
+    """Tell the last whole round of a run that has begun; it may end at any moment."""
+    manifest: dict[str, Any] = {}
+    with suppress(FileNotFoundError):
+        manifest = read_json(RESULTS / "runs" / run / "checkpoint/manifest.json")
     accuracy = manifest.get("test_accuracy")
     reached = "" if accuracy is None else f"  {100 * accuracy:.2f} %"
     rounds = plan.runs[run]["settings"]["federation"]["rounds"]
     return f"round {manifest.get('round', '?')} of {rounds}{reached}"
+
+
+def accuracy(run: str) -> str:
+    """Return the test accuracy of a finished run, or that its training diverged."""
+    found = read_json(RESULTS / "runs" / run / "summary.json")
+    return "diverged" if found["diverged"] else f"{100 * found['final_test_accuracy']:6.2f} %"
+
+
+def seconds(run: str) -> float | None:
+    """Return what the training of a run took; None if nobody wrote it down."""
+    path = RESULTS / "benchmarks/train" / f"{run}.tsv"
+    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for row in csv.DictReader(rows, delimiter="\t"):
+        return float(row["s"])
+    return None

@@ -18,43 +18,12 @@ from dpfl.base.errors import UserError
 from dpfl.contracts.protocols import ClientMechanism
 from dpfl.contracts.schedule import SERVER
 from dpfl.draws import streams
+from dpfl.federations.work import LocalWork
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.plain import gradient_of_sum
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.training.federated import Round, loss_fn
 from dpfl.training.steps import Batches, Ledger, Sources, poisson, restore, state_of
-
-
-@dataclass(frozen=True)
-class LocalWork:
-    """The local training of one round: whole passes in random order, in batches of a fixed size.
-
-    It takes a number of steps, or epochs of ceil(examples / batch_size) steps; a client with fewer
-    examples takes them all at once. UserError unless exactly one of the two is set.
-    """
-
-    batch_size: int
-    local_epochs: float | None = None
-    local_steps: int | None = None
-
-    def __post_init__(self):
-        epochs, steps = self.local_epochs, self.local_steps
-        if (epochs is None) == (steps is None):
-            raise UserError(f"local_epochs is {epochs} and local_steps is {steps}, set exactly one")
-        for name in ("batch_size", "local_epochs", "local_steps"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise UserError(f"{name} is {value}, must be > 0")
-
-    def batches(self, examples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the indices of each step's batch, for a client of this many examples."""
-        each = -(-examples // self.batch_size)
-        steps = self.local_steps or max(1, int(self.local_epochs * each))
-        for step in range(steps):
-            if step % each == 0:
-                order = rng.permutation(examples)
-            start = step % each * self.batch_size
-            yield order[start : start + self.batch_size]
 
 
 @dataclass(eq=False)

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from dpfl.audit.canaries import Canaries
-from dpfl.contracts.protocols import ClippingRule
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.training.steps import Batches, Ledger, PrivateSteps, cross_entropy, tell_noise
@@ -81,7 +80,7 @@ class Trainer:
     public: Public
     states: Any
     ledger: Ledger
-    weighting: Callable[[Client], float]
+    weighting: Callable[[int], float]
     holders: dict[int, PrivateSteps] = field(default_factory=dict, init=False)
 
     def run_round(self, participants: list[int]) -> tuple[Round, dict[str, Any]] | None:
@@ -102,9 +101,10 @@ class Trainer:
             self.flat.set(server)
             optimizer = self.states.begin(number)
             noise.append(self.ledger.noise_multiplier(number))
-            bounds += [rule.clip_norm for rule in self._moving(number)[:1]]
+            rules = self._steps_of(number).mechanism.clippings
+            bounds += [rule.clip_norm for rule in rules if rule.state()][:1]
             examples += sum(self._steps(client, optimizer, paid, noise[-1]))
-            weight = self.weighting(client)
+            weight = self.weighting(len(client.examples))
             total.add_(self.flat.flat.data, alpha=weight)
             self.states.end(number, optimizer, weight)
             rates += _rates(optimizer)
@@ -130,13 +130,9 @@ class Trainer:
     def steps_since_reset(self) -> int:
         """Return the most steps that any client's optimizer has taken since its state was reset."""
         taken = self.steps_taken
-        return max(
-            (
-                min(taken[c], self.clients(c).steps_per_round) if self.states.forgets else taken[c]
-                for c in taken
-            ),
-            default=0,
-        )
+        if self.states.forgets:
+            taken = {c: min(n, self.clients(c).steps_per_round) for c, n in taken.items()}
+        return max(taken.values(), default=0)
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside weights and optimizers."""
@@ -156,10 +152,6 @@ class Trainer:
         if client not in self.holders:
             self.holders[client] = self.holder(client)
         return self.holders[client]
-
-    def _moving(self, client: int) -> list[ClippingRule]:
-        """Return a client's clipping rules whose bounds move."""
-        return [rule for rule in self._steps_of(client).mechanism.clippings if rule.state()]
 
     def _steps(
         self, client: Client, optimizer: torch.optim.Optimizer, steps: int, noise: float

@@ -1,16 +1,56 @@
 """One run as a job: what it reads, and the files that say how it went."""
 
+import hashlib
+import json
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpfl.base.files import remove
+from dpfl.base import files
 from dpfl.runs import finished, tuned
-from dpfl.training.inputs import Inputs
 
 CHECKPOINT = "checkpoint"
 """The folder, in that of a run, which it continues from."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Paths of the arrays, of the client of every example and of the noise; the sources' digest.
+
+    There is no calibration for a non-private run.
+    """
+
+    data: Path
+    assignment: Path
+    calibration: Path | None
+    sources: str
+
+    def fingerprint(self, settings: dict) -> str:
+        """Digest all that a run's bits depend on: settings, input files, our source, torch."""
+        parts = [
+            json.dumps(settings, sort_keys=True),
+            self.sources,
+            *self.digests().values(),
+            version("torch"),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests of the files that are read, by what they are."""
+        read = {"data": self.data, "assignment": self.assignment, "calibration": self.calibration}
+        return {
+            name: _digest(path, path.stat().st_mtime_ns)
+            for name, path in read.items()
+            if path is not None
+        }
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:
+    """Digest a file, once for all runs of a process that read it unchanged."""
+    return files.digest(path)
 
 
 @dataclass(frozen=True)
@@ -66,10 +106,10 @@ class Job:
 
     def discard_checkpoint(self) -> None:
         """Remove what a finished run has no more use for: a secure run's secret lies in it."""
-        remove(self.folder / CHECKPOINT)
+        files.remove(self.folder / CHECKPOINT)
 
 
-def of(described: dict[str, Any], results: Path) -> Job:
+def planned(described: dict[str, Any], results: Path) -> Job:
     """Return the job of a run as the workflow describes it, with its tuned values, if any."""
     settings = tuned.filled(described["settings"], results / "tunings")
     data, assignment = Path(described["data"]), Path(described["assignment"])

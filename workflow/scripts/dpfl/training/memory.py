@@ -1,7 +1,6 @@
 """Keeps freed memory in the process, so that every training step reuses the pages of the last."""
 
 import ctypes
-import sys
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # mallopt(3)
 GROW_BY = 2**26  # bytes
@@ -13,9 +12,7 @@ def keep_freed_memory() -> None:
     By default it returns large blocks at once, and the next step pays for fresh, zeroed pages:
     on a virtual machine that is up to half of a step's time. Does nothing on other systems.
     """
-    if sys.platform != "linux":
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl and other systems have none
     if mallopt:
         mallopt(M_TRIM_THRESHOLD, -1)
         mallopt(M_TOP_PAD, GROW_BY)

@@ -3,12 +3,16 @@
 import csv
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from dpfl.base.files import atomic
 from dpfl.runs import finished
-from dpfl.training import lock, run, summary
+from dpfl.training import run, summary
 from dpfl.training.job import Job
 
 COLUMNS = ("s", "cpu_time", "max_rss", "ended")
@@ -20,9 +24,7 @@ def train(job: Job, report: Callable[[str], None]) -> None:
     Waits while another process trains it: one whose Snakemake was killed goes on to its end.
     """
     job.folder.mkdir(parents=True, exist_ok=True)
-    with lock.held(
-        job.folder / ".lock", lambda: report("another process trains this run: waiting")
-    ):
+    with alone(job.folder / ".lock", report):
         if job.settle():
             return
         began = time.perf_counter()
@@ -36,6 +38,22 @@ def train(job: Job, report: Callable[[str], None]) -> None:
         )
         job.discard_checkpoint()
         _write_benchmark(job, time.perf_counter() - began)
+
+
+@contextmanager
+def alone(path: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of a run, which ends with the process that holds it."""
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        report("another process trains this run: waiting")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # whoever waits for the removed file locks a new one
+        lock.release()
 
 
 def _write_benchmark(job: Job, seconds: float) -> None:

@@ -21,8 +21,6 @@ from dpfl.base.files import read_json, write_json
 from dpfl.runs import sources
 from dpfl.training.job import Job
 
-Child = BaseProcess
-
 
 def train(jobs: list[Job], at_once: int) -> dict[str, str]:
     """Train what is not finished of some runs; return the failed ones, each with a line of why."""
@@ -51,11 +49,14 @@ def _import_once(jobs: list[Job]) -> None:
 def _failures(jobs: list[Job], at_once: int) -> Iterator[tuple[str, str]]:
     """Train the runs; yield those that fail, with a line of why."""
     todo, running = list(reversed(jobs)), {}
+    children = multiprocessing.get_context("fork")
     with _ended(running):
         while todo or running:
             while todo and len(running) < at_once:
                 job = todo.pop()
-                running[_started(job)] = job
+                child = children.Process(target=_child, args=(job,), daemon=True)
+                child.start()
+                running[child] = job
             wait([child.sentinel for child in running])
             for child in [child for child in running if not child.is_alive()]:
                 job = running.pop(child)
@@ -63,14 +64,8 @@ def _failures(jobs: list[Job], at_once: int) -> Iterator[tuple[str, str]]:
                     yield job.run, _why(job, child.exitcode)
 
 
-def _started(job: Job) -> Child:
-    child = multiprocessing.get_context("fork").Process(target=_child, args=(job,), daemon=True)
-    child.start()
-    return child
-
-
 @contextmanager
-def _ended(running: dict[Child, Job]) -> Iterator[None]:
+def _ended(running: dict[BaseProcess, Job]) -> Iterator[None]:
     """End the children with their parent, also where a scheduler asks it to end."""
     before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:

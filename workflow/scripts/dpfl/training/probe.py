@@ -6,6 +6,7 @@ on it.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,13 +16,12 @@ from torch import Tensor
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.draws import streams
 from dpfl.draws.noise import Normal, none
 from dpfl.gradients.step import Public, Step
 from dpfl.training.steps import Sources
 
-OnNobody = Callable[[Any, Normal, int], None]
+OnNobody = Callable[[Any, Normal, int], Tensor]
 """Takes a step, or a round, of a mechanism, with this noise and number, without any examples."""
 
 CALLS = 4
@@ -101,36 +101,14 @@ def example_step(
     sources: Sources,
 ) -> OnNobody:
     """Return what takes a step of a mechanism on a batch without examples, `nobody` its shapes."""
-
-    def release(mechanism: Mechanism, normal: Normal, number: int) -> None:
-        mechanism.estimate(
-            Step(
-                model=model,
-                loss_fn=loss_fn,
-                inputs=nobody[0],
-                targets=nobody[1],
-                noise_multiplier=noise_multiplier,
-                expected_batch=expected,
-                normal=normal,
-                public=public,
-                public_rng=partial(streams.rng, *sources.batch_key, "probe"),
-                number=number,
-            )
-        )
-
-    return release
+    rng = partial(streams.rng, *sources.batch_key, "probe")
+    step = Step(model, loss_fn, *nobody, noise_multiplier, expected, none, public, rng)
+    return lambda mechanism, normal, number: mechanism.estimate(
+        replace(step, normal=normal, number=number)
+    )
 
 
 def client_round(like: Tensor, noise_multiplier: float, expected: float) -> OnNobody:
     """Return what takes a round of a mechanism that no client was sampled for."""
-
-    def release(mechanism: ClientMechanism, normal: Normal, number: int) -> None:
-        mechanism.aggregate(
-            iter(()),
-            like=like,
-            noise_multiplier=noise_multiplier,
-            expected_clients=expected,
-            normal=normal,
-        )
-
-    return release
+    cohort = {"like": like, "noise_multiplier": noise_multiplier, "expected_clients": expected}
+    return lambda mechanism, normal, _: mechanism.aggregate(iter(()), **cohort, normal=normal)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,20 @@ from dpfl.training.federated import Round
 from dpfl.training.trainers import Examples
 
 BATCH = 1000
-
-
-@dataclass(frozen=True)
-class Score:
-    """Fraction of examples classified correctly, and mean cross-entropy in nats."""
-
-    accuracy: float
-    loss: float
+NONE = (None, None)  # the scores on no examples
 
 
 @torch.no_grad()
-def score(model: torch.nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> Score:
-    """Evaluate a model on inputs [N, ...] and integer targets [N]."""
+def score(
+    model: torch.nn.Module, inputs: torch.Tensor, targets: torch.Tensor
+) -> tuple[float, float]:
+    """Return accuracy and mean cross-entropy, in nats, on inputs [N, ...] and targets [N]."""
     correct, loss = 0, 0.0
     for x, y in zip(inputs.split(BATCH), targets.split(BATCH), strict=True):
         outputs = model(channels_last(x))
         correct += int((outputs.argmax(1) == y).sum())
         loss += float(functional.cross_entropy(outputs, y, reduction="sum"))
-    return Score(correct / len(targets), loss / len(targets))
+    return correct / len(targets), loss / len(targets)
 
 
 class Record:
@@ -48,18 +42,12 @@ class Record:
     ) -> None:
         """Append a round, after which so much is spent and everyone has taken so many steps."""
         before = self.metrics[-1] if self.metrics else {"steps": 0, "examples": 0}
-        train, test, held_out = self._scores()
         self.metrics.append(
             {
                 "round": len(self.metrics),
                 "steps": before["steps"] + outcome.steps,
                 "examples": before["examples"] + outcome.examples,
-                "train_accuracy": train.accuracy,
-                "train_loss": train.loss,
-                "test_accuracy": test.accuracy,
-                "test_loss": test.loss,
-                "validation_accuracy": held_out.accuracy if held_out else None,
-                "validation_loss": held_out.loss if held_out else None,
+                **self._scores(),
                 "epsilon_spent": epsilon_spent,
                 "noise_multiplier": outcome.noise_multiplier or None,
                 "clip_norm": outcome.clip_norm,
@@ -69,14 +57,19 @@ class Record:
             step = max(steps_taken.values())
             self.rates.append({"round": len(self.metrics) - 1, "step": step, **outcome.rates})
 
-    def _scores(self) -> tuple[Score, Score, Score | None]:
+    def _scores(self) -> dict[str, float | None]:
         """Score a fixed, evenly spread part of the training set, the test set, the held-out set."""
         d, held_out = self.given.dataset, self.given.validation
-        return (
-            score(self.model, *d.of_training(self.given.seen)),
-            score(self.model, d.test_inputs, d.test_targets),
-            score(self.model, *d.of_training(held_out)) if len(held_out) else None,
-        )
+        found = {
+            "train": score(self.model, *d.of_training(self.given.seen)),
+            "test": score(self.model, d.test_inputs, d.test_targets),
+            "validation": score(self.model, *d.of_training(held_out)) if len(held_out) else NONE,
+        }
+        return {
+            f"{part}_{measure}": value
+            for part, own in found.items()
+            for measure, value in zip(("accuracy", "loss"), own, strict=True)
+        }
 
     def shown(self) -> dict[str, Any]:
         """Return what whoever watches reads of a checkpoint."""

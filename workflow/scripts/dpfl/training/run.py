@@ -11,16 +11,14 @@ import numpy as np
 import torch
 
 from dpfl import mechanisms
-from dpfl.audit.terms import NOT_AUDITED, Terms
+from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.clients import participation
 from dpfl.draws import streams
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import setup, trainers
-from dpfl.training.accounts import accounts
 from dpfl.training.checkpoint import Checkpoints
 from dpfl.training.federated import Round
-from dpfl.training.inputs import Inputs
-from dpfl.training.job import CHECKPOINT
+from dpfl.training.job import CHECKPOINT, Inputs
 from dpfl.training.record import Record
 
 
@@ -49,7 +47,7 @@ class _Run:
     def __init__(self, settings: dict, inputs: Inputs, folder: Path, report: Callable):
         self.settings, self.report = settings, report
         examples = setup.examples(settings, inputs)
-        self.ledger, records = accounts(settings, inputs)
+        self.ledger, records = setup.accounts(settings, inputs)
         self.checkpoints = Checkpoints(folder / CHECKPOINT, inputs.fingerprint(settings))
         self.resumed = self.checkpoints.load(report)
         self.secret = self.resumed[0]["secret"] if self.resumed else secrets.token_hex(32)
@@ -118,8 +116,7 @@ class _Run:
     def _result(self) -> Result:
         """Collect the result; optimizer steps are counted since the state was last reset."""
         optimizer = self.parts.build_optimizer()
-        group = optimizer.param_groups[0]
-        hyperparameters = {k: v for k, v in group.items() if k != "params"}
+        hyperparameters = {k: v for k, v in optimizer.param_groups[0].items() if k != "params"}
         scale = optimizer.noise_scale() if hasattr(optimizer, "noise_scale") else None
         return Result(
             self.record.metrics,

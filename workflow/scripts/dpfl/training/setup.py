@@ -1,14 +1,15 @@
-"""What a run trains with, of its settings: examples, sources of secrets, model, optimizer."""
+"""What a run trains with, of its settings: examples, accounts, secrets, model, optimizer."""
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 
 from dpfl import data, models, plugins, statistics
 from dpfl.base.errors import UserError
-from dpfl.base.files import read_array
+from dpfl.base.files import read_array, read_json
 from dpfl.clients.assignment import clients_of, public_of, validation_of
 from dpfl.contracts.affine import Affine
 from dpfl.draws import streams
@@ -16,9 +17,14 @@ from dpfl.draws.noise import SOURCES
 from dpfl.gradients.example_wise import require_example_wise
 from dpfl.gradients.flat import FlatModel
 from dpfl.models.parts.standardised import Standardised
-from dpfl.training.inputs import Inputs
-from dpfl.training.statistics import Releases, measured
-from dpfl.training.steps import Ledger, Sources
+from dpfl.privacy import calibration_settings
+from dpfl.privacy.filter import Filter
+from dpfl.privacy.ledger import Ledger
+from dpfl.statistics.parts.releases import Releases, measured
+from dpfl.training import steps
+from dpfl.training.federated import Unlimited
+from dpfl.training.job import Inputs
+from dpfl.training.steps import Sources
 from dpfl.training.trainers import Examples, Parts
 
 Records = dict[int | str, dict]
@@ -37,7 +43,38 @@ def examples(settings: dict, inputs: Inputs) -> Examples:
     )
 
 
-def parts(settings: dict, given: Examples, ledger: Ledger, records: Records, secret: str) -> Parts:
+def accounts(settings: dict, inputs: Inputs) -> tuple[steps.Ledger, Records]:
+    """Return the ledger, and the calibration of everyone who adds noise (none at "inf").
+
+    UserError for a finite epsilon without a calibration, or with one of another budget, unit,
+    batch or number of steps, or of other clients.
+    """
+    if inputs.calibration is None:
+        if settings["epsilon"] != "inf":
+            raise UserError(f"epsilon = {settings['epsilon']}, but there is no calibration")
+        return Unlimited(), {}
+    content = read_json(inputs.calibration)
+    _require_calibrated_for(settings, content, inputs)
+    filtered = any("filter" in record for record in content["clients"])
+    ledger = Filter(content) if filtered else Ledger(content)
+    return ledger, {record["client"]: record for record in content["clients"]}
+
+
+def _require_calibrated_for(settings: dict, content: dict, inputs: Inputs) -> None:
+    """Raise UserError, naming the first difference, for a calibration of anything else."""
+    wanted, found = calibration_settings.of_run(settings), content.get("settings", {})
+    differ = (key for key in wanted if wanted[key] != found.get(key))
+    if (key := next(differ, None)) is not None:
+        raise UserError(f"{key} = {wanted[key]}, but the calibration is for {found.get(key)}")
+    held = list(map(len, clients_of(read_array(inputs.assignment))))
+    planned = [record["examples"] for record in content["clients"]]
+    if None not in planned and planned != held:
+        raise UserError(f"clients hold {held} examples, but the calibration is for {planned}")
+
+
+def parts(
+    settings: dict, given: Examples, ledger: steps.Ledger, records: Records, secret: str
+) -> Parts:
     """Build what a trainer is built from; statistics, if the method asks for some, are released.
 
     UserError for a model that does not fit the data set, or mixes the examples of a batch.
@@ -62,7 +99,7 @@ def _sources(settings: dict, secret: str) -> Sources:
 
 
 def _standardised(
-    settings: dict, given: Examples, ledger: Ledger, records: Records, sources: Sources
+    settings: dict, given: Examples, ledger: steps.Ledger, records: Records, sources: Sources
 ) -> Affine | None:
     """Release the statistics of all clients that take part, if the method asks for some."""
     if "statistics" not in settings:
@@ -73,7 +110,9 @@ def _standardised(
         for number, held in enumerate(given.members)
         if not records or records[number]["rounds"]
     }
-    released = Releases(given.dataset.train_inputs, members, planned, ledger, sources)
+    draws = partial(sources.draws, *sources.noise_key)
+    inputs = given.dataset.train_inputs
+    released = Releases(inputs, members, planned, ledger.charge_release, draws)
     return measured(settings["statistics"], released)
 
 

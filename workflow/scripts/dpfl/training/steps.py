@@ -155,8 +155,7 @@ class PrivateSteps:
         self.ledger.charge(self.holder, 1, noise_multiplier)
         batch_key = (*self.sources.batch_key, self.holder, self.taken)
         noise_key = (*self.sources.noise_key, self.holder, self.taken)
-        draws = self.sources.draws(*batch_key)
-        chosen = poisson(draws, len(examples), sample_rate, self.canaries)
+        chosen = poisson(self.sources.draws(*batch_key), len(examples), sample_rate, self.canaries)
         inputs, targets = examples[torch.from_numpy(chosen)]
         step = Step(
             model=model,

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import torch
 from safetensors.torch import save
 
 from dpfl import mechanisms, plugins
@@ -16,7 +17,7 @@ from dpfl.adaptive import binding_bounds
 from dpfl.base import machine
 from dpfl.base.files import atomic, read_json, write_json
 from dpfl.contracts.release import Unproven
-from dpfl.training.inputs import Inputs
+from dpfl.training.job import Inputs
 from dpfl.training.run import Result
 
 RATE_COLUMNS = ("round", "step", "low", "high", "q05", "q25", "q50", "q75", "q95")
@@ -38,7 +39,8 @@ def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Pat
     The model says what certifies it; metrics have no noise, so that nothing does.
     """
     summary = _summary(name, settings, inputs, result)
-    certificate = _certificate(summary)
+    certified = summary["eps_certified"] is not None
+    certificate = summary["accountant"] or "none" if certified else "not certified"
     _write_csv(folder / "metrics.csv", list(result.metrics[0]), result.metrics)
     _write_csv(folder / "rates.csv", [*RATE_COLUMNS, *CLIPPED], result.rates)
     with atomic(folder / "model.safetensors") as temporary:
@@ -47,12 +49,6 @@ def write(name: str, settings: dict, inputs: Inputs, result: Result, folder: Pat
         about = json.dumps({"model": settings["model"], "certificate": certificate})
         temporary.write_bytes(save(tensors, metadata={"run": about}))
     write_json(folder / "summary.json", summary)
-
-
-def _certificate(summary: dict[str, Any]) -> str:
-    """Return who certifies a run's epsilon, or that nobody does."""
-    certified = summary["eps_certified"]
-    return summary["accountant"] or "none" if certified is not None else "not certified"
 
 
 def _write_csv(path: Path, columns: list[str], rows: list[dict]) -> None:
@@ -76,7 +72,9 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         "epsilon_spent": last["epsilon_spent"] if settings["epsilon"] != "inf" else "inf",
         "diverged": any(_finite(row["train_loss"]) is None for row in result.metrics),
         **_privacy(settings, inputs),
-        **_audit(result),
+        "eps_audit_lb": result.audit["epsilon"],
+        "audit_status": result.audit["status"],
+        "audit": result.audit,
         "noise": settings["noise"],
         "belief": _belief(settings, result, inputs),
         "sources": inputs.sources,
@@ -114,12 +112,6 @@ def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
     """Return why the mechanism, with its clipping rule, has no proof; [] if it has one."""
     released = mechanisms.released(settings, noise_multiplier)
     return list(released.reasons) if isinstance(released, Unproven) else []
-
-
-def _audit(result: Result) -> dict[str, Any]:
-    """Return what the run's canaries found, its lower bound on top."""
-    audit = result.audit
-    return {"eps_audit_lb": audit["epsilon"], "audit_status": audit["status"], "audit": audit}
 
 
 def _belief(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any] | None:
@@ -177,8 +169,6 @@ def _versions() -> dict[str, str]:
 
 
 def _hardware(device: str) -> dict[str, Any]:
-    import torch
-
     return {
         **machine.described(),
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",

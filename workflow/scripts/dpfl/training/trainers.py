@@ -14,18 +14,14 @@ from dpfl.clients import participation
 from dpfl.clients.assignment import Members
 from dpfl.contracts.schedule import SERVER
 from dpfl.data import Dataset
+from dpfl.federations.states import STATES
+from dpfl.federations.work import WEIGHTINGS, LocalWork
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
 from dpfl.training.holders import Holders
-from dpfl.training.states import STATES
 from dpfl.training.steps import Ledger, PrivateSteps, Sources
-
-WEIGHTINGS: dict[str, Callable[[Client], float]] = {
-    "examples": lambda client: float(len(client.examples)),
-    "uniform": lambda client: 1.0,
-}
 
 
 @dataclass(frozen=True)
@@ -89,6 +85,11 @@ class Parts:
         """Return the inputs and targets of some training examples."""
         return self.given.dataset.of_training(members)
 
+    @property
+    def public(self) -> Public:
+        """Return the public examples."""
+        return Public(*self.examples(self.given.public))
+
     def held_by(self, client: int) -> Held:
         """Return the examples of a client."""
         return Held(self.given.dataset, torch.from_numpy(self.given.members[client]))
@@ -105,15 +106,9 @@ def build(parts: Parts) -> Any:
 
 
 def _probed_step(parts: Parts, z: float) -> probe.OnNobody:
-    return probe.example_step(
-        parts.flat.model,
-        federated.loss_fn,
-        parts.examples(torch.empty(0, dtype=torch.long)),
-        z,
-        parts.settings["federation"]["batch_size"],
-        Public(*parts.examples(parts.given.public)),
-        parts.sources,
-    )
+    nobody = parts.examples(torch.empty(0, dtype=torch.long))
+    given = (z, parts.settings["federation"]["batch_size"], parts.public, parts.sources)
+    return probe.example_step(parts.flat.model, federated.loss_fn, nobody, *given)
 
 
 def _probed_round(parts: Parts, z: float) -> probe.OnNobody:
@@ -139,7 +134,7 @@ def _example_level(parts: Parts) -> federated.Trainer:
         flat=parts.flat,
         clients=client,
         holder=holder,
-        public=Public(*parts.examples(parts.given.public)),
+        public=parts.public,
         states=STATES[federation["state"]](parts.build_optimizer),
         ledger=parts.ledger,
         weighting=WEIGHTINGS[federation["weighting"]],
@@ -169,7 +164,7 @@ def _client_level(parts: Parts) -> client_level.Trainer:
         clients=parts.held_by,
         population=population,
         sample_rate=cohort / population,
-        work=client_level.LocalWork(**work),
+        work=LocalWork(**work),
         mechanism=parts.holders.watched(canaries),
         build_optimizer=parts.build_optimizer,
         ledger=parts.ledger,

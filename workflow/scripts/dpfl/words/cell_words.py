@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpfl.words.numerals import known, number, rounded_down, rounded_up
+from dpfl.words.vocabulary import REFUTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +111,7 @@ def audited(row: Mapping[str, Any]) -> str:
 
 def privacy(row: "pd.Series") -> str:
     """Return the verdict on a claimed epsilon, with its reasons where it is refuted."""
-    reasons = row["privacy_reasons"] if "refuted" in row["privacy"] else ""
+    reasons = row["privacy_reasons"] if row["privacy"] in REFUTED else ""
     return f"{row['privacy']}: {reasons}" if reasons else row["privacy"]
 
 

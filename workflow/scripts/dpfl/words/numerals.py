@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Container, Mapping
+from numbers import Real
 from typing import Any
 
 from dpfl.words.vocabulary import NOT_RUN
@@ -18,6 +19,14 @@ def known(value: object) -> bool:
 def number(value: float, form: str = "{:.3g}") -> str:
     """Format a number; infinity as its sign."""
     return "∞" if math.isinf(value) else form.format(value)
+
+
+def text(value: object, form: str = "{:g}") -> str:
+    """Return a value of a table as a text: a number in this form, nothing for what is not known."""
+    if not known(value):
+        return ""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return number(float(value), form) if is_number else str(value)
 
 
 def counted(count: float, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of verdicts, each written here alone; `tables.verdicts` has those on privacy."""
+"""The words of verdicts, each written here alone; `seeds.verdicts` has those on privacy."""
 
 MATCHES, DIFFERS = "matches", "differs"
 REPLICATED, SMALL = "replicated", "replicated, small"
@@ -8,6 +8,8 @@ GAINS, LOSES, NO_DIFFERENCE, MIXED = "gains", "loses", "no difference", "mixed"
 INCONCLUSIVE, TOO_FEW = "inconclusive", "too few seeds"
 DEMONSTRATION, UNFINISHED, NOT_RUN = "demonstration", "unfinished", "not run"
 NOT_JUDGED = "not judged"
+REFUTED = ("certificate refuted", "refuted")
+"""Verdicts on a claimed epsilon that an audit, or a check of noise or sampling, contradicts."""
 
 HOLDS = (REPLICATED, SMALL, MATCHES, WINS)
 FAILS = (NOT_REPLICATED, REVERSED, DIFFERS, DOES_NOT_WIN)

@@ -1,20 +1,39 @@
-"""The cells of a study as figures show them: mean and interval of what trained, seeds, printed."""
+"""The cells of a study as figures show them: what trained, its seeds, and what is printed.
+
+A run fails if its loss was not finite, if it ended at chance level, or far under the cell's median
+(`seeds.outcomes`). It is counted at the edge of the frame, and is a part of no mean. One interval
+of three seeds can be wider than all accuracies there are: the frame cuts intervals, and means far
+below all others stand at its edge.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from dpfl.figures import families
+from dpfl.figures import families, keys, style
+from dpfl.figures.kinds import _study
+from dpfl.figures.looks import Look
 from dpfl.seeds import outcomes
 from dpfl.words import cell_words, forms
+from dpfl.words.numerals import known
 
-LISTS = ("seeds", "printed", "rerun")
-"""Columns that hold several numbers."""
+FAILED = f"runs that failed (not finite, at chance or {outcomes.FAR:g} points under their cell)"
+FAR = 4.0
+"""So many times the distance of the quartiles (at least a point) below the lower one, a mean leaves
+the frame."""
+PLACES = 0.7
+"""Share of the distance between two ticks over which marks are spread."""
+ASIDE = 0.3
+"""Share of a mark's place by which its seeds stand beside it."""
 
 
-def of(study: dict, runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def measured(study: dict, runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return a row per cell: some columns of its runs, and what they reached, in percent.
 
     `mean`, `low`, `high` and `seeds` are those of the runs that trained, `mean` is nan without any;
@@ -22,63 +41,121 @@ def of(study: dict, runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     `runs` are those of `results.frame`; cells without a run have no row.
     """
     groups = runs.groupby("cell", sort=False)
-    rows = [{key: own[key].iloc[0] for key in keys} | _one(study, own) for _, own in groups]
+    rows = [{key: own[key].iloc[0] for key in columns} | _one(study, own) for _, own in groups]
     return pd.DataFrame(rows)
 
 
 def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
     found, index = outcomes.of(own), int(own["cell"].iloc[0])
     numbers = study["cells"][index].get("published", [])
-    measured = found.accuracy
     return {
         "cell": index,
         "n": found.n,
         "trained": found.trained,
         "mean": found.mean if found.trained else np.nan,
-        "low": measured.low,
-        "high": measured.high,
+        "low": found.accuracy.low,
+        "high": found.accuracy.high,
         "certified": bool(own["certified"].all()),
         "seeds": tuple(outcomes.of_trained(own)["accuracy"]),
-        "printed": _values(number for number in numbers if not number.get("by")),
-        "rerun": _values(number for number in numbers if number.get("by")),
+        "printed": tuple(dict.fromkeys(n["value"] for n in numbers if not n.get("by"))),
+        "rerun": tuple(dict.fromkeys(n["value"] for n in numbers if n.get("by"))),
     }
 
 
-def _values(numbers: Iterable[dict]) -> tuple[float, ...]:
-    return tuple(dict.fromkeys(number["value"] for number in numbers))
+def places(count: int) -> tuple[np.ndarray, float]:
+    """Return where so many marks stand beside their tick, and how far aside their seeds."""
+    width = PLACES / max(count, 1)
+    return width * (np.arange(count) + 0.5 - count / 2), ASIDE * width
 
 
-def written(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells as a file holds them: several numbers of one column as a text."""
-    lists = {
-        name: [" ".join(f"{value:.10g}" for value in values) for values in cells[name]]
-        for name in LISTS
-    }
-    return cells.drop(columns="cell").assign(**lists)
+@dataclass(frozen=True)
+class Frame:
+    """Whether accuracy is the horizontal axis, where the frame begins, how far aside seeds are."""
+
+    across: bool = False
+    floor: float = -np.inf
+    aside: float = 0.0
 
 
-def means_and_printed(cells: pd.DataFrame) -> pd.Series:
-    """Return all means and printed numbers, which the axis of a figure must show."""
+def draw(ax: Axes, cell: pd.Series, at: float, look: Look, label: str, frame: Frame) -> None:
+    """Draw a cell at a place of the other axis: mean, interval, seeds, and printed numbers.
+
+    A mean below the frame is only named at its edge.
+    """
+
+    def put(values: Sequence[float], place: float, label: str, **keywords: Any) -> None:
+        if len(values):
+            ends = (values, [place] * len(values))
+            ax.plot(*(ends if frame.across else ends[::-1]), label=label, **keywords)
+
+    seeds = cell["seeds"] if len(cell["seeds"]) > 1 else ()
+    put(seeds, at + frame.aside, "_seeds", color=look.colour, **keys.DOT)
+    put(cell.get("printed", ()), at, "_printed", **look.printed())
+    put(cell.get("rerun", ()), at, "_printed", **look.printed(rerun=True))
+    if cell["mean"] >= frame.floor:
+        put([cell["mean"]], at, label, **look.mark(cell["certified"]) | {"zorder": 4})
+        bar = ax.hlines if frame.across else ax.vlines
+        if known(cell["low"]):
+            bar(at, cell["low"], cell["high"], color=look.colour, linewidth=1.6)
+    _edge(ax, cell, at, look, frame)
+
+
+def _edge(ax: Axes, cell: pd.Series, at: float, look: Look, frame: Frame) -> None:
+    """Write at the low edge how many runs failed, and a mean that lies below the frame."""
+    lost = cell["n"] - cell.get("trained", cell["n"])
+    said = [f"{lost:g}/{cell['n']:g} failed"] * bool(lost)
+    said += [f"← {cell['mean']:.1f}"] * bool(cell["mean"] < frame.floor)
+    if frame.across:
+        place = {"xy": (0.01, at), "xycoords": ("axes fraction", "data"), "va": "center"}
+    else:
+        place = {"xy": (at, 0.012), "xycoords": ("data", "axes fraction"), "va": "bottom"}
+        place |= {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right", "rotation": 90}
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    ink = {"fontsize": style.SMALL, "color": look.colour, "bbox": ground, "zorder": 5}
+    if said:
+        ax.annotate(", ".join(said), **place, **ink)
+
+
+def floor(means: pd.Series) -> float:
+    """Return the mean below which the others could not be told apart any more."""
+    lower, upper = means.dropna().quantile([0.25, 0.75])
+    return lower - FAR * max(upper - lower, 1.0)
+
+
+def limits(cells: pd.DataFrame, drawn: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of the axis, in percent, within what is drawn: where most numbers are."""
     printed = [value for name in ("printed", "rerun") for own in cells[name] for value in own]
-    return pd.Series([*cells["mean"].dropna(), *printed], dtype=float)
+    shown = pd.Series([*cells["mean"].dropna(), *printed], dtype=float)
+    if shown.empty:
+        return 0.0, 100.0
+    bottom, top = shown[shown >= floor(shown)].min(), shown.max()
+    room = max(2, 0.3 * (top - bottom))  # an interval of two seeds can be wider than all the rest
+    return max(drawn[0], bottom - room), min(drawn[1], top + room, 101)
 
 
-def diamonds(cell: pd.Series) -> Iterator[tuple[float, bool]]:
-    """Yield the numbers that are printed of a cell, each with whether another paper reran it."""
-    for name in ("printed", "rerun"):
-        yield from ((value, name == "rerun") for value in cell[name])
+def note(
+    figure: Figure, study: dict, cells: pd.DataFrame, named: Iterable[Artist] = (), beside: str = ""
+) -> None:
+    """Say below a figure what the study is, and what the marks of its cells mean."""
+    private = cells[np.isfinite(cells["epsilon"])]
+    numbers = list(_numbers(study, cells))
+    papers = dict.fromkeys(number["by"] for _, number in numbers if number.get("by"))
+    handles = [
+        *named,
+        *keys.proof(private["certified"]),
+        *keys.seeds(cells["n"]),
+        *keys.printed(cells["printed"].map(bool).any(), papers),
+    ]
+    bars = "; bars: 95 % intervals" * bool(cells["low"].notna().any())
+    failed = f"; {FAILED} are in no mean" * bool((cells["trained"] < cells["n"]).any())
+    text = f"{_study.about(study)}{beside} Marks: means over seeds{bars}{failed}."
+    style.note(figure, text + _shared(numbers), handles)
 
 
-def reran(study: dict, cells: pd.DataFrame) -> list[str]:
-    """Return the other papers that printed numbers of a study's cells come from."""
-    found = [number.get("by") for _, number in _numbers(study, cells)]
-    return [*dict.fromkeys(filter(None, found))]
-
-
-def shared(study: dict, cells: pd.DataFrame) -> str:
+def _shared(numbers: Iterable[tuple[str, dict]]) -> str:
     """Say beside which methods a printed number stands; nothing of one beside one method."""
     beside: dict[tuple[int, str], dict[str, None]] = {}
-    for method, number in _numbers(study, cells):
+    for method, number in numbers:
         beside.setdefault((number["line"], number["row"]), {})[families.title(method)] = None
     several = {(row, tuple(own)): None for (_, row), own in beside.items() if len(own) > 1}
     return "".join(
@@ -93,8 +170,7 @@ def _numbers(study: dict, cells: pd.DataFrame) -> Iterator[tuple[str, dict]]:
         yield from ((own["method"], number) for number in own.get("published", []))
 
 
-def told(cell: pd.Series) -> str:
-    """Return what a cell reached in words, such as `97.1 ± 0.2 (n=5)`."""
-    return cell_words.mean_and_interval(
-        {"accuracy_mean": cell["mean"], "ci_high": cell["high"], **cell[["n", "trained"]]}
-    )
+def words(cell: pd.Series) -> str:
+    """Return what a cell reached in words, such as `SGD 97.1 ± 0.2 (n=5)`."""
+    reached = {"accuracy_mean": cell["mean"], "ci_high": cell["high"]}
+    return f"{cell['series']} {cell_words.mean_and_interval(reached | dict(cell))}"

@@ -3,35 +3,27 @@
 Otherwise the last rounds of a mean over seeds would be those of the seeds that lasted longest.
 """
 
+from pathlib import Path
+
 import pandas as pd
 
+from dpfl.seeds import outcomes
+from dpfl.tables import results
 
-def carried(metrics: pd.DataFrame, line: list[str], columns: list[str]) -> pd.DataFrame:
-    """Return every run of a line with all rounds that any of them took, `columns` kept since.
+RUN = ["cell", "run"]
 
-    `metrics` has a row per run and round, with `cell`, `run`, `round` and the keys of a line.
+
+def of_trained(
+    study: dict, runs_dir: Path, runs: pd.DataFrame, line: list[str], kept: str
+) -> pd.DataFrame:
+    """Return every run that trained with all rounds that any run of its line took.
+
+    The column `kept` has its last value since, the others have none. `runs` are those of
+    `results.frame`, with a column `series`, which stands in the result.
     """
-    groups = metrics.groupby(line, sort=False, dropna=False)
-    return (
-        pd.concat([_filled(own, [*line, *columns]) for _, own in groups])
-        if len(metrics)
-        else metrics
-    )
-
-
-def _filled(own: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    last = own["round"].max()
-    return pd.concat(
-        [_to(run, last, columns) for _, run in own.groupby(["cell", "run"], sort=False)]
-    )
-
-
-def _to(run: pd.DataFrame, last: int, columns: list[str]) -> pd.DataFrame:
-    """Repeat the last row of a run up to a round, without the columns that are not kept."""
-    end = run.loc[run["round"].idxmax()]
-    rounds = range(end["round"] + 1, last + 1)
-    if not rounds:
-        return run
-    more = pd.DataFrame([end.to_dict() | {"round": number} for number in rounds])
-    gone = run.select_dtypes("float").columns.difference(columns)
-    return pd.concat([run, more.assign(**dict.fromkeys(gone, float("nan")))])
+    trained = outcomes.of_trained(runs)[[*RUN, "series"]]
+    metrics = results.trajectories(study, runs_dir, "metrics").merge(trained, on=RUN)
+    rounds = metrics[[*line, "round"]].drop_duplicates()
+    every = metrics[[*line, *RUN]].drop_duplicates().merge(rounds, on=line)
+    filled = every.merge(metrics, on=[*line, *RUN, "round"], how="left")
+    return filled.assign(**{kept: filled.groupby(RUN)[kept].ffill()})

@@ -10,125 +10,184 @@ prints. Hollow: one of the sides has no proof of its epsilon.
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.text import Annotation
 
-from dpfl.figures import drawn, keys, looks, style
-from dpfl.figures.kinds import _context, _pairs
+from dpfl.base import files
+from dpfl.figures import datasets, drawn, findings, keys, looks, style
+from dpfl.figures.kinds import _cells, _study
+from dpfl.seeds import pairing
 from dpfl.tables import results
-from dpfl.words import forms
+from dpfl.words import cell_words, forms, numerals
+from dpfl.words.vocabulary import DEMONSTRATION
 
 READS_STUDY = ("results/claims/{paper}/claims.csv",)
+KINDS = ("ordering", "controls")
+"""The kinds of claim whose verdict is one on paired differences."""
+WHOLE = "overall"
 ROW = 0.27
 """Height of a row, inches."""
-ASIDE = 0.28
-"""Rows by which the pairs of seeds stand below their mean."""
+FRAME = _cells.Frame(across=True, aside=0.28)
+"""Pairs of seeds stand below their mean, by a part of a row."""
 BAND = "0.88"
 HEAD = 105
 """Letters of a head."""
 BOTH = {True: "both have a proof of ε", False: "one has no proof of ε"}
+ENDS = {"difference_low": "low", "difference_high": "high"}
+JUDGED = ["claim", "epsilon", "verdict", "difference", *ENDS, "n", "failed", "p_holm"]
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the judged claims of a study's paper, and the runs of the study."""
-    runs = results.frame(study, runs_dir)
     path = Path(runs_dir).parent / "claims" / study["paper"] / "claims.csv"
-    rows = _pairs.of(study, runs, path)
+    rows = _compared(study, results.frame(study, runs_dir), files.read_table(path))
     if rows.empty:
         return drawn.nothing(f"{study['title']}: no claim orders two of its cells")
-    return of_rows(study, rows)
-
-
-def of_rows(study: dict, rows: pd.DataFrame) -> drawn.Drawn:
-    """Draw rows of `_pairs.of`."""
-    groups = list(rows.groupby("claim", sort=False))
-    lines = len(rows) + len(groups)
-    figure, axes = style.canvas(panel=(8.4, 1.9 + ROW * lines))
+    claims = [own for _, own in rows.groupby("claim", sort=False)]
+    figure, axes = style.canvas(panel=(8.4, 1.9 + ROW * (len(rows) + len(claims))))
     ax, y, ticks = axes[0, 0], 0, {}
-    _band(ax, study["margin"])
-    for _, own in groups:
-        _head(ax, _pairs.title(own), y)
+    ax.axvspan(
+        -study["margin"] / 2, study["margin"] / 2, color=BAND, lw=0, zorder=0, label="_margin"
+    )
+    ax.axvline(0, color="0.35", linewidth=1, zorder=1, label="_zero")
+    for own in claims:
+        _head(ax, _title(own), y)
         for number, (_, row) in enumerate(own.iterrows(), start=y + 1):
             _row(ax, row, number)
-            ticks[number] = _name(row)
+            ticks[number] = style.literal(_name(row))
         y += 1 + len(own)
-    _axis(ax, ticks)
+    ax.set_yticks(list(ticks), ticks.values(), fontsize=style.SMALL + 0.5)
+    ax.set(ylim=(y - 0.4, -0.6), xlabel="points of accuracy, paired by seed")
+    ax.grid(visible=False, axis="y")
+    ax.margins(x=0.08)
     _explain(figure, study, rows)
-    data = _pairs.written(rows)
-    return drawn.told(figure, data, _pairs.finding(rows), _pairs.shows(study, rows))
+    data = rows.drop(columns=["number", "opponent"])
+    return drawn.titled(figure, data, _finding(rows), _shows(study, claims))
 
 
-def _head(ax: Axes, text: str, y: int) -> None:
-    """Write what a claim is on over its rows, across the figure: it may be long, the rest short."""
-    head = ax.annotate(
-        style.literal(textwrap.shorten(text, HEAD, placeholder=" …")),
-        (0.01, y),
-        xycoords=("figure fraction", "data"),
-        va="center",
-        fontsize=style.SMALL + 0.5,
-        fontweight="bold",
-        annotation_clip=False,
-    )
-    head.set_in_layout(False)
+def _compared(study: dict, runs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per claim, opponent and epsilon of a study, with what `_cells.draw` asks for.
+
+    `better` and `worse` are what the sides are called, `printed` is the difference of the numbers
+    that the paper prints for them. Claims on the same pairs with the same verdict are one.
+    """
+    own = judged[(judged["study"] == study["name"].split("/")[1]) & judged["kind"].isin(KINDS)]
+    own = own[(own["part"] != WHOLE) & own["epsilon"].notna() & own["runs"].notna()]
+    cells = [_sides(study, own_runs.split()) for own_runs in own["runs"]]
+    pairs = zip(own[JUDGED].rename(columns=ENDS).to_dict("records"), cells, strict=True)
+    rows = [row | _sides_of(study, runs, sides, row["epsilon"]) for row, sides in pairs if sides]
+    same = ["better", "worse", "epsilon", "verdict"]
+    return pd.DataFrame(rows).drop_duplicates(same, ignore_index=True) if rows else pd.DataFrame()
+
+
+def _sides(study: dict, runs: list[str]) -> list[int]:
+    """Return the cells of the first and of the last run, the better one's first, if these are two.
+
+    Of cells that are the same runs it is the first.
+    """
+    cells = {run: i for i, c in reversed([*enumerate(study["cells"])]) for run in c["runs"]}
+    found = [cells[run] for run in (runs[0], runs[-1]) if run in cells]
+    return found if len(set(found)) == 2 else []
+
+
+def _sides_of(study: dict, runs: pd.DataFrame, sides: list[int], epsilon: float) -> dict[str, Any]:
+    """Return what two cells are called, and what their runs and the paper say of them."""
+    cells, titles = [study["cells"][i] for i in sides], _study.titles(study)
+    both = [runs[runs["cell"] == i] for i in sides]
+    alike = cells[0]["method"] == cells[1]["method"]
+    named = [_study.tick(study, i) if alike else titles[i] for i in sides]
+    refuted = [cell_words.marks(certified=True, refuted=own["refuted"].any()) for own in both]
+    prints = [
+        {number["value"] for number in cell.get("published", []) if not number.get("by")}
+        for cell in cells
+    ]
+    alone = [len(values) for values in prints] == [1, 1]
+    return {
+        "better": named[0] + refuted[0],
+        "worse": named[1] + refuted[1],
+        "opponent": cells[1]["method"],
+        "number": sides[1],
+        "certified": bool(all(own["certified"].all() for own in both)),
+        "seeds": tuple(pairing.differences(*both, [epsilon])),
+        "printed": (prints[0].pop() - prints[1].pop(),) if alone else (),
+    }
+
+
+def _title(own: pd.DataFrame) -> str:
+    """Return what the rows of a claim are on: whose win it is, and over whom."""
+    return f"{own['better'].iloc[0]} against {forms.listed(own['worse'].unique())}"
 
 
 def _name(row: pd.Series) -> str:
     return f"{row['worse']}, {style.epsilon_text(row['epsilon'])}"
 
 
-def _band(ax: Axes, margin: float) -> None:
-    ax.axvspan(-margin / 2, margin / 2, color=BAND, linewidth=0, zorder=0, label="_margin")
-    ax.axvline(0, color="0.35", linewidth=1, zorder=1, label="_zero")
+def _head(ax: Axes, text: str, y: int) -> None:
+    """Write what a claim is on over its rows, across the figure: it may be long, the rest short."""
+    short = style.literal(textwrap.shorten(text, HEAD, placeholder=" …"))
+    bold = {"fontsize": style.SMALL + 0.5, "fontweight": "bold"}
+    _write(ax, short, (0.01, y), "figure fraction", **bold).set_in_layout(False)
 
 
 def _row(ax: Axes, row: pd.Series, y: int) -> None:
-    """Draw one difference, in the look of the opponent."""
+    """Draw one difference, in the look of the opponent, with its verdict."""
     look = looks.of_method(row["opponent"]) or looks.look(row["number"])
-    if len(row["seeds"]) > 1:
-        dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
-        ax.plot(row["seeds"], [y + ASIDE] * len(row["seeds"]), **dots)
-    if row["n"]:
-        label = f"_{row['claim']}, {_name(row)}"
-        ax.plot([row["difference"]], [y], label=label, zorder=4, **look.mark(row["certified"]))
-    if not np.isnan(row["low"]):
-        ax.plot([row["low"], row["high"]], [y, y], color=look.colour, linewidth=1.6, label="_bar")
-    if not np.isnan(row["printed"]):
-        ax.plot([row["printed"]], [y], label="_printed", **look.printed())
-    ax.annotate(
-        f"{row['verdict']}, n = {row['n']:g}",
-        (1.015, y),
-        xycoords=("axes fraction", "data"),
-        va="center",
-        fontsize=style.SMALL,
-        color=style.INK,
-        annotation_clip=False,
-    )
+    cell = row.rename({"difference": "mean"})
+    _cells.draw(ax, cell, y, look, f"_{row['claim']}, {_name(row)}", FRAME)
+    small = {"fontsize": style.SMALL, "color": style.INK}
+    _write(ax, f"{row['verdict']}, n = {row['n']:g}", (1.015, y), "axes fraction", **small)
 
 
-def _axis(ax: Axes, ticks: dict[int, str]) -> None:
-    """Name the rows, and keep the frame to what is drawn."""
-    names = [style.literal(text) for text in ticks.values()]
-    ax.set_yticks(list(ticks), names, fontsize=style.SMALL + 0.5)
-    ax.set_ylim(max(ticks) + 0.6, -0.6)
-    ax.grid(visible=False, axis="y")
-    ax.set_xlabel("points of accuracy, paired by seed")
-    ax.margins(x=0.08)
+def _write(ax: Axes, text: str, at: tuple[float, float], across: str, **look: Any) -> Annotation:
+    place = {"xycoords": (across, "data"), "va": "center", "annotation_clip": False}
+    return ax.annotate(text, at, **place, **look)
 
 
 def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
     handles = [
         Patch(color=BAND, label=f"half the margin of {forms.points(study['margin'])}"),
-        *keys.proof(rows["certified"], line=False, words=BOTH),
-        *keys.seeds([len(seeds) for seeds in rows["seeds"]]),
-        *keys.printed(rows["printed"].notna().any()),
+        *keys.proof(rows["certified"], BOTH),
+        *keys.seeds(rows["seeds"].map(len)),
+        *keys.printed(rows["printed"].map(bool).any()),
     ]
-    failed = " Runs that failed are in no pair." if rows["failed"].any() else ""
-    text = (
-        f"{_context.about(study)} Right of zero the first is better; bars: the intervals that "
-        f"the verdicts rest on.{failed}"
+    failed = " Runs that failed are in no pair." * bool(rows["failed"].any())
+    bars = "Right of zero the first is better; bars: the intervals that the verdicts rest on."
+    style.note(figure, f"{_study.about(study)} {bars}{failed}", handles)
+
+
+def _finding(rows: pd.DataFrame) -> str:
+    """Tell how many of the comparisons have which verdict, the commonest first.
+
+    Claims that compare one pair among others may judge it differently.
+    """
+    shown = rows["verdict"].replace(DEMONSTRATION, "only shown, not judged").value_counts()
+    told = ", ".join(f"{count} {word}" for word, count in shown.items())
+    pairs = len(rows.drop_duplicates(["better", "worse", "epsilon"]))
+    several = f"{len(rows)} verdicts on " * (pairs != len(rows))
+    said = f"Of {several}{numerals.counted(pairs, 'paired comparison')}: {told}"
+    if rows["difference"].isna().all():
+        return said
+    worst = rows.loc[rows["difference"].idxmin()]
+    return (
+        f"{said}; worst off is {worst['better']} against {worst['worse']} "
+        f"{style.at(worst['epsilon'])}, {findings.points(worst['difference'])}, n = {worst['n']:g}"
     )
-    style.note(figure, text, handles)
+
+
+def _shows(study: dict, claims: list[pd.DataFrame]) -> str:
+    """Return every difference with its interval and verdict, claim by claim."""
+
+    def told(row: pd.Series) -> str:
+        words = filter(None, (numerals.difference(row, "", "n"), row["verdict"]))
+        return f"against {row['worse']} {style.at(row['epsilon'])}: {', '.join(words)}"
+
+    parts = [
+        f"{_title(own)}: {'; '.join(told(row) for _, row in own.iterrows())}" for own in claims
+    ]
+    name = datasets.title(study["dataset"])
+    return f"Paired differences in points of accuracy on {name}. {'. '.join(parts)}"

@@ -13,8 +13,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from dpfl.figures import datasets, drawn, families, looks, style
-from dpfl.figures.kinds import _context
+from dpfl.figures.kinds import _study
 from dpfl.tables import attacks, rendering, results
+from dpfl.words import columns
+from dpfl.words.numerals import counted
 
 READS_STUDY = ("results/membership/{study}.safetensors",)
 TABLE = True
@@ -27,11 +29,12 @@ GUESSING = "0.55"
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the scored examples of a study's runs."""
     grid = np.unique([*np.geomspace(LOWEST, 1, 161), *attacks.RATES.values()])
-    found = attacks.measured(study, runs_dir, grid)
-    if found.empty:
+    table = attacks.measured(study, runs_dir, grid)
+    if table.empty:
         return drawn.nothing(f"{study['title']}: too few runs trained to attack one by the others")
-    table = style.named(_titled(found))
-    table = table.assign(series=style.series_of(table))
+    titles = [" = ".join(map(families.title, own)) for own in table["labels"]]
+    series = style.names(table, titles, unproven=True)
+    table = table.assign(series=series, area=table["auc"].map(np.mean))
     epsilons = sorted(table["epsilon"].unique())
     lines = list(table.groupby(["method", "variant"], sort=False))
     figure, axes = style.canvas(len(lines), len(epsilons), panel=(4.9, 5.4))
@@ -44,54 +47,32 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
                 continue
             _panel(ax, own, grid, known)
             ax.set_title(f"{own['series'].iloc[0]}\n{style.epsilon_text(epsilon)}", loc="left")
-    style.note(
-        figure,
-        f"{_context.about(study)} Membership inference attacks: mean over targets "
-        f"({style.seeds_text(table['targets'])}), band between quartiles. Grey: guessing."
-        + _failed(study, runs_dir),
-    )
-    data = attacks.summary(study, runs_dir)
-    return drawn.told(figure, data, _finding(table), _shows(study, table))
-
-
-def _titled(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with titles of methods for their names, of all that are the same runs."""
-    labels = [" = ".join(map(families.title, label.split(" = "))) for label in table["label"]]
-    return table.assign(label=labels)
-
-
-def _failed(study: dict, runs_dir: Path) -> str:
-    """Return a sentence on runs that failed, if there are any."""
-    lost = int((~results.frame(study, runs_dir)["trained"]).sum())
-    runs = f"{lost} run{'s' * (lost > 1)} that failed"
-    return f" {runs}: neither target nor reference." if lost else ""
-
-
-def _finding(table: pd.DataFrame) -> str:
-    """Tell which attack of which cell finds most: its area under the curve."""
-    areas = [area.mean() for area in table["auc"]]
-    most = table.iloc[int(np.argmax(areas))]
-    return (
+    style.note(figure, _note(study, table, int((~results.frame(study, runs_dir)["trained"]).sum())))
+    most = table.loc[table["area"].idxmax()]
+    finding = (
         f"Of all membership inference attacks, {most['attack']} finds most, in {most['series']} "
-        f"{style.at(most['epsilon'])}: area {max(areas):.3f}, where guessing has 0.5"
+        f"{style.at(most['epsilon'])}: area {most['area']:.3f}, where guessing has 0.5"
     )
-
-
-def _shows(study: dict, table: pd.DataFrame) -> str:
-    told = [
-        f"{row['series']}, {style.epsilon_text(row['epsilon'])}, {row['attack']}: "
-        f"{row['auc'].mean():.3f}"
-        for _, row in table.iterrows()
-    ]
-    return (
+    told = style.by_epsilon(table, lambda r: f"{r['series']}, {r['attack']} {r['area']:.3f}")
+    shows = (
         "True against false positive rate of membership inference attacks on "
-        f"{datasets.of(study)}. Area under the curve: {'; '.join(told)}"
+        f"{datasets.title(study['dataset'])}. Area under the curve: {told}"
     )
+    return drawn.titled(figure, attacks.summary(study, runs_dir), finding, shows)
 
 
 def tabulate(study: dict, runs_dir: Path, stem: Path) -> None:
     """Write the numbers beside the figure as stem.csv, stem.md and stem.tex."""
-    rendering.write(stem, attacks.summary(study, runs_dir), attacks.COLUMNS)
+    shown = columns.shown("attacks", results.settings(study))
+    rendering.write(stem, attacks.summary(study, runs_dir), shown)
+
+
+def _note(study: dict, table: pd.DataFrame, lost: int) -> str:
+    failed = f" {counted(lost, 'run')} that failed: neither target nor reference." * bool(lost)
+    return (
+        f"{_study.about(study)} Membership inference attacks: mean over targets "
+        f"({style.seeds_text(table['targets'])}), band between quartiles. Grey: guessing.{failed}"
+    )
 
 
 def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, known: dict[str, looks.Look]) -> None:
@@ -104,19 +85,14 @@ def _panel(ax: Axes, own: pd.DataFrame, grid: np.ndarray, known: dict[str, looks
         ax.fill_between(grid, *quartiles, color=line["color"], alpha=0.12, linewidth=0)
     ax.set(xscale="log", yscale="log", xlim=(LOWEST, 1), ylim=(LOWEST, 1), aspect="equal")
     ax.set(xlabel="false positive rate", ylabel="true positive rate")
-    ax.legend(
-        title=f"{'attack':<20} {'AUC':>5} {'TPR@0.1%':>8} {'TPR@1%':>7}",
-        title_fontproperties={"family": "monospace", "size": "small"},
-        prop={"family": "monospace", "size": "small"},
-        alignment="right",
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.22),
-        frameon=False,
-    )
+    font = {"family": "monospace", "size": "small"}
+    head = f"{'attack':<20} {'AUC':>5} {'TPR@0.1%':>8} {'TPR@1%':>7}"
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "alignment": "right"}
+    ax.legend(title=head, title_fontproperties=font, prop=font, frameon=False, **place)
 
 
 def _label(row: pd.Series, grid: np.ndarray) -> str:
     """Return an attack's line of the table: its AUC, and its true positive rates."""
     at = [row["tpr"][:, np.searchsorted(grid, rate)].mean() for rate in attacks.RATES.values()]
     rates = ["–" if np.isnan(rate) else f"{rate:.2%}" for rate in at]
-    return f"{row['attack']:<20} {row['auc'].mean():5.3f} {rates[0]:>8} {rates[1]:>7}"
+    return f"{row['attack']:<20} {row['area']:5.3f} {rates[0]:>8} {rates[1]:>7}"

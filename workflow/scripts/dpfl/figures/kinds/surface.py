@@ -1,4 +1,4 @@
-"""Mean test accuracy over two numbers that a study varies.
+"""Test accuracy over two numbers, such as clip norm and noise multiplier, or rate and clip norm.
 
 A square marks runs that the budget ended early, with the rounds that were taken and planned; a
 cross counts runs that failed, which are in no mean. Colours begin at the tenth percentile of the
@@ -9,24 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.ticker import NullLocator
 
-from dpfl.figures import drawn, style
-from dpfl.figures.kinds import _surface_words
-from dpfl.seeds import outcomes
+from dpfl.figures import datasets, drawn, style
+from dpfl.figures.kinds import _cells, _study
 from dpfl.tables import results
 
 NUMBERS = 2
 HEAT = "YlGnBu"
-DARK = 0.6  # of the colour scale: beyond it, text is white
 WIDTH = 7.2  # of the smallest figure, inches: that of its title
 LOWEST = 0.1
 """The quantile of the cells at which colours begin."""
 LEAST_SPAN = 1.0
 """Points that the scale of colours spans at least."""
+MARKS = {"■": "rounds that the budget paid for, of those planned", "×": "runs that failed"}
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -35,26 +34,55 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     if len(keys) != 2:
         found = " and ".join(keys) or "none"
         return drawn.nothing(f"{study['title']}: a surface needs two numbers, varied is {found}")
-    cells = _cells(study, runs_dir, keys)
+    cells = _measured(study, runs_dir, keys)
     epsilons, names = sorted(cells["epsilon"].unique()), list(dict.fromkeys(cells["series"]))
-    shape = [cells[key].nunique() for key in keys]
-    width = max(1.4 + 1.05 * shape[0], WIDTH / len(names))
-    panel = (width, 2.2 + 0.75 * shape[1])
-    figure, axes = style.canvas(len(epsilons), len(names), panel=panel, sharex=True, sharey=True)
+    across, down = (cells[key].nunique() for key in keys)
+    panel = (max(1.4 + 1.05 * across, WIDTH / len(names)), 2.2 + 0.75 * down)
+    figure, axes = style.canvas(len(epsilons), len(names), panel=panel)
     norm = _norm(cells["accuracy"])
     for row, epsilon in zip(axes, epsilons, strict=True):
         for ax, name in zip(row, names, strict=True):
-            own = cells[(cells["epsilon"] == epsilon) & (cells["series"] == name)]
-            mesh = _panel(ax, own, keys, norm)
+            _panel(ax, cells[(cells["epsilon"] == epsilon) & (cells["series"] == name)], keys, norm)
             title = " · ".join([name] * (len(names) > 1) + [style.epsilon_text(epsilon)])
             ax.set_title(title, loc="left")
-    style.finish(axes, axes.size, *(key.replace("_", " ") for key in keys))
-    ending = "min" if (cells["accuracy"] < norm.vmin).any() else "neither"
-    figure.colorbar(mesh, ax=axes, label="test accuracy, %", pad=0.02, extend=ending)
-    style.note(figure, _surface_words.note(study, cells, norm.vmin))
+    below = bool((cells["accuracy"] < norm.vmin).any())
+    bar = {"label": "test accuracy, %", "pad": 0.02, "extend": "min" if below else "neither"}
+    figure.colorbar(ScalarMappable(norm, HEAT), ax=axes, **bar)
+    used = [f"{mark} {words}" for mark, words in MARKS.items() if mark in "".join(cells["note"])]
+    told = f" {'; '.join(used)}." * bool(used)
+    lowest = f" Colours begin at {norm.vmin:.1f} %." * below
+    style.note(figure, f"{_study.about(study)} {style.seeds_text(cells['n'])}.{told}{lowest}")
     data = cells.drop(columns="note")
-    finding = _surface_words.finding(cells, keys)
-    return drawn.told(figure, data, finding, _surface_words.shows(study, cells, keys))
+    return drawn.titled(figure, data, _finding(cells, keys), _shows(study, cells, keys))
+
+
+def _measured(study: dict, runs_dir: Path, keys: list[str]) -> pd.DataFrame:
+    """Return a row per cell: its numbers, mean accuracy, nan without any, and rounds."""
+    runs = results.frame(study, runs_dir)
+    variants = [study["cells"][cell]["variant"] for cell in runs["cell"]]
+    others = [{k: v for k, v in variant.items() if k not in keys} for variant in variants]
+    series = style.names(runs.assign(variant=[*map(results.variant_text, others)]))
+    numbers = {key: [variant[key] for variant in variants] for key in keys}
+    runs = runs.assign(series=series, **numbers)
+    cells = _cells.measured(study, runs, [*keys, "series", "epsilon"])
+    summaries: dict[int, list[dict]] = {}
+    for index, summary in results.summaries(study, runs_dir):
+        summaries.setdefault(index, []).append(summary)
+    notes = [_note(cell, summaries[cell["cell"]]) for _, cell in cells.iterrows()]
+    cells = cells.rename(columns={"mean": "accuracy"}).assign(note=notes)
+    return cells[[*keys, "series", "epsilon", "note", "accuracy", "n", "trained"]]
+
+
+def _note(cell: pd.Series, summaries: list[dict]) -> str:
+    """Say which runs of a cell failed, and how far those came that the budget ended early."""
+    planned = summaries[0]["settings"]["federation"]["rounds"]
+    # Kept runs of older folders do not say how many they took.
+    ended = [s.get("rounds", planned) for s in summaries if not s["diverged"]]
+    taken = sorted({rounds for rounds in ended if rounds < planned})
+    span = "–".join(str(rounds) for rounds in dict.fromkeys([*taken[:1], *taken[-1:]]))
+    lost = cell["n"] - cell["trained"]
+    lines = [f"■ {span}/{planned}"] * bool(taken) + [f"× {lost}/{cell['n']} failed"] * bool(lost)
+    return "\n".join(lines)
 
 
 def _norm(accuracies: pd.Series) -> Normalize:
@@ -64,82 +92,45 @@ def _norm(accuracies: pd.Series) -> Normalize:
     return Normalize(min(low, high - LEAST_SPAN), high, clip=True)
 
 
-def _cells(study: dict, runs_dir: Path, keys: list[str]) -> pd.DataFrame:
-    """Return a row per cell: its numbers, mean accuracy and rounds."""
-    runs = results.frame(study, runs_dir)
-    summaries: dict[int, list[dict]] = {}
-    for index, summary in results.summaries(study, runs_dir):
-        summaries.setdefault(index, []).append(summary)
-    rows = []
-    for index, cell in enumerate(study["cells"]):
-        label = style.label_of(cell, runs)
-        others = {key: value for key, value in cell["variant"].items() if key not in keys}
-        rows.append(
-            {key: cell["variant"][key] for key in keys}
-            | {
-                "series": ", ".join(filter(None, (label, results.variant_text(others)))),
-                "epsilon": results.number(cell["epsilon"]),
-                "note": _note(summaries[index], runs[runs["cell"] == index]),
-            }
-            | _reached(runs[runs["cell"] == index])
-        )
-    return pd.DataFrame(rows)
+def _panel(ax: Axes, own: pd.DataFrame, keys: list[str], norm: Normalize) -> None:
+    """Draw the cells of one line and budget, each with what it reached."""
+    reached = own["accuracy"].map("{:.1f}\n".format).where(own["accuracy"].notna(), "")
+    table = own.assign(text=(reached + own["note"]).str.strip()).pivot(
+        index=keys[1], columns=keys[0]
+    )
+    numbers, texts = table["accuracy"].astype(float), table["text"].fillna("")
+    ink = {"fontsize": style.SMALL + 0.5, "fontweight": "bold"}
+    look = {"cmap": HEAT, "norm": norm, "cbar": False, "annot_kws": ink}
+    sns.heatmap(numbers, annot=texts, fmt="", ax=ax, **look)
+    for (y, x), text in np.ndenumerate(texts.where(numbers.isna(), "")):
+        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", **ink)
+    ax.set_xticks(ax.get_xticks(), [f"{value:g}" for value in numbers.columns], rotation=0)
+    ax.set_yticks(ax.get_yticks(), [f"{value:g}" for value in numbers.index], rotation=0)
+    ax.set(**{f"{side}label": key.replace("_", " ") for side, key in zip("xy", keys, strict=True)})
+    ax.invert_yaxis()
 
 
-def _reached(own: pd.DataFrame) -> dict[str, float]:
-    """Return the mean over the runs of a cell that trained, nan without any, and their number."""
-    found = outcomes.of(own)
-    accuracy = found.mean if found.trained else np.nan
-    return {"accuracy": accuracy, "n": found.n, "trained": found.trained}
+def _finding(cells: pd.DataFrame, keys: list[str]) -> str:
+    """Tell where accuracy is highest at the largest epsilon, and what the worst cell has."""
+    own = cells[cells["epsilon"] == cells["epsilon"].max()].dropna(subset=["accuracy"])
+    if own.empty:
+        return "No run trained"
+    best, worst = own.loc[own["accuracy"].idxmax()], own["accuracy"].min()
+    at = " and ".join(f"{key.replace('_', ' ')} {best[key]:g}" for key in keys)
+    n, trained = best["n"], best["trained"]
+    seeds = f"n = {n:g}" if trained == n else f"{trained:g} of {n:g} trained"
+    return (
+        f"Accuracy is highest at {at}: {best['accuracy']:.1f} % {style.at(best['epsilon'])}, "
+        f"{seeds}; the worst cell that trained has {worst:.1f} %"
+    )
 
 
-def _note(summaries: list[dict], own: pd.DataFrame) -> str:
-    """Say which runs of a cell failed, and how far those came that the budget ended early."""
-    planned = summaries[0]["settings"]["federation"]["rounds"]
-    # Kept runs of older folders do not say how many they took.
-    ended = [s.get("rounds", planned) for s in summaries if not s["diverged"]]
-    taken = [rounds for rounds in ended if rounds < planned]
-    lines = []
-    if taken:
-        span = "–".join(map(str, dict.fromkeys((min(taken), max(taken)))))
-        lines.append(f"■ {span}/{planned}")
-    lost = len(own) - len(outcomes.of_trained(own))
-    return "\n".join(lines + [f"× {lost} of {len(own)} failed"] * bool(lost))
+def _shows(study: dict, cells: pd.DataFrame, keys: list[str]) -> str:
+    """Return the accuracy of every cell."""
 
+    def told(cell: pd.Series) -> str:
+        reached = f"{cell['accuracy']:.1f}" if cell["trained"] else "failed"
+        return f"{', '.join(f'{key} {cell[key]:g}' for key in keys)} {reached}"
 
-def _panel(ax: Axes, own: pd.DataFrame, keys: list[str], norm: Normalize) -> QuadMesh:
-    x, y = (np.sort(own[key].unique()).astype(float) for key in keys)
-    table = own.pivot(index=keys[1], columns=keys[0], values="accuracy")
-    mesh = ax.pcolormesh(_edges(x), _edges(y), table.to_numpy(dtype=float), cmap=HEAT, norm=norm)
-    ax.set(xscale="log", yscale="log")
-    ax.set_xticks(x, [f"{value:g}" for value in x])
-    ax.set_yticks(y, [f"{value:g}" for value in y])
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_minor_locator(NullLocator())
-    ax.grid(visible=False)
-    for _, cell in own.iterrows():
-        _number(ax, cell, (cell[keys[0]], cell[keys[1]]), mesh, norm)
-    return mesh
-
-
-def _number(
-    ax: Axes, cell: pd.Series, at: tuple[float, float], mesh: QuadMesh, norm: Normalize
-) -> None:
-    """Write what a cell reached, on a ground of its own colour."""
-    none = np.isnan(cell["accuracy"])
-    ink = "white" if not none and norm(cell["accuracy"]) > DARK else "black"
-    shade = "white" if none else mesh.to_rgba(cell["accuracy"])
-    text = {"ha": "center", "color": ink, "textcoords": "offset points", "zorder": 4}
-    text["bbox"] = {"facecolor": shade, "edgecolor": "none", "pad": 1.2}
-    shown = "" if none else f"{cell['accuracy']:.1f}"
-    ax.annotate(shown, at, (0, 1), va="bottom", weight="bold", **text)
-    ax.annotate(cell["note"], at, (0, -2), va="top", fontsize=style.SMALL, **text)
-
-
-def _edges(values: np.ndarray) -> np.ndarray:
-    """Return the borders of cells around these values: half-way between them in the logarithm."""
-    if len(values) == 1:  # all others are left out
-        return values[0] * np.array([0.5, 2.0])
-    logs = np.log(values)
-    middle = (logs[1:] + logs[:-1]) / 2
-    return np.exp([2 * logs[0] - middle[0], *middle, 2 * logs[-1] - middle[-1]])
+    axes, name = " and ".join(keys).replace("_", " "), datasets.title(study["dataset"])
+    return f"Mean test accuracy in percent on {name} over {axes}. {style.by_epsilon(cells, told)}"

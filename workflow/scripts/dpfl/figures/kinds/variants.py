@@ -11,16 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpfl.figures import datasets, drawn, families, findings, keys, looks, style
-from dpfl.figures.kinds import _cells, _context, _facets, _failures, _frame
+from dpfl.figures.kinds import _cells, _study
 from dpfl.tables import results
 
-DODGE = 0.7
-ASIDE = 0.3
-"""Share of a mark's place by which the seeds stand below it."""
 LETTER = 0.085  # width in inches of a letter of a tick's name
 LINE = 0.17
 """Height of one mark's line, inches."""
@@ -29,148 +27,81 @@ LINE = 0.17
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the runs of a study; a column per epsilon, a row per facet."""
     runs = results.frame(study, runs_dir)
-    runs = runs.assign(series=_series(study, runs), facet=_facets.of(study, runs))
-    cells = _cells.of(study, runs, ["method", "series", "variant", "epsilon", "facet"])
-    cells = cells.assign(tick=[_facets.tick(study, cell) for cell in cells["cell"]])
+    runs = runs.assign(
+        facet=[_study.facet(study, cell) for cell in runs["cell"]],
+        tick=[_study.tick(study, cell) for cell in runs["cell"]],
+    )
+    runs = runs.assign(series=_series(runs))
+    cells = _cells.measured(
+        study, runs, ["method", "series", "variant", "epsilon", "facet", "tick"]
+    )
     known = _looks(study, cells)
+    floor = _cells.floor(cells["mean"])
     figure, axes = _canvas(cells)
-    for row, (_, facet) in zip(axes, cells.groupby("facet", sort=False), strict=True):
+    for row, (facet, own) in zip(axes, cells.groupby("facet", sort=False), strict=True):
         for ax, epsilon in zip(row, sorted(cells["epsilon"].unique()), strict=True):
-            own = facet[facet["epsilon"] == epsilon]
-            _panel(ax, own, _ticks(facet), _frame.floor(cells["mean"]), known)
-            ax.set_title(_title(facet, own, epsilon), loc="left")
-    _limit(axes, cells)
-    for ax in axes[-1]:
-        ax.set_xlabel("test accuracy, %")
-    _explain(figure, study, cells, known)
+            here = own[own["epsilon"] == epsilon]
+            _panel(ax, here, own["tick"].unique(), floor, known)
+            counts = style.seeds_text(here["n"]) if len(here) else ""
+            parts = (families.title(facet), style.epsilon_text(epsilon), counts)
+            ax.set_title(", ".join(filter(None, parts)), loc="left")
+    shown = np.array([ax.get_xlim() for ax in axes.flat])
+    axes[0, 0].set_xlim(_cells.limits(cells, (shown.min(), shown.max())))
+    style.finish(axes, axes.size, "test accuracy, %", "")
+    fixed = f" In all of it: {told}." if (told := _study.fixed(study)) else ""
+    _cells.note(figure, study, cells, _methods(cells, known), fixed)
     finding = findings.leading(runs, study.get("focus"))
-    return drawn.told(figure, _cells.written(cells), finding, _shows(study, cells))
+    told = style.by_epsilon(cells, _cells.words)
+    shows = f"Test accuracy in percent on {datasets.title(study['dataset'])}, by variant. {told}"
+    return drawn.titled(figure, cells.drop(columns="cell"), finding, shows)
 
 
-def _series(study: dict, runs: pd.DataFrame) -> list[str]:
+def _series(runs: pd.DataFrame) -> list[str]:
     """Return what a run's cell is called: its method where there are several, and its setting."""
     methods = style.names(runs.assign(variant=""))
     several = runs["method"].nunique() > 1 or methods.nunique() > 1
-    facets = [families.title(facet) for facet in _facets.of(study, runs)]
-    ticks = [_facets.tick(study, cell) for cell in runs["cell"]]
-    parts = zip(methods if several else [""] * len(runs), facets, ticks, strict=True)
+    facets = map(families.title, runs["facet"])
+    parts = zip(methods if several else [""] * len(runs), facets, runs["tick"], strict=True)
     return [", ".join(filter(None, part)) for part in parts]
 
 
 def _canvas(cells: pd.DataFrame) -> tuple[Figure, np.ndarray]:
     """Return a figure whose rows are as high as their facets have ticks."""
-    columns, lines = cells["epsilon"].nunique(), 0.14 + LINE * cells["method"].nunique()
-    ticks = [len(_ticks(own)) for _, own in cells.groupby("facet", sort=False)]
-    below = 1.5 + 0.12 * cells["method"].nunique()
-    height = below / len(ticks) + max(0.3, lines) * sum(ticks) / len(ticks) + 0.3
-    names = LETTER * cells["tick"].str.len().max()
-    width = max(2.0, 6.6 / columns) + names / columns
-    ratios = {"height_ratios": ticks}
-    return style.canvas(
-        len(ticks), columns, panel=(width, height), sharey="row", sharex=True, gridspec_kw=ratios
-    )
-
-
-def _ticks(cells: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(cells["tick"]))
-
-
-def _title(facet: pd.DataFrame, own: pd.DataFrame, epsilon: float) -> str:
-    name = facet["facet"].iloc[0]
-    counts = f", {style.seeds_text(own['n'])}" if len(own) else ""
-    return ", ".join(filter(None, [families.title(name), style.epsilon_text(epsilon)])) + counts
+    methods, columns = cells["method"].nunique(), cells["epsilon"].nunique()
+    ticks = cells.groupby("facet", sort=False)["tick"].nunique().tolist()
+    lines = max(0.3, 0.14 + LINE * methods) * sum(ticks)
+    height = (1.5 + 0.12 * methods + lines) / len(ticks) + 0.3
+    width = max(2.0, 6.6 / columns) + LETTER * cells["tick"].str.len().max() / columns
+    shared = {"sharey": "row", "sharex": True, "height_ratios": ticks}
+    return style.canvas(len(ticks), columns, panel=(width, height), **shared)
 
 
 def _looks(study: dict, cells: pd.DataFrame) -> dict[tuple[str, str], looks.Look]:
     """Return the look of each method in each facet: the facet's own, if it has a family."""
     known = looks.of_study(study)
-    pairs = cells[["method", "facet"]].drop_duplicates().itertuples(index=False)
-    found = {(m, facet): looks.of_method(facet) or known[m] for m, facet in pairs}
-    order = list(known)
-    return dict(sorted(found.items(), key=lambda item: order.index(item[0][0])))
+    pairs = dict.fromkeys(zip(cells["method"], cells["facet"], strict=True))
+    order = sorted(pairs, key=lambda pair: list(known).index(pair[0]))
+    return {(m, facet): looks.of_method(facet) or known[m] for m, facet in order}
 
 
-def _panel(ax: Axes, cells: pd.DataFrame, ticks: list[str], floor: float, known: dict) -> None:
+def _panel(ax: Axes, cells: pd.DataFrame, ticks: np.ndarray, floor: float, known: dict) -> None:
     methods = [m for m in dict.fromkeys(m for m, _ in known) if m in set(cells["method"])]
-    offsets = DODGE * (np.arange(len(methods)) + 0.5 - len(methods) / 2) / max(len(methods), 1)
-    for method, offset in zip(methods, offsets, strict=True):
-        for _, cell in cells[cells["method"] == method].iterrows():
-            look = known[method, cell["facet"]]
-            height = ticks.index(cell["tick"]) + offset
-            _mark(ax, cell, height, floor, look, ASIDE * DODGE / len(methods))
-    ax.set_yticks(range(len(ticks)), [style.literal(tick) for tick in ticks])
+    places, aside = _cells.places(len(methods))
+    frame = _cells.Frame(across=True, floor=floor, aside=aside)
+    for _, cell in cells.iterrows():
+        method, look = cell["method"], known[cell["method"], cell["facet"]]
+        at = list(ticks).index(cell["tick"]) + places[methods.index(method)]
+        _cells.draw(ax, cell, at, look, method, frame)
+    ax.set_yticks(range(len(ticks)), map(style.literal, ticks))
     ax.set_ylim(len(ticks) - 0.5, -0.5)
-    for edge in np.arange(len(ticks) - 1) + 0.5:
-        ax.axhline(edge, color="0.85", linewidth=0.8, zorder=0)
+    style.separate(ax.axhline, len(ticks))
     ax.grid(visible=False, axis="y")
 
 
-def _mark(
-    ax: Axes, cell: pd.Series, y: float, floor: float, look: looks.Look, aside: float
-) -> None:
-    """Draw one cell: its mean or that it left the frame, interval, seeds, and what is printed."""
-    _failures.at_left(ax, y, cell, look)
-    if len(cell["seeds"]) > 1:
-        dots = {"color": look.colour, "label": "_seeds", **keys.DOT}
-        ax.plot(cell["seeds"], [y + aside] * len(cell["seeds"]), **dots)
-    for value, rerun in _cells.diamonds(cell):
-        ax.plot([value], [y], label="_printed", **look.printed(rerun))
-    if cell["mean"] < floor:
-        return _beyond(ax, cell, y, look)
-    if cell["trained"]:
-        keywords = look.mark(cell["certified"]) | {"label": cell["method"], "zorder": 4}
-        ax.plot([cell["mean"]], [y], **keywords)
-    if not np.isnan(cell["low"]):
-        ax.errorbar(cell["mean"], y, xerr=cell["high"] - cell["mean"], ecolor=look.colour)
-    return None
-
-
-def _beyond(ax: Axes, cell: pd.Series, y: float, look: looks.Look) -> None:
-    """Mark a mean that lies below the frame at its left edge."""
-    ax.annotate(
-        f"{cell['mean']:.1f}",
-        (0, y),
-        (0.16 if _failures.text(cell) else 0.09, y),
-        xycoords=("axes fraction", "data"),
-        arrowprops={"arrowstyle": "->", "color": look.colour},
-        fontsize=style.SMALL,
-        va="center",
-        color=look.colour,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-    )
-
-
-def _limit(axes: np.ndarray, cells: pd.DataFrame) -> None:
-    """Give all panels one frame."""
-    shown = np.array([ax.get_xlim() for ax in axes.flat])
-    ends = shown[:, 0].min(), shown[:, 1].max()
-    axes[0, 0].set_xlim(_frame.limits(_cells.means_and_printed(cells), ends))
-
-
-def _explain(figure: Figure, study: dict, cells: pd.DataFrame, known: dict) -> None:
+def _methods(cells: pd.DataFrame, known: dict) -> list[Artist]:
+    """Name the methods by their marks, where there are several."""
     private = cells[np.isfinite(cells["epsilon"])]
-    methods = {m: look for (m, _), look in known.items()}
     proven = private.groupby("method")["certified"].all()
-    named = [
-        keys.method(families.title(m), look, bool(proven.get(m, True)))
-        for m, look in methods.items()
-    ]
-    handles = [
-        *(named if len(named) > 1 else []),
-        *keys.proof(private["certified"], line=False),
-        *keys.seeds(cells["n"]),
-        *keys.printed(cells["printed"].map(bool).any(), _cells.reran(study, cells)),
-    ]
-    bars = "" if cells["low"].isna().all() else "; bars: 95 % intervals"
-    beside = f" In all of it: {fixed}." if (fixed := _facets.fixed(study)) else ""
-    text = f"{_context.about(study)}{beside} Marks: means over seeds{bars}{_failures.note(cells)}."
-    text += _cells.shared(study, cells)
-    style.note(figure, text, handles)
-
-
-def _shows(study: dict, cells: pd.DataFrame) -> str:
-    parts = []
-    for epsilon, own in cells.groupby("epsilon"):
-        told = [f"{c['series']} {_cells.told(c)}" for _, c in own.iterrows()]
-        parts.append(f"{style.epsilon_text(epsilon)}: {'; '.join(told)}")
-    return f"Test accuracy in percent on {datasets.of(study)}, by variant. " + ". ".join(parts)
+    own = {method: look for (method, _), look in known.items()}
+    named = [keys.method(families.title(m), own[m], bool(proven.get(m, True))) for m in own]
+    return named if len(named) > 1 else []

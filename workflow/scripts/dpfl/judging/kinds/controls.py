@@ -45,14 +45,11 @@ _WORDS = {
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
-    runs = cells.runs(claim, evidence)
-    compared = orderings.pairs(evidence, runs, claim["better"], claim["controls"])
-    sides = [side for pair in compared for side in (pair.better, pair.worse)]
-    epsilons, margin = cells.epsilons(claim, *sides), evidence.study["margin"]
-    judged = orderings.judged(orderings.Question(claim, evidence, epsilons, margin), compared)
+    compared = orderings.pairs(claim, evidence, claim["controls"])
+    judged = orderings.judged(orderings.asked(claim, evidence, compared), compared)
     told = [row | {"verdict": _WORDS.get(row["verdict"], row["verdict"])} for row in judged]
     told[0]["about"] = f"A win due to {claim['subject']}, {told[0]['about']}"
-    ran = {*runs["method"]}
+    ran = {*cells.runs(claim, evidence)["method"]}
     few = claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST
     if few and told[0]["verdict"] != DOES_NOT_WIN:
         told[0]["verdict"] = CONTROL_MISSING

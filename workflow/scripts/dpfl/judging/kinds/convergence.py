@@ -23,7 +23,6 @@ gets there may weigh as much as all others gain. Where as many seeds lose rounds
 of five save some in 1 of 32 cases.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +60,11 @@ def unit() -> str:
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
-    runs = cells.runs(claim, evidence)
-    compared = orderings.pairs(evidence, runs, claim["better"], claim["worse"])
-    epsilons = cells.epsilons(claim, *_sides(compared))
-    curves = _curves(evidence.rounds()) if len(runs) else {}
-    races = [_race(claim, pair.among(epsilons), curves) for pair in compared]
-    question = orderings.Question(
-        claim, evidence, epsilons, _MARGIN, _SAVED, least=_ROUNDING, remark=short
-    )
+    compared = orderings.pairs(claim, evidence, claim["worse"])
+    judged_by = {"margin": _MARGIN, "value": _SAVED, "least": _ROUNDING, "remark": short}
+    question = orderings.asked(claim, evidence, compared, **judged_by)
+    curves = _curves(evidence.rounds()) if len(cells.runs(claim, evidence)) else {}
+    races = [_race(claim, pair.among(question.epsilons), curves) for pair in compared]
     judged = orderings.judged(question, races)
     judged[0]["about"] += short(*races)
     return [row | {"about": f"Rounds to {_goal(claim)}, {row['about']}"} for row in judged]
@@ -76,7 +72,8 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 
 def short(*pairs: orderings.Pair) -> str:
     """Say how many runs of some pairs never get there, as the end of a name."""
-    late = [side.loc[side[_NEVER].astype(bool), ["cell", "run", _TO]] for side in _sides(pairs)]
+    sides = [side for pair in pairs for side in pair.sides]
+    late = [side.loc[side[_NEVER].astype(bool), ["cell", "run", _TO]] for side in sides]
     count = len({place for own in late for place in own.itertuples(index=False, name=None)})
     word = "gets" if count == 1 else "get"
     return f" ({count} never {word} there, counted as one round more)" if count else ""
@@ -89,10 +86,6 @@ def reached(curve: pd.Series, goal: float) -> float:
     """
     there = curve[curve >= goal - 1e-9]
     return float(there.index[0]) if len(there) else float("nan")
-
-
-def _sides(pairs: Iterable[orderings.Pair]) -> list[pd.DataFrame]:
-    return [side for pair in pairs for side in (pair.better, pair.worse)]
 
 
 def _goal(claim: dict) -> str:
@@ -111,22 +104,23 @@ def _curves(rounds: pd.DataFrame) -> dict[tuple[int, str], pd.Series]:
 
 
 def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
-    """Return a pair with the columns of a race: runs with a goal, and those that set none."""
+    """Return a pair with the columns of a race; a run without a goal takes no part in it."""
     goals = _goals(claim, pair)
-    sides = [side[_raced(side, goals)] for side in (pair.better, pair.worse)]
-    late = _late(pd.concat(sides), curves)
-    better, worse = (_timed(side, goals, curves, late) for side in sides)
-    beside, no_goal = (side[~_raced(side, goals)] for side in (pair.better, pair.worse))
-    none = {_NEVER: False, _TO: np.nan}
-    beside = beside.assign(**{_SAVED: 0.0}, **none)  # no pair: its seed has no goal
-    no_goal = no_goal.assign(**{_SAVED: np.nan}, **none)
-    return replace(pair, better=pd.concat([better, beside]), worse=pd.concat([worse, no_goal]))
+    sides = [
+        side.assign(**{_TO: [goals.get(place, np.nan) for place in _places(side)]})
+        for side in pair.sides
+    ]
+    raced = pd.concat([side[side[_TO].notna()] for side in sides])
+    ends = pd.Series([curves[name].index.max() for name in _names(raced)], dtype=int)
+    late = (ends.groupby(raced["epsilon"].to_numpy()).max() + 1).to_dict()
+    better, worse = (_timed(*own, curves, late) for own in zip(sides, (0.0, np.nan), strict=True))
+    return replace(pair, better=better, worse=worse)
 
 
 def _goals(claim: dict, pair: orderings.Pair) -> dict[tuple[int, float], float]:
     """Return the accuracy to reach by seed and epsilon, for those that have one."""
     if "accuracy" in claim:
-        both = [s for side in (pair.better, pair.worse) for s in _places(side)]
+        both = [place for side in pair.sides for place in _places(side)]
         return dict.fromkeys(both, float(claim["accuracy"]))
     worse = outcomes.of_trained(pair.worse)
     return dict(zip(_places(worse), worse["accuracy"] - claim["within"], strict=True))
@@ -136,25 +130,20 @@ def _places(side: pd.DataFrame) -> list[tuple[int, float]]:
     return list(zip(side["seed"], side["epsilon"], strict=True))
 
 
-def _raced(side: pd.DataFrame, goals: dict) -> np.ndarray:
-    return np.array([place in goals for place in _places(side)], dtype=bool)
-
-
 def _names(side: pd.DataFrame) -> list[tuple[int, str]]:
     return list(zip(side["cell"], side["run"], strict=True))
 
 
-def _late(runs: pd.DataFrame, curves: dict) -> dict[float, int]:
-    """Return one round more than runs have, by epsilon: budgets may end runs apart."""
-    rounds = pd.Series([curves[name].index.max() for name in _names(runs)], dtype=int)
-    return (rounds.groupby(runs["epsilon"].to_numpy()).max() + 1).to_dict()
+def _timed(side: pd.DataFrame, no_goal: float, curves: dict, late: dict) -> pd.DataFrame:
+    """Add the columns to runs; `late` is the round of those that never get there, by epsilon.
 
-
-def _timed(side: pd.DataFrame, goals: dict, curves: dict, late: dict) -> pd.DataFrame:
-    """Add the columns to runs; `late` is the round of those that never get there, by epsilon."""
-    to = [goals[place] for place in _places(side)]
-    found = [reached(curves[name], goal) for name, goal in zip(_names(side), to, strict=True)]
+    `no_goal` stands in the place of the round for those without a goal.
+    """
+    names, raced = _names(side), side[_TO].notna().to_numpy()
+    found = [reached(curves[name], goal) for name, goal in zip(names, side[_TO], strict=True)]
     # A run that fails may have passed the goal before it diverged.
-    never = np.isnan(np.array(found, dtype=float)) | ~side["trained"].astype(bool).to_numpy()
-    times = {_SAVED: -np.where(never, side["epsilon"].map(late), found), _NEVER: never, _TO: to}
-    return side.assign(trained=True, **times)  # a run that fails is late, and no less a part
+    trained = side["trained"].astype(bool).to_numpy()
+    never = raced & (np.isnan(np.array(found, dtype=float)) | ~trained)
+    times = np.where(raced, -np.where(never, side["epsilon"].map(late), found), no_goal)
+    # A run that fails is late, and no less a part.
+    return side.assign(**{_SAVED: times, _NEVER: never, "trained": trained | raced})

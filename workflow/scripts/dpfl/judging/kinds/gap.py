@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.judging import gains, power, printed, rows
-from dpfl.seeds import conjunction, outcomes, pairing, verdicts
-from dpfl.tables import fairness
+from dpfl.judging import gains, printed, rows
+from dpfl.seeds import fairness, outcomes, pairing, power, verdicts
 from dpfl.words.vocabulary import NOT_RUN
 
 if TYPE_CHECKING:
@@ -67,58 +66,44 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     parts = [_part(claim, evidence, gain) for gain in found]
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
-    words = [part["verdict"] for part in parts]
-    count = conjunction.counted(words, "printed gain")
-    head = rows.blank(
-        claim,
-        evidence,
-        about=f"{claim['better']} against {claim['worse']}: {count}",
-        verdict=conjunction.matching(words),
-        **rows.of_runs(*(side for gain in found for side in (gain.better, gain.worse))),
-    )
+    about = f"{claim['better']} against {claim['worse']}"
+    sides = [side for gain in found for side in gain.pair.sides]
+    head = rows.whole(claim, evidence, about, "printed gain", parts, sides)
     return [head | _extremes(parts), *parts] if parts else [head]
 
 
 def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
     """Judge one printed gain."""
-    sample = pairing.differences(gain.better, gain.worse, [gain.epsilon])
-    measured = verdicts.interval(sample)
+    sides = gain.pair.sides
     head = rows.blank(
         claim,
         evidence,
         gain.name,
-        about=gain.about,
+        about=f"{gain.pair.about}, {gain.place}",
         epsilon=gain.epsilon,
         printed=gain.printed,
         compared=gain.compared,
-        tuning=fairness.of(gain.better, gain.worse),
-        **rows.of_runs(gain.better, gain.worse),
+        tuning=fairness.between(*sides),
+        **rows.of_runs(*sides),
     )
-    if not (len(gain.better) and len(gain.worse)):
+    if not gain.pair.ran:
         return head | {"verdict": NOT_RUN, "n": 0}
-    return (
-        head
-        | printed.beside(measured, gain.printed)
-        | {
-            "verdict": verdicts.cell_verdict(measured, *_band(gain, evidence.study["margin"])),
-            "needed_n": power.needed(gain.printed, measured.sd),
-            "lucky_gain": power.lucky(outcomes.measured(gain.better).sd),
-            "weak_baseline": _weak(evidence, gain),
-        }
-    )
-
-
-def _band(gain: gains.Gain, margin: float) -> tuple[float, float]:
-    """Return the middle and half the width of what matches a printed gain."""
-    low, high = band(gain.printed, margin)
-    return (low + high) / 2, (high - low) / 2
+    measured = verdicts.interval(pairing.differences(*sides, [gain.epsilon]))
+    low, high = band(gain.printed, evidence.study["margin"])
+    judged = {
+        "verdict": verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2),
+        "needed_n": power.needed(gain.printed, measured.sd),
+        "lucky_gain": power.lucky(outcomes.measured(gain.pair.better).sd),
+        "weak_baseline": _weak(evidence, gain),
+    }
+    return head | printed.beside(measured, gain.printed) | judged
 
 
 def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
     """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
     runs = evidence.runs
     own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]
-    own = own[~own["cell"].isin(gain.better["cell"])] if len(gain.better) else own
+    own = own[~own["cell"].isin(gain.pair.better["cell"])]
     cells = outcomes.of_trained(own[own["epsilon"] == gain.epsilon]).groupby("cell")["accuracy"]
     means = cells.mean()[cells.count() >= verdicts.MIN_SEEDS]
     if np.isnan(gain.baseline) or not len(means):
@@ -127,15 +112,13 @@ def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
 
 
 def _extremes(parts: list[rows.Row]) -> rows.Row:
-    """Return what holds of all gains: the fewest seeds, the most needed, and a weak baseline."""
+    """Return what holds of all gains: the most seeds needed, and a weak baseline."""
     weak = [part["weak_baseline"] for part in parts if part["weak_baseline"] != ""]
     most = {
         key: max((part[key] for part in parts if not np.isnan(part[key])), default=np.nan)
         for key in ("needed_n", "lucky_gain")
     }
     return {
-        "n": min(part["n"] for part in parts),
-        "compared": "; ".join(dict.fromkeys(filter(None, (part["compared"] for part in parts)))),
         "tuning": fairness.least(part["tuning"] for part in parts),
         "weak_baseline": any(weak) if weak else "",
         **most,

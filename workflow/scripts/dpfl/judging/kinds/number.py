@@ -19,7 +19,6 @@ most 2.5 % of cases.
 from typing import TYPE_CHECKING, Any
 
 from dpfl.judging import printed, rows
-from dpfl.seeds import conjunction
 
 if TYPE_CHECKING:
     from dpfl.judging.evidence import Evidence
@@ -38,21 +37,11 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the whole of its numbers first."""
     found = printed.numbers(claim, evidence, claim["table"], claim["row"])
     parts = [_part(claim, evidence, number) for number in found]
-    words = [part["verdict"] for part in parts]
-    count = conjunction.counted(words, "printed number")
-    whole = rows.blank(
-        claim,
-        evidence,
-        about=f"{claim['method']}: {count}",
-        verdict=conjunction.matching(words),
-        **rows.of_runs(*(number.runs for number in found)),
-    )
+    sides = [number.runs for number in found]
+    whole = rows.whole(claim, evidence, claim["method"], "printed number", parts, sides)
     if len(parts) == 1:
-        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon", "compared")
-        whole |= {key: parts[0][key] for key in (*kept, *rows.DIFFERENCE)}
-    elif parts:
-        whole["n"] = min(part["n"] for part in parts)
-        whole["compared"] = "; ".join(dict.fromkeys(filter(None, (p["compared"] for p in parts))))
+        kept = ("printed", "ours", "ours_low", "ours_high", "epsilon", *rows.DIFFERENCE)
+        whole |= {key: parts[0][key] for key in kept}
     return [whole, *parts]
 
 

@@ -12,7 +12,7 @@ opponents, and every interval of a pair is drawn at its level. By the interval:
     too few seeds       fewer than 5 paired seeds
     not run             one side has no run at this epsilon
 
-The claim is a conjunction over opponents, variants and epsilons (`judging.conjunction`). Pooled
+The claim is a conjunction over opponents, variants and epsilons (`seeds.conjunction`). Pooled
 over the epsilons stands second and decides nothing. Compared are the pairs in which both runs
 trained; `failed` counts the others' runs.
 
@@ -24,7 +24,7 @@ cases.
 
 from typing import TYPE_CHECKING, Any
 
-from dpfl.judging import cells, orderings, rows
+from dpfl.judging import orderings, rows
 
 if TYPE_CHECKING:
     from dpfl.judging.evidence import Evidence
@@ -37,8 +37,5 @@ EXAMPLE = {"better": "a", "worse": ["b"]}
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
-    of, runs = claim.get("of", orderings.METHOD), cells.runs(claim, evidence)
-    compared = orderings.pairs(evidence, runs, claim["better"], claim["worse"], of)
-    sides = [side for pair in compared for side in (pair.better, pair.worse)]
-    epsilons, margin = cells.epsilons(claim, *sides), evidence.study["margin"]
-    return orderings.judged(orderings.Question(claim, evidence, epsilons, margin), compared)
+    compared = orderings.pairs(claim, evidence, claim["worse"])
+    return orderings.judged(orderings.asked(claim, evidence, compared), compared)

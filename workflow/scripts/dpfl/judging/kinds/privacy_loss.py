@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfl.base.errors import UserError
-from dpfl.judging import cells, printed, rows
-from dpfl.words.numerals import known
+from dpfl.judging import printed, rows
+from dpfl.words.numerals import known, text
 from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN
 
 if TYPE_CHECKING:
@@ -64,14 +63,9 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
 def _printed(claim: dict, evidence: "Evidence") -> "pd.DataFrame":
     """Return the printed losses, a row for each and for each of its prices."""
     wanted = {"table": claim["table"]} | ({"row": claim["rows"]} if "rows" in claim else {})
-    found = cells.chosen(claim, evidence.printed, wanted | claim.get("cells", {}))
-    if not len(found):
-        place = ", ".join(f"{key} {value}" for key, value in wanted.items())
-        raise UserError(f"claim {claim['id']}: nothing is printed at {place}")
-    own = _priced(claim, found)
-    keys = ["row", "metric", *printed.coordinates(found)]
-    places = found[keys].apply(lambda row: "\n".join(map(str, row)), axis=1)
-    kept = found[own | (~places.isin(places[own]) & ~places.duplicated())]
+    found = printed.lines(claim, evidence, wanted | claim.get("cells", {}))
+    own, keys = _priced(claim, found), ["row", "metric", *printed.coordinates(found)]
+    kept = found[own | printed.unmatched(found, own, keys)]
     return kept.assign(reading=kept["reading"].fillna(""))
 
 
@@ -83,7 +77,7 @@ def _part(claim: dict, evidence: "Evidence", found: "pd.DataFrame", line: dict) 
     """Return the row of one printed loss beside one price."""
     several = [key for key in printed.coordinates(found) if found[key].nunique() > 1]
     named = [line["row"]] * (found["row"].nunique() > 1)
-    place = [f"{key} {printed.text(line[key])}" for key in several if known(line[key])]
+    place = [f"{key} {text(line[key])}" for key in several if known(line[key])]
     reading = [line["reading"]] * bool(line["reading"])
     priced = line["study"] == claim["analysis"]
     return rows.blank(

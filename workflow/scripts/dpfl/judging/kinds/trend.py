@@ -51,17 +51,17 @@ _VALUE = "percent"
 
 def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
-    runs, over = cells.of_method(claim, evidence, claim["method"]), claim["over"]
+    over = claim["over"]
+    runs = cells.having(cells.runs(claim, evidence), "method", claim["method"])
     setting = over not in _NO_SETTING
     if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
         raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
     parts, samples, used = [], [], []
     for name, epsilon, group in _groups(claim, evidence, runs):
         values, sample = _sample(claim, evidence, group)
-        own = _compared(claim, group, values)
-        used.append(own)
+        used.append(group if over == _ROUNDS else group[group[over].astype(float).isin(values)])
         samples.append(_SIGN[claim["direction"]] * sample)
-        parts.append(_part(claim, evidence, own, (name, epsilon), values, samples[-1]))
+        parts.append(_part(claim, evidence, used[-1], (name, epsilon), values, samples[-1]))
     head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
     if not parts:
         return [head]
@@ -120,12 +120,13 @@ def _part(
     values: list,
     sample: np.ndarray,
 ) -> rows.Row:
-    """Judge one contrast."""
+    """Judge one contrast; it ran if there are two values or more, each with a run."""
     text, epsilon = place
-    measured, ran = verdicts.interval(sample), _ran(claim, runs, values)
+    measured, p = verdicts.interval(sample), verdicts.p_value(sample)
+    missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
+    ran = len(values) > 1 and not missing
     ends = f" {values[0]:g} to {values[-1]:g}" if ran else ""
     where = [text] * bool(text) + [cells.shown(epsilon)] * (not np.isnan(epsilon))
-    p = verdicts.p_value(sample)
     return rows.blank(
         claim,
         evidence,
@@ -135,28 +136,15 @@ def _part(
         p=p,
         p_holm=p,
         verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN,
-        **rows.difference(measured),
+        **rows.interval("difference", measured),
         **_of_runs(claim, runs),
     )
-
-
-def _compared(claim: dict, runs: "pd.DataFrame", values: list[float]) -> "pd.DataFrame":
-    """Return the runs at the values that are compared: epsilon = infinity is none of them."""
-    if claim["over"] == _ROUNDS:
-        return runs
-    return runs[runs[claim["over"]].astype(float).isin(values)]
 
 
 def _of_runs(claim: dict, *used: "pd.DataFrame") -> rows.Row:
     """Return what the runs have in common; over rounds, where all count, none is left out."""
     found = rows.of_runs(*used)
     return found | {"failed": 0} if claim["over"] == _ROUNDS else found
-
-
-def _ran(claim: dict, runs: "pd.DataFrame", values: list[float]) -> bool:
-    """Tell whether there are two values or more, each with a run."""
-    missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
-    return len(values) > 1 and not missing
 
 
 def _about(claim: dict) -> str:

@@ -6,14 +6,14 @@ k releases at noise multiplier z are one Gaussian with mu = sqrt(k)/z, add or re
 from dp_accounting import DpEvent, get_epsilon_gaussian
 
 from dpfl.base.errors import UserError
-from dpfl.privacy.accountants import _gaussians
+from dpfl.privacy import events
 
 SAMPLED = False
 
 
 def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return the exact epsilon; a draft costs the same. UserError for any other event."""
-    precision = _gaussians.precision(event)
+    precision = events.precision(event)
     if not precision:
         raise UserError(
             f"gaussian cannot price {event}: only Gaussians without sampling have its closed form, "

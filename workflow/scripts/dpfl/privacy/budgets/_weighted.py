@@ -1,7 +1,7 @@
 """Budgets whose rounds cost unequal shares, fixed in advance: weights on 1/z^2."""
 
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.privacy.search import affordable_steps_of, noise_multipliers
+from dpfl.privacy.search import affordable_steps, noise_multipliers
 
 
 def falling(shape: str, ratio: float, rounds: int) -> tuple[float, ...]:
@@ -18,7 +18,4 @@ def weighted(work: Work, budget: Budget, weights: tuple[float, ...]) -> Schedule
     """Scale z_t = z / sqrt(w_t) so that all planned steps cost at most epsilon."""
     noise = noise_multipliers(work, weights, budget)
     segments = [(z, work.steps_per_round) for z in noise]
-    paid = affordable_steps_of(
-        work.sample_rate, segments, budget.epsilon, budget.delta, work.released
-    )
-    return Schedule(noise, paid)
+    return Schedule(noise, affordable_steps(work, segments, budget))

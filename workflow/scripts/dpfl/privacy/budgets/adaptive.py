@@ -47,7 +47,8 @@ def schedule(
     )
     order = _best_order(work, uniform, budget.delta)
     offset = renyi.conversion(order, budget.delta)
-    levels = [uniform * _GRID**j for j in range(*_reach())]
+    reach = math.ceil(math.log(_REACH) / math.log(_GRID))
+    levels = [uniform * _GRID**j for j in range(-reach, reach + 1)]
     rule = {
         "order": order,
         "budget": (budget.epsilon - offset) * (1 - _SAFETY),
@@ -58,11 +59,6 @@ def schedule(
         "agreement": agreement,
     }
     return Schedule((uniform,) * work.rounds, work.steps, rule)
-
-
-def _reach() -> tuple[int, int]:
-    steps = math.ceil(math.log(_REACH) / math.log(_GRID))
-    return -steps, steps + 1
 
 
 def _best_order(work: Work, noise: float, delta: float) -> int:

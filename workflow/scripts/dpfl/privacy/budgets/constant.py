@@ -13,7 +13,5 @@ def schedule(work: Work, budget: Budget, *, noise_multiplier: float) -> Schedule
 
     Raises UserError for an argument out of range.
     """
-    paid = affordable_steps(
-        work.sample_rate, noise_multiplier, budget.epsilon, budget.delta, work.steps, work.released
-    )
+    paid = affordable_steps(work, ((noise_multiplier, work.steps),), budget)
     return Schedule((noise_multiplier,) * work.rounds, paid)

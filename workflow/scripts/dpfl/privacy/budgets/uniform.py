@@ -9,9 +9,7 @@ def schedule(work: Work, budget: Budget) -> Schedule:
 
     Raises UserError for an argument out of range.
     """
-    target = (budget.epsilon, budget.delta)
-    noise = noise_multiplier(
-        work.sample_rate, work.steps, *target, budget.accountant, work.released
-    )
-    paid = affordable_steps(work.sample_rate, noise, *target, work.steps, work.released)
+    target = (budget.epsilon, budget.delta, budget.accountant)
+    noise = noise_multiplier(work.sample_rate, work.steps, *target, work.released)
+    paid = affordable_steps(work, ((noise, work.steps),), budget)
     return Schedule((noise,) * work.rounds, paid)

@@ -1,0 +1,1 @@
+"""What wraps a clipping rule, whichever it is."""

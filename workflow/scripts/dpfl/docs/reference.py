@@ -1,0 +1,123 @@
+"""docs/reference: columns of tables, keys of the configuration, rules of verdicts."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from dpfl import plugins
+from dpfl.docs import markdown
+from dpfl.judging import claims
+from dpfl.report import captions, method_page
+from dpfl.words.vocabulary import FAILS, HOLDS
+
+Schema = dict[str, Any]
+KEYS = ("REQUIRED", "ONE_OF", "OPTIONAL")
+"""What the file of a kind of claim declares of a claim's keys."""
+BOUNDS = {
+    "minimum": "≥ {}",
+    "exclusiveMinimum": "> {}",
+    "maximum": "≤ {}",
+    "exclusiveMaximum": "< {}",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {}",
+    "minProperties": "at least {} keys",
+    "maxProperties": "at most {} keys",
+}
+
+
+def columns(schema: Schema) -> str:
+    """Return a table for every kind of a schema {kinds: {kind: {column: [type, meaning]}}}."""
+    parts = [f"Version of this schema: {schema['version']}."]
+    for kind, found in schema["kinds"].items():
+        rows = [[f"`{name}`", *told] for name, told in found.items()]
+        parts += [f"## {kind}", markdown.table(("column", "type", "meaning"), rows)]
+    return "\n\n".join(parts)
+
+
+def verdicts() -> str:
+    """Return which verdicts answer, and the rules of all kinds of claims."""
+    held, failed = (", ".join(f"`{verdict}`" for verdict in own) for own in (HOLDS, FAILS))
+    head = f"The claim holds: {held}. It does not hold: {failed}. Every other verdict is open."
+    return f"{head}\n\n{method_page.rules(sorted(claims.kinds()), '##')}"
+
+
+def claim_keys() -> str:
+    """Return which keys a claim of every kind takes."""
+    rows = []
+    for kind in claims.kinds():
+        keys = (plugins.constant("judging/kinds", kind, name, ()) for name in KEYS)
+        rows.append([f"`{kind}`", *(", ".join(f"`{key}`" for key in own) for own in keys)])
+    return markdown.table(("kind", "needs", "exactly one of", "may have"), rows)
+
+
+def figures() -> str:
+    """Return what every figure shows, as its file says it."""
+    rows = ([f"`{name}`", captions.caption(name)] for name in plugins.names("figures/kinds"))
+    return markdown.table(("figure", "what it shows"), rows)
+
+
+def top_keys(user: Schema, text: str) -> str:
+    """Return the table of the keys of config.yaml; `text` is the file, with its comments."""
+    told, kinds = comments(text), user["properties"]
+    rows = (
+        [f"`{name}`", _kind(kinds[name], user), _value(value), told.get(name, "")]
+        for name, value in yaml.safe_load(text).items()
+    )
+    return markdown.table(("key", "what it takes", "default", "what it is"), rows)
+
+
+def section_keys(user: Schema, composed: Schema, text: str) -> str:
+    """Return a table of the keys of every section that config.yaml does not have."""
+    parts, defaults = [], yaml.safe_load(text)
+    for name in (name for name in user["properties"] if name not in defaults):
+        rows = list(_rows(composed["properties"][name], composed, ""))
+        parts += [f"### {name}", markdown.table(("key", "what it takes", "what it says"), rows)]
+    return "\n\n".join(parts)
+
+
+def comments(text: str) -> dict[str, str]:
+    """Return what the comments of config.yaml say of each key: those above it and in its line."""
+    found, above = {}, []
+    for line in text.splitlines():
+        key = re.match(r"(\w+):[^#]*(?:# (.*))?$", line)
+        if key:
+            found[key[1]] = " ".join([*above, key[2] or ""]).strip()
+        above = [*above, line.removeprefix("# ")] if line.startswith("#") else []
+    return found
+
+
+def _rows(schema: Schema, root: Schema, path: str) -> Iterator[list[str]]:
+    """Yield a row per key; what any key may hold stands under `*`."""
+    own = _resolved(schema, root)
+    more = own.get("additionalProperties")
+    below = dict(own.get("properties", {})) | ({"*": more} if isinstance(more, dict) else {})
+    told = schema.get("description", "")
+    if told or not below:
+        yield [f"`{path or '*'}`", _kind(own, root), told]
+    for name, part in below.items():
+        yield from _rows(part, root, f"{path}.{name}" if path else name)
+
+
+def _kind(schema: Schema, root: Schema) -> str:
+    """Return in words what a value may be."""
+    own = _resolved(schema, root)
+    if "anyOf" in own:
+        return " or ".join(_kind(part, root) for part in own["anyOf"])
+    if "enum" in own or "const" in own:
+        return ", ".join(f"`{value}`" for value in own.get("enum", [own.get("const")]))
+    names = own.get("type", "anything")
+    said = " or ".join([names] if isinstance(names, str) else names)
+    bounds = [words.format(f"{own[key]:g}") for key, words in BOUNDS.items() if key in own]
+    items = [f"each {_kind(own['items'], root)}"] if "items" in own else []
+    below = [f"keys: {', '.join(own['properties'])}"] if "properties" in own else []
+    return ", ".join([said, *bounds, *items, *below])
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
+    return root["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def _value(value: Any) -> str:
+    return "`null`" if value is None else f"`{value}`"

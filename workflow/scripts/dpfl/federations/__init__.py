@@ -1,0 +1,1 @@
+"""Federations: what a client does in a round, what it keeps, and what it weighs."""

@@ -1,0 +1,1 @@
+"""What statistics are made of: noisy means over the examples of clients."""
