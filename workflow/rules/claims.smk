@@ -40,7 +40,10 @@ rule judge:
 # What kept runs say, by today's rules: pages quote it.
 rule derive:
     input:
-        kept=[str(path) for path in sorted(Path("results/reference").glob("*/*/*.*"))],
+        # Their digests say whether they changed: a clone gives all of them new ages.
+        kept=ancient(
+            [str(path) for path in sorted(Path("results/reference").glob("*/*/*.*"))]
+        ),
         computed=analysis_outputs(PLAN.analyses, "csv"),  # or it would compute the same
     output:
         "results/derived/made.json",
@@ -53,6 +56,14 @@ rule derive:
         mem_mb=2000,
         runtime=30,
     params:
+        kept=naming.digest(
+            [
+                path.read_text()
+                for path in sorted(
+                    Path("results/reference").glob("*/*/provenance.json")
+                )
+            ]
+        ),
         sources=sources_of(
             "derive",
             *(("judging/kinds", kind) for kind in plugins.names("judging/kinds")),
