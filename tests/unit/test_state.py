@@ -1,9 +1,11 @@
 """The one state of a run, from what lies in its folder: each of the six, with its reason."""
 
+import gzip
 from dataclasses import replace
 
 import pytest
 
+from dpfl.base import files
 from dpfl.base.files import write_json, write_text
 from dpfl.papers import folder
 from dpfl.planning import compose, estimate, plan
@@ -133,7 +135,9 @@ def kept(results, name: str, planned, **changed) -> None:
     folder = results / "reference/meng2023/demo"
     folder.mkdir(parents=True)
     kept_runs.write(folder, [row | changed], [])
-    write_json(folder / kept_runs.ABOUT, {})
+    name = kept_runs.RUNS
+    about = {name: {"sha256": files.digest(folder / name)}}
+    write_json(folder / kept_runs.ABOUT, {"format": kept_runs.FORMAT, "files": about})
 
 
 def test_a_run_that_is_kept_counts_until_it_is_stale_here(made, untuned, tmp_path):
@@ -143,6 +147,13 @@ def test_a_run_that_is_kept_counts_until_it_is_stale_here(made, untuned, tmp_pat
     assert untuned in state.open_of(replace(made, papers=("zhou2022",)), tmp_path)
     finish(tmp_path, untuned, made, trained_by="other")
     assert state.open_of(made, tmp_path)[untuned] == State("stale", state.OTHER_CODE)
+
+
+def test_a_kept_run_that_was_changed_by_hand_does_not_count(made, untuned, tmp_path):
+    kept(tmp_path, untuned, made)
+    path = tmp_path / "reference/meng2023/demo" / kept_runs.RUNS
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"\n"))
+    assert state.open_of(made, tmp_path)[untuned] == State("absent")
 
 
 @pytest.mark.parametrize("changed", [{"sources": OTHER}, {"made": {"data": OTHER}}])

@@ -77,12 +77,13 @@ def counted(plan: Planned, results: Path) -> dict[str, Path]:
     """Return the runs that count by a row of results/reference, with the folder that has it.
 
     Such a row is of today's code, settings and inputs. A run that has finished here goes before
-    it, and so does one whose weights a figure reads, which nobody keeps.
+    it, and so does one whose weights a figure reads, which nobody keeps. A folder that is
+    not as it was kept counts for nothing: a certificate that was written by hand is none.
     """
     found: dict[str, Path] = {}
     folders = kept_runs.folders(results / "reference") if plan.counts_kept else []
     for folder in (folder for folder in folders if folder.parent.name in plan.papers):
-        for row in kept_runs.rows(folder):
+        for row in _rows(folder):
             if row["run"] in plan.runs and _is_current(row, plan, results):
                 found[row["run"]] = folder
     weighed = _with_weights(plan) if found else set()
@@ -132,6 +133,15 @@ def failure_of(run: str, results: Path) -> dict[str, str]:
         return {key: str(found[key]) for key in ("message", "log")}
     except (OSError, UserError, LookupError, TypeError):
         return {}
+
+
+def _rows(folder: Path) -> list[kept_runs.Row]:
+    """Return the rows of a kept folder; none where its digests differ, which deriving tells."""
+    try:
+        kept_runs.about(folder)
+        return kept_runs.rows(folder)
+    except UserError:
+        return []
 
 
 def _is_current(row: kept_runs.Row, plan: Planned, results: Path) -> bool:
