@@ -81,7 +81,7 @@ def break_things(slurm: cluster.Cluster, folder: Path, config: dict[str, Any]) -
     config = copy.deepcopy(MINI) | {"pack": {"minutes": PACK_MINUTES, "cores": 1}}
     config["federations"]["default"]["rounds"] = ROUNDS
     prepared = _tree(folder / "prepared", config)
-    prepared.make(TARGET, "--until", "calibrate")
+    prepared.make(TARGET, "--until", "calibrate_1")
     whole = Work(prepared.copy(folder / "whole"), slurm)
     whole.tree.make(TARGET)
     expected = whole.bits()

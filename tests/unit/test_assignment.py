@@ -292,13 +292,11 @@ def prepared(tmp_path_factory):
 def drive(prepared, root, tmp_path):
     """Return a function that runs the driver and then prints what it imported."""
 
-    def run(settings_, seed=3, min_examples=5):
+    def run(settings_, seed=3, min_examples=5, names=("out",)):
+        made = {"settings": settings_, "seed": seed, "min_examples": min_examples}
         arguments = [
-            *("--min-examples", str(min_examples)),
-            *("--dataset", "digits", "--data", str(prepared[0]), "--seed", str(seed)),
-            *("--settings", json.dumps(settings_)),
-            *("--assignment", "out/assignment.npy", "--summary", "out/clients.csv"),
-            *("--picture", "out/labels.png"),
+            *("--dataset", "digits", "--data", str(prepared[0]), "--output", "."),
+            *("--partitions", json.dumps([{"name": name, **made} for name in names])),
         ]
         driver = root / "workflow" / "scripts" / "partition.py"
         code = (
@@ -317,8 +315,10 @@ SETTINGS = {"scheme": "iid", "clients": 4, "validation_fraction": 0.1}
 
 
 def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
-    run = drive(SETTINGS)
+    run = drive(SETTINGS, names=("out", "again"))
     assert run.returncode == 0 and run.stderr == ""
+    bits = [(tmp_path / name / "assignment.npy").read_bytes() for name in ("out", "again")]
+    assert bits[0] == bits[1]
     assert {"torch", "torchvision", "sklearn"}.isdisjoint(run.stdout.split())
 
     assignment = np.load(tmp_path / "out" / "assignment.npy")

@@ -207,25 +207,33 @@ def test_ledger_resumes_from_its_state(constant):
         resumed.restore({"0": 99})
 
 
+def driver(root, home, *plans):
+    """Return the command that calibrates some plans for one partition."""
+    (home / "partitions/iid").mkdir(parents=True)
+    np.save(home / "partitions/iid/assignment.npy", ASSIGNMENT)
+    asked = [
+        {"name": f"plan-{number}", "partition": "iid", "settings": settings}
+        for number, settings in enumerate(plans)
+    ]
+    script = root / "workflow/scripts/calibrate.py"
+    return [sys.executable, script, "--results", home, "--calibrations", json.dumps(asked)]
+
+
 def test_driver_writes_the_calibration_without_loading_torch(root, tmp_path, calibrated):
     for forbidden in ("torch", "torchvision", "opacus"):
         (tmp_path / f"{forbidden}.py").write_text("raise SystemExit(f'{__name__} was imported')")
-    np.save(tmp_path / "assignment.npy", ASSIGNMENT)
-    output = tmp_path / "calibration.json"
-    command = [sys.executable, root / "workflow/scripts/calibrate.py", "--output", output]
-    command += ["--partition", tmp_path / "assignment.npy", "--settings", json.dumps(SETTINGS)]
+    command = driver(root, tmp_path, SETTINGS, SETTINGS)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(output.read_text()) == calibrated
+    for number in range(2):
+        written = (tmp_path / f"calibrations/plan-{number}.json").read_text()
+        assert json.loads(written) == calibrated
 
 
 def test_driver_tells_a_mistake_in_one_line(root, tmp_path):
-    np.save(tmp_path / "assignment.npy", ASSIGNMENT)
-    command = [sys.executable, root / "workflow/scripts/calibrate.py"]
-    command += ["--partition", tmp_path / "assignment.npy", "--output", tmp_path / "out.json"]
-    command += ["--settings", json.dumps({**SETTINGS, "delta": 0.5})]
+    command = driver(root, tmp_path, {**SETTINGS, "delta": 0.5})
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == "error: delta is 0.5, must be < 1/60 (examples of client 0)\n"
-    assert not (tmp_path / "out.json").exists()
+    assert not (tmp_path / "calibrations").exists()

@@ -312,14 +312,13 @@ def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(tmp_path: Path, kin
 def test_the_driver_writes_all_of_a_figure_with_equal_bytes(tmp_path: Path, root: Path) -> None:
     path = tmp_path / "study.json"
     cells = [cell("sgd", 2.0, 2)]
-    synthetic.write(tmp_path, cells, lambda c, s: {})
-    path.write_text(json.dumps(study(cells)))
+    path.write_text(json.dumps(study(cells) | {"figures": ["accuracy"]}))
     for folder in ("a", "b"):
-        arguments = ["--study", path, "--figure", "accuracy", "--runs", tmp_path]
-        output = ["--output", tmp_path / folder / "accuracy"]
-        driver = [sys.executable, root / "workflow/scripts/plot.py"]
-        subprocess.run([*driver, *arguments, *output], check=True)
-    written = sorted(path.name for path in (tmp_path / "a").iterdir())
+        synthetic.write(tmp_path / folder / "runs", cells, lambda c, s: {})
+        driver = [sys.executable, root / "workflow/scripts/tabulate_study.py", "--study", path]
+        subprocess.run([*driver, "--results", tmp_path / folder], check=True)
+    drawn = tmp_path / "a/figures/main"
+    written = sorted(path.name for path in drawn.iterdir())
     assert written == [f"accuracy.{ending}" for ending in ("csv", "pdf", "png", "txt")]
     for name in written:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (drawn / name).read_bytes() == (tmp_path / "b/figures/main" / name).read_bytes()

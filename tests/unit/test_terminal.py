@@ -90,13 +90,13 @@ def test_runs_are_told_when_their_job_ends_in_columns(heard):
 
 
 def test_stages_are_told_when_their_last_job_ends_and_every_analysis_is_one(heard):
-    rules = {"partition": 2, "analyse_doe2024_prices": 1, "analyse_doe2024_losses": 1}
+    rules = {"prepare_data": 2, "analyse_doe2024_prices": 1, "analyse_doe2024_losses": 1}
     heard.hear("run_info", stats={**rules, "total": 4})
-    for number, rule in enumerate(["partition", "partition", *list(rules)[1:]]):
+    for number, rule in enumerate(["prepare_data", *rules]):
         heard.begin(number, rule)
         heard.end(number)
     assert [line[10:] for line in heard.told] == [
-        "partitions: 2 done",
+        "data sets: 2 done",
         "studies without training: 2 done",
     ]
 
@@ -105,7 +105,7 @@ def test_the_expected_end_follows_estimates_times_and_places(heard, monkeypatch)
     seconds = iter((10.0, 10.0, 20.0, 40.0))
     monkeypatch.setattr(estimate, "seconds", lambda settings: next(seconds, 0.0))
     heard.hear("resources_info", cores=2)
-    heard.hear("run_info", stats={"train": 4, "plot": 6, "total": 10})
+    heard.hear("run_info", stats={"train": 4, "judge": 6, "total": 10})
     heard.hear("plan", plan=PLAN)
     left = []
     for number, (run, took) in enumerate(zip(RUNS[:4], (30, None, 60, 40), strict=True)):

@@ -14,7 +14,7 @@ from dpfl.terminal.choice import Choice
 SCALES = sorted({scale for key in folder.names() for scale in folder.load(key).scales})
 RULES = {
     *("prepare_data", "partition", "calibrate", "train"),
-    *("tabulate", "plot", "judge", "collect_claims", "notebook", "report"),
+    *("tabulate", "judge", "collect_claims", "notebook", "report"),
 }
 NOTICE = ("Config file config.yaml is extended by", "Using workflow specific profile profiles/")
 """What Snakemake itself prints whenever the command line changes the configuration."""

@@ -21,5 +21,5 @@ def jobs(tree, figures):
 
 def test_models_are_asked_where_a_figure_of_attacks_is_drawn(sources):
     found = jobs(sources, ["membership"])
-    assert (found["train"], found["score_examples"], found["tabulate_figure"]) == (4, 1, 1)
-    assert jobs(sources, ["accuracy"]).keys().isdisjoint({"score_examples", "tabulate_figure"})
+    assert (found["train"], found["score_examples"], found["tabulate"]) == (4, 1, 1)
+    assert "score_examples" not in jobs(sources, ["accuracy"])

@@ -7,7 +7,7 @@ import re
 import pytest
 
 BEFORE_TRAINING = {"prepare_data", "partition", "calibrate"}
-AFTER_TRAINING = {"tabulate", "plot", "judge", "collect_claims", "notebook", "report"}
+AFTER_TRAINING = {"tabulate", "judge", "collect_claims", "notebook", "report"}
 
 
 def test_every_run_leaves_its_files_and_no_checkpoint(mini):

@@ -94,7 +94,7 @@ class Tree:
         for line in table.splitlines():
             if line.endswith("\tupdate pending"):
                 file, _, rule, *_ = line.split("\t")
-                found.setdefault(rule, set()).add(file)
+                found.setdefault(kind(rule), set()).add(file)
         return found
 
     def runs(self) -> set[str]:
@@ -121,7 +121,15 @@ class Tree:
 def job_counts(printed: str) -> dict[str, int]:
     """Read the table of jobs that Snakemake prints: rule, count."""
     table = printed.split("Job stats:")[1].split("\n\n")[0]
-    return {rule: int(count) for rule, count in re.findall(r"^([a-z_]+) +(\d+)$", table, re.M)}
+    found: dict[str, int] = {}
+    for rule, count in re.findall(r"^([a-z0-9_]+) +(\d+)$", table, re.M):
+        found[kind(rule)] = found.get(kind(rule), 0) + int(count)
+    return found
+
+
+def kind(rule: str) -> str:
+    """Return what rules that are made in a loop have in common: the beginning of their names."""
+    return re.sub("^(partition|calibrate|tabulate|analyse|lay_out)_.*", r"\1", rule)
 
 
 def _environment() -> dict[str, str]:

@@ -1,5 +1,5 @@
-# Attacks on final models: what the models say of examples, and figures that have a table. A figure
-# names what it reads beside runs in READS_STUDY; nothing else asks for it.
+# Attacks on final models: what the models say of examples. A figure names what it reads beside runs in
+# READS_STUDY; nothing else asks for it.
 
 
 rule score_examples:
@@ -31,28 +31,4 @@ rule score_examples:
     shell:
         "python workflow/scripts/score_examples.py --data {input.data} --models {params.models}"
         " --weights {input.weights} --assignments {input.assignments} --output {output}"
-        " 2>&1 | tee {log}"
-
-
-rule tabulate_figure:
-    input:
-        study="results/studies/{study}.json",
-        runs=runs_of_study,
-        files=files_of_figure,
-    output:
-        multiext("results/tables/{study}_{figure}", ".csv", ".md", ".tex"),
-    log:
-        "results/logs/tabulate_figure/{study}-{figure}.log",
-    wildcard_constraints:
-        figure=one_of(FIGURES_WITH_TABLE),
-    conda:
-        "../../envs/dpfl.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=15,
-    params:
-        sources=lambda w: sources_of("plot", ("figures/kinds", w.figure)),
-    shell:
-        "python workflow/scripts/plot.py --table --study {input.study} --figure {wildcards.figure}"
-        " --runs results/runs --output results/tables/{wildcards.study}_{wildcards.figure}"
         " 2>&1 | tee {log}"

@@ -10,11 +10,6 @@ from dpfl.plugins import analyses
 from dpfl.runs import sources
 
 SCRIPTS = "workflow/scripts"
-FIGURES_WITH_TABLE = [
-    name
-    for name in plugins.names("figures/kinds")
-    if plugins.constant("figures/kinds", name, "TABLE", False)
-]
 # What notebooks import, with all that it imports: sources_of follows it.
 NOTEBOOK_MODULES = [("report", name) for name in plugins.names("report")]
 
@@ -34,6 +29,11 @@ def everything(wildcards):
     return [FIRST_PAGE, *expand(RUN_FILES["summary"], run=runs)]
 
 
+def slug(name):
+    """A part of the name of a rule."""
+    return re.sub("[^a-z0-9]", "_", name)
+
+
 def one_of(names):
     """A wildcard that is one of some names; if there are none, none matches."""
     return "|".join(map(re.escape, names)) or "(?!)"
@@ -46,14 +46,11 @@ def verbatim(text):
 
 wildcard_constraints:
     dataset="[a-z0-9-]+",
-    partition="[a-z0-9.-]+",
-    calibration="[a-z0-9.-]+",
     tuning="[a-z0-9.-]+",
     run=naming.pattern(OPEN, PLAN.runs),
     pack="[a-z0-9.-]+",
     study=one_of(PLAN.studies),
     paper=one_of(PLAN.papers),
-    figure="[a-z0-9-]+",
 
 
 def sources_of(name, *used):
@@ -66,15 +63,15 @@ def sources_of(name, *used):
     return sources.of_driver(name, used)
 
 
-def runs_of_study(wildcards):
+def runs_of_study(study):
     """The finished runs of a study."""
-    names = plan.runs_of([PLAN.studies[wildcards.study]])
+    names = plan.runs_of([PLAN.studies[study]])
     return [f"results/runs/{run}/summary.json" for run in names]
 
 
-def tuned_of_study(wildcards):
+def tuned_of_study(study):
     """What has chosen the values of a study's cells, and what their noise is calibrated for."""
-    cells = [c for c in PLAN.studies[wildcards.study]["cells"] if "tuning" in c]
+    cells = [c for c in PLAN.studies[study]["cells"] if "tuning" in c]
     chosen = {f"results/tunings/{c['tuning']}.json" for c in cells}
     noise = {
         f"results/calibrations/{c['calibration']}.json"
@@ -90,19 +87,10 @@ def models_of(wildcards):
     return [PLAN.runs[run]["settings"]["model"] for run in names]
 
 
-def files_of_figure(wildcards):
+def files_of_figure(study, figure):
     """What a figure of a study reads beside its runs."""
-    read = plugins.constant("figures/kinds", wildcards.figure, "READS_STUDY", ())
-    paper = wildcards.study.split("/")[0]
-    return [path.format(study=wildcards.study, paper=paper) for path in read]
-
-
-def partition_of(wildcards):
-    return PLAN.partitions[wildcards.partition]
-
-
-def calibration_of(wildcards):
-    return PLAN.calibrations[wildcards.calibration]
+    read = plugins.constant("figures/kinds", figure, "READS_STUDY", ())
+    return [path.format(study=study, paper=study.split("/")[0]) for path in read]
 
 
 def run_of(wildcards):

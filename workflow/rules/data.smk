@@ -20,35 +20,41 @@ rule prepare_data:
         " --output {output} 2>&1 | tee {log}"
 
 
-rule partition:
-    input:
-        data=lambda w: f"results/data/{partition_of(w)['dataset']}.safetensors",
-    output:
-        assignment="results/partitions/{partition}/assignment.npy",
-        summary="results/partitions/{partition}/clients.csv",
-        picture=report(
-            "results/partitions/{partition}/labels.png",
-            caption="../report/partition.rst",
-            category="Partitions",
-            labels=lambda w: {"partition": w.partition},
-        ),
-    log:
-        "results/logs/partition/{partition}.log",
-    conda:
-        "../../envs/dpfl.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        sources=lambda w: sources.of_partition(
-            partition_of(w)["dataset"], partition_of(w)["settings"]["scheme"]
-        ),
-        dataset=lambda w: partition_of(w)["dataset"],
-        settings=lambda w: json.dumps(partition_of(w)["settings"]),
-        seed=lambda w: partition_of(w)["seed"],
-        min_examples=lambda w: partition_of(w)["min_examples"],
-    shell:
-        "python workflow/scripts/partition.py --dataset {params.dataset} --data {input.data}"
-        " --settings {params.settings:q} --seed {params.seed}"
-        " --min-examples {params.min_examples} --assignment {output.assignment}"
-        " --summary {output.summary} --picture {output.picture} 2>&1 | tee {log}"
+for number, names in enumerate(packs.partitions(PLAN, config["pack"]), 1):
+    made = [{"name": name, **PLAN.partitions[name]} for name in names]
+    dataset = made[0]["dataset"]
+
+    rule:
+        name:
+            f"partition_{number}"
+        input:
+            data=f"results/data/{dataset}.safetensors",
+        output:
+            expand(
+                "results/partitions/{name}/{file}",
+                name=names,
+                file=["assignment.npy", "clients.csv"],
+            ),
+            *[
+                report(
+                    f"results/partitions/{name}/labels.png",
+                    caption="../report/partition.rst",
+                    category="Partitions",
+                    labels={"partition": name},
+                )
+                for name in names
+            ],
+        log:
+            f"results/logs/partition/{number}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            sources=sources.of_partition(dataset, made[0]["settings"]["scheme"]),
+            dataset=dataset,
+            partitions=verbatim(json.dumps(made)),
+        shell:
+            "python workflow/scripts/partition.py --dataset {params.dataset} --data {input.data}"
+            " --partitions {params.partitions:q} 2>&1 | tee {log}"

@@ -2,35 +2,42 @@
 # studies that price plans without training anything.
 
 
-rule calibrate:
-    input:
-        assignment=lambda w: f"results/partitions/{calibration_of(w)['partition']}/assignment.npy",
-    output:
-        "results/calibrations/{calibration}.json",
-    log:
-        "results/logs/calibrate/{calibration}.log",
-    conda:
-        "../../envs/dpfl.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        sources=lambda w: sources.of_calibration(
-            calibration_of(w)["settings"]["budget"]["strategy"],
-            calibration_of(w)["settings"]["accountant"],
-        ),
-        settings=lambda w: json.dumps(calibration_of(w)["settings"]),
-        cache="results/cache",
-    shell:
-        "python workflow/scripts/calibrate.py --partition {input.assignment} --settings {params.settings:q}"
-        " --cache {params.cache} --output {output} 2>&1 | tee {log}"
+for number, names in enumerate(packs.calibrations(PLAN, config["pack"]), 1):
+    found = [{"name": name, **PLAN.calibrations[name]} for name in names]
+
+    rule:
+        name:
+            f"calibrate_{number}"
+        input:
+            sorted(
+                {f"results/partitions/{f['partition']}/assignment.npy" for f in found}
+            ),
+        output:
+            expand("results/calibrations/{name}.json", name=names),
+        log:
+            f"results/logs/calibrate/{number}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=60,
+        params:
+            sources=sources.of_calibration(
+                found[0]["settings"]["budget"]["strategy"],
+                found[0]["settings"]["accountant"],
+            ),
+            calibrations=verbatim(json.dumps(found)),
+            cache="results/cache",
+        shell:
+            "python workflow/scripts/calibrate.py --calibrations {params.calibrations:q}"
+            " --cache {params.cache} 2>&1 | tee {log}"
 
 
 for analysis in PLAN.analyses:
 
     rule:
         name:
-            f"analyse_{re.sub('[^a-z0-9]', '_', analysis)}"
+            f"analyse_{slug(analysis)}"
         input:
             data=data_of(analysis),
         output:

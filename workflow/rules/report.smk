@@ -1,40 +1,10 @@
-# Figures, the notebook of every paper, and the first page.
+# The notebook of every paper, and the first page.
 
-from dpfl.report import captions
 from dpfl.report.layout import LINKS
 
 FRAME = ["layout.html.jinja", "paper.html.jinja", "parts.html.jinja", "site.css"]
 NOTEBOOK_FRAME = ["notebook/conf.json", "notebook/index.html.j2"]
 BESIDE = [f"results/reports/{name}.html" for name in LINKS if name != "index"]
-
-
-rule plot:
-    input:
-        study="results/studies/{study}.json",
-        runs=runs_of_study,
-        files=files_of_figure,
-    output:
-        png=report(
-            "results/figures/{study}/{figure}.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            labels=lambda w: {"study": w.study, "figure": w.figure},
-        ),
-        others=multiext("results/figures/{study}/{figure}", ".pdf", ".csv", ".txt"),
-    log:
-        "results/logs/plot/{study}-{figure}.log",
-    conda:
-        "../../envs/dpfl.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=15,
-    params:
-        sources=lambda w: sources_of("plot", ("figures/kinds", w.figure)),
-        caption=lambda w: captions.caption(w.figure),  # for Snakemake's report
-    shell:
-        "python workflow/scripts/plot.py --study {input.study} --figure {wildcards.figure}"
-        " --runs results/runs --output results/figures/{wildcards.study}/{wildcards.figure}"
-        " 2>&1 | tee {log}"
 
 
 rule notebook:

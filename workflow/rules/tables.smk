@@ -1,4 +1,6 @@
-# Tables: the cells of a study with a verdict each, its paired comparisons, its good rates, its trials.
+# Tables and figures of a study: its cells with a verdict each, paired comparisons, good rates, trials.
+
+from dpfl.report import captions
 
 
 rule describe_config:
@@ -60,34 +62,55 @@ rule describe_paper:
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"
 
 
-rule tabulate:
-    input:
-        study="results/studies/{study}.json",
-        runs=runs_of_study,
-        tuned=tuned_of_study,
-    output:
-        tables=multiext("results/tables/{study}", ".csv", ".tex"),
-        ranges=multiext("results/tables/{study}_ranges", ".csv", ".md", ".tex"),
-        tuned=multiext("results/tables/{study}_tuned", ".csv", ".md", ".tex"),
-        trials=multiext("results/tables/{study}_trials", ".csv", ".md", ".tex"),
-        cells=report(
-            "results/tables/{study}.md",
-            caption="../report/table.rst",
-            category="Tables",
-            labels=lambda w: {"study": w.study, "table": "cells"},
-        ),
-        comparisons=multiext(
-            "results/tables/{study}_comparisons", ".csv", ".md", ".tex"
-        ),
-    log:
-        "results/logs/tabulate/{study}.log",
-    conda:
-        "../../envs/dpfl.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=15,
-    params:
-        sources=sources_of("tabulate_study"),
-    shell:
-        "python workflow/scripts/tabulate_study.py --study {input.study} --results results"
-        " 2>&1 | tee {log}"
+for study in PLAN.studies:
+    drawn = PLAN.studies[study].get("figures", [])
+
+    rule:
+        name:
+            f"tabulate_{slug(study)}"
+        input:
+            study=f"results/studies/{study}.json",
+            runs=runs_of_study(study),
+            tuned=tuned_of_study(study),
+            files=[path for figure in drawn for path in files_of_figure(study, figure)],
+        output:
+            read=report(
+                f"results/tables/{study}.md",
+                caption="../report/table.rst",
+                category="Tables",
+                labels={"study": study, "table": "cells"},
+            ),
+            tables=[
+                f"results/tables/{table}.{form}"
+                for table in outputs.study_tables(PLAN, study)
+                for form in outputs.FORMS
+                if (table, form) != (study, "md")
+            ],
+            figures=[
+                report(
+                    f"results/figures/{study}/{figure}.png",
+                    caption="../report/figure.rst",
+                    category="Figures",
+                    labels={"study": study, "figure": figure},
+                )
+                for figure in drawn
+            ],
+            others=expand(
+                f"results/figures/{study}/{{figure}}.{{form}}",
+                figure=drawn,
+                form=["pdf", "csv", "txt"],
+            ),
+        log:
+            f"results/logs/tabulate/{study}.log",
+        conda:
+            "../../envs/dpfl.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=15,
+        params:
+            sources=sources_of("tabulate_study", *(("figures/kinds", f) for f in drawn)),
+            study=study,  # for Snakemake's report, like the captions
+            captions=[f"{figure}: {captions.caption(figure)}" for figure in drawn],
+        shell:
+            "python workflow/scripts/tabulate_study.py --study {input.study} --results results"
+            " 2>&1 | tee {log}"

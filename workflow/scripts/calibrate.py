@@ -1,6 +1,7 @@
-"""Calibrate the noise of every client: --partition assignment.npy --settings JSON --output FILE.
+"""Calibrate the noise of every client, for several plans.
 
-`--cache` is a folder of calibrations that other jobs found.
+`--calibrations` is JSON: of each its name, its partition and its settings. `--cache` is a folder of
+calibrations that other jobs found.
 """
 
 import json
@@ -12,13 +13,15 @@ from dpfl.privacy.calibration import Settings, calibrate
 
 
 def main() -> None:
-    """Calibrate, write the calibration whole or not at all."""
-    wanted = {"partition": Path, "settings": json.loads, "output": Path}
-    args = options.read(__doc__, **wanted, cache="")
+    """Write RESULTS/calibrations/{name}.json of each, from RESULTS/partitions."""
+    args = options.read(__doc__, calibrations=json.loads, results=Path("results"), cache="")
     cache = NoiseCache(Path(args.cache) if args.cache else None)
-    assignment = files.read_array(args.partition)
-    files.write_json(args.output, calibrate(Settings.read(args.settings), assignment, cache))
-    files.write_sum(args.output)
+    for wanted in args.calibrations:
+        assigned = args.results / "partitions" / wanted["partition"] / "assignment.npy"
+        output = args.results / "calibrations" / f"{wanted['name']}.json"
+        settings = Settings.read(wanted["settings"])
+        files.write_json(output, calibrate(settings, files.read_array(assigned), cache))
+        files.write_sum(output)
 
 
 if __name__ == "__main__":

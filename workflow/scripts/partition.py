@@ -1,12 +1,12 @@
-"""Divide the training examples among clients, with a table and a picture of their labels.
+"""Divide the training examples of a data set among clients, with a table and a picture of labels.
 
-`--data` is what prepare_data.py wrote, `--settings` JSON: the scheme, the clients and so on;
-`--assignment` is a .npy file, `--summary` a .csv file, `--picture` a .png file.
+`--data` is what prepare_data.py wrote; `--partitions` is JSON: of each its name, its seed, its
+settings (the scheme, the clients and so on) and the fewest examples a client may get.
 """
 
-import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,29 +20,39 @@ from dpfl.figures.label_counts import draw
 
 
 def main() -> None:
-    """Assign, count, draw; the three files appear together."""
-    wanted = {"dataset": str, "data": Path, "settings": json.loads, "seed": int}
-    written = dict.fromkeys(("assignment", "summary", "picture"), Path)
-    args = options.read(__doc__, **wanted, **written, min_examples=1)
-    settings = args.settings
+    """Assign, count, draw: the three files of a partition appear together, in {output}/{name}."""
+    wanted = {"dataset": str, "data": Path, "partitions": json.loads}
+    args = options.read(__doc__, **wanted, output=Path("results/partitions"))
     targets, owners = data.load_train_targets(args.data), data.load_train_clients(args.data)
-    key = streams.pairing_key({"dataset": args.dataset, "partition": settings, "seed": args.seed})
-    rng = streams.rng(*key, "partition")
-    assignment = assign(targets, owners=owners, rng=rng, min_examples=args.min_examples, **settings)
-    classes = plugins.load("data", args.dataset).CLASSES
+    for made in args.partitions:
+        content = {"dataset": args.dataset, "partition": made["settings"], "seed": made["seed"]}
+        rng = streams.rng(*streams.pairing_key(content), "partition")
+        given = {"owners": owners, "rng": rng, "min_examples": made["min_examples"]}
+        _write(
+            args.output / made["name"],
+            content,
+            assign(targets, **given, **made["settings"]),
+            targets,
+        )
+
+
+def _write(
+    home: Path, content: dict[str, Any], assignment: np.ndarray, targets: np.ndarray
+) -> None:
+    """Write the assignment, its table and its picture."""
+    classes = plugins.load("data", content["dataset"]).CLASSES
     counts = label_counts(assignment, targets, classes)
     held_out = np.bincount(targets[validation_of(assignment)], minlength=classes)
-
     with (
-        atomic(args.assignment) as array,
-        atomic(args.summary) as table,
-        atomic(args.picture) as png,
+        atomic(home / "assignment.npy") as array,
+        atomic(home / "clients.csv") as table,
+        atomic(home / "labels.png") as png,
     ):
         with array.open("wb") as file:
             np.save(file, assignment)
         _table(counts, held_out).to_csv(table, index=False, lineterminator="\n")
-        draw(counts, _title(args, settings)).savefig(png, dpi=150)
-    write_sum(args.assignment)
+        draw(counts, _title(content)).savefig(png, dpi=150)
+    write_sum(home / "assignment.npy")
 
 
 def _table(counts: np.ndarray, held_out: np.ndarray) -> pd.DataFrame:
@@ -54,12 +64,13 @@ def _table(counts: np.ndarray, held_out: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["client", "examples", *labels])
 
 
-def _title(args: argparse.Namespace, settings: dict) -> str:
+def _title(content: dict[str, Any]) -> str:
     """Name the data set, the scheme and whatever shapes the picture."""
-    first = [f"{args.dataset}: {settings['scheme']}", f"{settings['clients']} clients"]
+    settings = content["partition"]
+    first = [f"{content['dataset']}: {settings['scheme']}", f"{settings['clients']} clients"]
     others = {k: v for k, v in settings.items() if v and k not in ("scheme", "clients")}
     shown = [f"{key.replace('_', ' ')} {value}" for key, value in others.items()]
-    return ", ".join([*first, *shown, f"seed {args.seed}"])
+    return ", ".join([*first, *shown, f"seed {content['seed']}"])
 
 
 if __name__ == "__main__":

@@ -18,11 +18,16 @@ def tables(plan: Plan, paper: str) -> dict[str, str]:
     """Return the tables of a paper with their kinds."""
     found = {}
     for name in of_paper(plan.studies, paper):
-        found |= {f"{name}{suffix}": kind for suffix, kind in kinds.OF_STUDIES.items()}
-        found |= {f"{name}_{figure}": kinds.OTHER for figure in _figures_with_table(plan, name)}
+        found |= study_tables(plan, name)
     for name in of_paper(plan.analyses, paper):
         found |= dict.fromkeys(analysis_tables(plan, name), kinds.OTHER)
     return found
+
+
+def study_tables(plan: Plan, name: str) -> dict[str, str]:
+    """Return the tables of a study with their kinds."""
+    own = {f"{name}{suffix}": kind for suffix, kind in kinds.OF_STUDIES.items()}
+    return own | {f"{name}_{figure}": kinds.OTHER for figure in _figures_with_table(plan, name)}
 
 
 def figures(plan: Plan, paper: str) -> list[str]:

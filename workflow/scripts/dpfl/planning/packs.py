@@ -1,4 +1,4 @@
-"""Which runs are trained by one job: short ones of a paper, one after another in a warm process."""
+"""What one job does, one after another in a warm process: short runs, partitions, calibrations."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -8,6 +8,8 @@ from dpfl.planning.plan import Plan
 
 MOST = 40
 """Runs of a pack: their settings are an argument of its command, which has a limit."""
+MOST_PREPARED = 20
+"""Partitions or calibrations of a job, for the same reason."""
 
 
 def packs(plan: Plan, pack: dict, todo: Collection[str]) -> dict[str, list[str]]:
@@ -21,16 +23,38 @@ def packs(plan: Plan, pack: dict, todo: Collection[str]) -> dict[str, list[str]]
     return {name: [run for run in runs if run in todo] for name, runs in made.items()}
 
 
+def partitions(plan: Plan, pack: dict) -> list[list[str]]:
+    """Return the partitions that one job makes: of one data set, by one scheme."""
+    kinds = {n: (p["dataset"], p["settings"]["scheme"]) for n, p in plan.partitions.items()}
+    return _alike(kinds, pack)
+
+
+def calibrations(plan: Plan, pack: dict) -> list[list[str]]:
+    """Return the calibrations that one job finds: by one accountant, for one kind of budget."""
+    asked = {name: found["settings"] for name, found in plan.calibrations.items()}
+    kinds = {n: (found["accountant"], found["budget"]["strategy"]) for n, found in asked.items()}
+    return _alike(kinds, pack)
+
+
 def by_folder(counted: dict[str, Path], most: int = 1000) -> list[tuple[Path, list[str]]]:
     """Return folders of kept runs with those of their runs that count, at most so many a piece."""
     found: dict[Path, list[str]] = {}
     for run, folder in counted.items():
         found.setdefault(folder, []).append(run)
-    return [
-        (folder, runs[first : first + most])
-        for folder, runs in found.items()
-        for first in range(0, len(runs), most)
-    ]
+    return [(folder, piece) for folder, runs in found.items() for piece in _pieces(runs, most)]
+
+
+def _alike(kinds: dict[str, object], pack: dict) -> list[list[str]]:
+    """Return names of equal kind together, at most so many; each alone if packs are off."""
+    found: dict[object, list[str]] = {}
+    for name, kind in kinds.items():
+        found.setdefault(kind, []).append(name)
+    most = MOST_PREPARED if pack["minutes"] else 1
+    return [piece for names in found.values() for piece in _pieces(names, most)]
+
+
+def _pieces(names: list[str], most: int) -> Iterator[list[str]]:
+    return (names[first : first + most] for first in range(0, len(names), most))
 
 
 def _cut(plan: Plan, pack: dict) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
-from dpfl.planning import choice_of_values, estimate, stages
+from dpfl.planning import choice_of_values, estimate, packs, stages
 from dpfl.planning.plan import Plan
 from dpfl.runs import kept_runs
 from dpfl.terminal.choice import Choice
@@ -31,8 +31,10 @@ DIFFERS, FAILED = "differs", "failed"
 COMPARED = ("metrics.csv", "rates.csv", "model.safetensors")
 """The files of a run that hold its bits."""
 LINKED = ("workflow", "notebooks", "envs", "profiles", "config.yaml")
-RULES = ("prepare_data", "partition", "calibrate", "train_pack", "train")
-"""What trains a run: what trials chose is laid out, and no trial is trained again."""
+ALONE = {"minutes": 0, "cores": 1}
+"""A job for every run, partition and calibration: a sample needs few of them."""
+RULES = ("prepare_data", "train_pack", "train")
+"""What trains a run, beside partitions and noise: what trials chose is laid out, none trains."""
 Row = kept_runs.Row
 
 
@@ -77,6 +79,9 @@ class Again:
         """Train all runs again, from the data up; UserError if none could be trained."""
         self._lay_out()
         runs = [f"results/runs/{row['run']}/summary.json" for row in self.rows]
+        plan = self._choice().plan()
+        prepared = [f"partition_{n}" for n, _ in enumerate(packs.partitions(plan, ALONE), 1)]
+        prepared += [f"calibrate_{n}" for n, _ in enumerate(packs.calibrations(plan, ALONE), 1)]
         command = [
             *(
                 sys.executable,
@@ -85,7 +90,7 @@ class Again:
                 "--snakefile",
                 plugins.WORKFLOW.parent / "Snakefile",
             ),
-            *("--cores", cores, "--keep-going", "--allowed-rules", *RULES),
+            *("--cores", cores, "--keep-going", "--allowed-rules", *RULES, *prepared),
             *self._choice().arguments(),
             *("--", *runs),
         ]
@@ -104,7 +109,7 @@ class Again:
     def _choice(self) -> Choice:
         """Return what was kept, as one file of configuration, a run a job."""
         about, path = kept_runs.about(self.folder), self.home.resolve() / "kept.json"
-        single = {"pack": {"minutes": 0, "cores": 1}, "data_dir": str(self.data_dir.resolve())}
+        single = {"pack": ALONE, "data_dir": str(self.data_dir.resolve())}
         files.write_json(path, about["config"] | single | {"papers": [about["paper"]]})
         return Choice({}, [str(path)])
 

@@ -14,13 +14,12 @@ from dpfl.terminal.status import RESULTS
 
 STAGES = {
     "prepare_data": "data sets",
-    "partition": "partitions",
-    "calibrate": "calibrations of noise",
+    "partition": "sets of partitions",
+    "calibrate": "sets of noise multipliers",
     "tune": "stages of tuning",
     "score_examples": "attacks on final models",
     "analyse": "studies without training",
-    "tabulate": "tables",
-    "plot": "figures",
+    "tabulate": "tables and figures of studies",
     "judge": "papers judged",
     "notebook": "pages of papers",
     "report": "first page",
@@ -123,8 +122,8 @@ class Progress:
 
 
 def _stage(rule: str) -> str:
-    """Return the rule that jobs are counted as: every analysis has one of its own."""
-    return "analyse" if rule.startswith("analyse_") else rule
+    """Return what a rule's jobs are counted as: rules made in a loop have a name and more."""
+    return next((stage for stage in STAGES if rule.startswith(f"{stage}_")), rule)
 
 
 def _made(job: LogRecord) -> str:
