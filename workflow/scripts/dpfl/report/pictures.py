@@ -10,8 +10,8 @@ from PIL import Image
 
 from dpfl.report import captions
 
-COLOURS, REFINED = 96, 2
-"""Of a picture in a page: enough for lines and text once the palette is refined so many times."""
+COLOURS = 96
+"""Of a picture in a page: enough for lines and text."""
 BROADEST, WIDEST = 1400, 960
 """Pixels of a picture, and CSS pixels that a page has for it. The file and its PDF have more."""
 LARGE, QUALITY = 120_000, 75
@@ -58,7 +58,7 @@ def data(path: Path) -> str:
     if flat.width > BROADEST:
         size = (BROADEST, flat.height * BROADEST // flat.width)
         flat = flat.resize(size, Image.Resampling.LANCZOS)
-    few = flat.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, REFINED, dither=Image.Dither.NONE)
+    few = flat.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     packed = _packed(few.convert("RGB"), lossless=True)
     if len(packed) > LARGE:
         packed = _packed(flat, quality=QUALITY)
