@@ -28,6 +28,17 @@ def two(better, worse, seeds=5, sd=0.3, epsilons=(2.0, 4.0), rng=None, **how):
     return judged.of(sides, **how)
 
 
+def drawn(rng, **means):
+    """Return evidence on methods of some true accuracies, at one epsilon."""
+    return judged.of({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
+
+
+def exact(curves=None, seeds=5, **accuracies):
+    """Return evidence on methods that reach the same with every seed, or what a list says."""
+    sides = {(m, 2.0, ()): np.zeros(seeds) + values for m, values in accuracies.items()}
+    return judged.of(sides, curves=curves)
+
+
 ORDERING = {"kind": "ordering", "better": "a", "worse": ["b"]}
 
 
@@ -42,6 +53,9 @@ def ranks(rng, means, epsilons=(2.0,), seeds=5, sd=0.3):
 
 
 RISES = {"kind": "trend", "method": "a", "over": "rank", "direction": "rises"}
+OVER_EPSILON, OVER_ROUNDS = RISES | {"over": "epsilon"}, RISES | {"over": "rounds"}
+CONTROLS = {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"}
+RACE = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
 
 
 BEST = {"kind": "ordering", "of": "rank", "better": 50, "worse": [10, 200]}

@@ -168,7 +168,7 @@ def test_the_denominator_is_the_size_of_the_batch():
 
 
 def test_the_work_of_a_client_is_that_of_the_federation():
-    work = Work.of({"clients": 10, "batch_size": 64, "rounds": 20}, 6000)
+    work = Work.of_client({"clients": 10, "batch_size": 64, "rounds": 20}, 6000)
     assert work == Work(64 / 6000, 1860)
 
 

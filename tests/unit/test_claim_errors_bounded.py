@@ -4,13 +4,26 @@ import math
 
 import judged
 import numpy as np
-from claims_of_runs import BEST, ORDERING, RISES, ranks, two, verdict
+import pytest
+from claims_of_runs import (
+    BEST,
+    CONTROLS,
+    ORDERING,
+    RACE,
+    RISES,
+    drawn,
+    exact,
+    named,
+    ranks,
+    two,
+    verdict,
+)
 from scipy import stats
 
 WINS = ("replicated", "replicated, small", "wins")
 
 
-REPEATS, FEW = 300, 120
+REPEATS, FEW = 150, 80
 """Of a simulation; few where a claim has many parts, which take long to judge."""
 
 
@@ -30,14 +43,10 @@ def test_equal_methods_are_rarely_found_in_order():
     assert 0 < found <= bound(0.025)
 
 
-def test_one_equal_opponent_among_beaten_ones_keeps_the_level():
-    claim = ORDERING | {"worse": ["b", "c"]}
-
-    def make(rng):
-        means = {"a": 92, "b": 92, "c": 80}
-        return judged.of({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
-
-    assert 0 < repeated(make, claim, FEW) <= bound(0.025, FEW)
+@pytest.mark.parametrize("claim", [ORDERING | {"worse": ["b", "c"]}, CONTROLS], ids=named)
+def test_one_equal_opponent_among_beaten_ones_keeps_the_level(claim):
+    found = repeated(lambda rng: drawn(rng, a=92, b=92, c=80), claim, FEW)
+    assert 0 < found <= bound(0.025, FEW)
 
 
 def test_equal_at_one_epsilon_keeps_the_level():
@@ -46,16 +55,6 @@ def test_equal_at_one_epsilon_keeps_the_level():
         return judged.of({(*key, ()): judged.normal(rng, mean) for key, mean in means.items()})
 
     assert 0 < repeated(make, ORDERING, FEW) <= bound(0.025, FEW)
-
-
-def test_a_control_that_is_as_good_keeps_the_level():
-    claim = {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"}
-
-    def make(rng):
-        means = {"a": 92, "b": 92, "c": 80}
-        return judged.of({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
-
-    assert 0 < repeated(make, claim, FEW) <= bound(0.025, FEW)
 
 
 def test_a_flat_setting_rarely_rises():
@@ -76,18 +75,16 @@ def test_equal_speed_is_rarely_found_faster():
             at = start[seed + 5 * (method == "b")]
             return [1 / (1 + math.exp(-(t - 12 - at) / 3)) for t in range(30)]
 
-        return judged.of({(m, 2.0, ()): np.full(5, 90.0) for m in "ab"}, curves=curve)
+        return exact(curve, a=90, b=90)
 
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 50}
-    assert repeated(make, claim, FEW) <= bound(1 / 32, FEW)
+    assert repeated(make, RACE | {"accuracy": 50}, FEW) <= bound(1 / 32, FEW)
 
 
 def test_a_printed_gain_that_is_ours_rarely_differs():
     """At a margin of nothing `differs` is a two-sided test at 5 %."""
     rng = np.random.default_rng(4)
     claim = {"kind": "gap", "better": "a", "worse": "b", "points": 1.0}
-    found = [
-        verdict(two(91, 90, epsilons=(2.0,), rng=rng, margin=0.0), **claim) for _ in range(300)
-    ]
+    evidence = (two(91, 90, epsilons=(2.0,), rng=rng, margin=0.0) for _ in range(REPEATS))
+    found = [verdict(one, **claim) for one in evidence]
     assert 0 < found.count("differs") <= bound(0.05)
     assert set(found) <= {"differs", "inconclusive"}

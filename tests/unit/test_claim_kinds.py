@@ -4,7 +4,21 @@ import judged
 import numpy as np
 import pandas as pd
 import pytest
-from claims_of_runs import BEST, ORDERING, RISES, judge, ranks, two, verdict
+from claims_of_runs import (
+    BEST,
+    CONTROLS,
+    ORDERING,
+    OVER_EPSILON,
+    OVER_ROUNDS,
+    RACE,
+    RISES,
+    drawn,
+    exact,
+    judge,
+    ranks,
+    two,
+    verdict,
+)
 from scipy import stats
 
 from dpfl.base.errors import UserError
@@ -29,10 +43,7 @@ def test_an_effect_is_found(better, worse, expected):
 def test_several_opponents_at_one_budget_are_told_without_the_p_of_another():
     """One opponent is beaten and one is ahead: all together point nowhere."""
     rng = np.random.default_rng(5)
-    beside = judged.of(
-        {(m, 2.0, ()): judged.normal(rng, at) for m, at in (("a", 90), ("b", 88), ("c", 92))}
-    )
-    whole = judge(beside, **ORDERING | {"worse": ["b", "c"]}).iloc[0]
+    whole = judge(drawn(rng, a=90, b=88, c=92), **ORDERING | {"worse": ["b", "c"]}).iloc[0]
     assert whole["p"] == 1 and np.isnan(whole["p_holm"])
 
 
@@ -66,24 +77,18 @@ def test_an_opponent_that_never_ran_is_not_run_in_every_row():
 def test_the_order_in_which_a_claim_names_its_budgets_changes_nothing(epsilons):
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93))}
-    claim = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
-    whole = judge(judged.of(sides), **claim, epsilons=epsilons).iloc[0]
+    whole = judge(judged.of(sides), **OVER_EPSILON, epsilons=epsilons).iloc[0]
     assert whole["verdict"] == "replicated" and whole["about"].endswith("epsilon 2 to 8")
 
 
 def test_controls_have_words_of_their_own():
-    claim = {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"}
     rng = np.random.default_rng(5)
-
-    def of(**means):
-        return judged.of({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
-
-    assert verdict(of(a=95, b=90, c=91), **claim) == "wins"
-    assert verdict(of(a=95, b=97, c=91), **claim) == "does not win"
-    assert verdict(of(a=95, b=90), **claim) == "control missing"
-    assert verdict(of(a=95, b=97), **claim) == "does not win"  # one is enough
-    assert verdict(of(b=95, c=90), **claim) == "not run"
-    assert "belief" in judge(of(a=95, b=90, c=91), **claim).iloc[0]["about"]
+    assert verdict(drawn(rng, a=95, b=90, c=91), **CONTROLS) == "wins"
+    assert verdict(drawn(rng, a=95, b=97, c=91), **CONTROLS) == "does not win"
+    assert verdict(drawn(rng, a=95, b=90), **CONTROLS) == "control missing"
+    assert verdict(drawn(rng, a=95, b=97), **CONTROLS) == "does not win"  # one is enough
+    assert verdict(drawn(rng, b=95, c=90), **CONTROLS) == "not run"
+    assert "belief" in judge(drawn(rng, a=95, b=90, c=91), **CONTROLS).iloc[0]["about"]
 
 
 @pytest.mark.parametrize(
@@ -126,32 +131,29 @@ def test_the_best_value_may_be_asked_against_some_alone():
 def test_a_trend_over_epsilon_leaves_out_runs_without_privacy():
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93), (np.inf, 80))}
-    claim = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
-    assert verdict(judged.of(sides), **claim) == "replicated"
-    assert verdict(judged.of(sides), **claim, epsilons=[2, "inf"]) == "reversed"
-    assert verdict(judged.of(sides), **claim, epsilons=[2, 4]) == "not run"
+    assert verdict(judged.of(sides), **OVER_EPSILON) == "replicated"
+    assert verdict(judged.of(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == "reversed"
+    assert verdict(judged.of(sides), **OVER_EPSILON, epsilons=[2, 4]) == "not run"
 
 
 def test_a_trend_over_rounds_follows_the_curves():
     found = two(
         90, 90, curves=lambda m, e, s: [0.1, *(0.5 + 0.01 * t + 0.001 * s for t in range(9))]
     )
-    claim = {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"}
-    table = judge(found, **claim)
+    table = judge(found, **OVER_ROUNDS)
     assert table["verdict"].iloc[0] == "replicated"
     assert table["difference"].iloc[0] == pytest.approx(8.0)  # round 0 is untrained
-    assert verdict(found, **claim | {"direction": "falls"}) == "reversed"
+    assert verdict(found, **OVER_ROUNDS | {"direction": "falls"}) == "reversed"
 
 
 def test_a_run_that_ends_after_its_first_round_has_not_changed():
     """Training ends where weights are not finite any more; the run counts as it is."""
     rises = [0.1, *(0.5 + 0.01 * t for t in range(9))]
     found = two(90, 90, curves=lambda m, e, s: rises[: 2 if s == 0 else None])
-    claim = {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"}
-    whole = judge(found, **claim).iloc[0]
+    whole = judge(found, **OVER_ROUNDS).iloc[0]
     assert (whole["n"], whole["difference"]) == (5, pytest.approx(8.0 * 4 / 5))
     all_end = two(90, 90, curves=lambda m, e, s: rises[:2])
-    assert verdict(all_end, **claim) == "not run"
+    assert verdict(all_end, **OVER_ROUNDS) == "not run"
 
 
 def test_the_plan_refuses_what_no_trend_can_be_judged_over():
@@ -186,18 +188,17 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
     def curve(method, epsilon, seed):
         return [speed[method] * (t + 0.1 * seed) for t in range(11)]
 
-    found = judged.of({(m, 2.0, ()): np.full(5, 90.0) for m in "abc"}, curves=curve)
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
-    one = judge(found, **claim).iloc[0]
+    found = exact(curve, a=90, b=90, c=90)
+    one = judge(found, **RACE).iloc[0]
     assert (one["difference"], one["verdict"]) == (4.0, "replicated")  # 40 % after 4 and 8 rounds
     rounding = np.sqrt(2 / 12 / 5)  # five differences of whole numbers, all alike
     low = 4 - stats.t.ppf(0.975, 4) * rounding
     assert one["difference_low"] == pytest.approx(low)
     assert one["p"] == pytest.approx(2 * stats.t.sf(4 / rounding, 4))
-    late = judge(found, **claim | {"worse": ["c"]}).iloc[0]
+    late = judge(found, **RACE | {"worse": ["c"]}).iloc[0]
     assert late["difference"] == pytest.approx(11 - 4)  # rounds 0 to 10, and one more
     assert "5 never get there, counted as one round more" in late["about"]
-    assert verdict(found, **claim | {"better": "b", "worse": ["a"]}) == "reversed"
+    assert verdict(found, **RACE | {"better": "b", "worse": ["a"]}) == "reversed"
 
 
 def test_budgets_that_a_claim_does_not_name_change_nothing_in_a_race():
@@ -208,8 +209,7 @@ def test_budgets_that_a_claim_does_not_name_change_nothing_in_a_race():
         return [0.9 if t >= at else 0.2 for t in range(11 if epsilon == 2 else 21)]
 
     cells = {(m, e, ()): np.full(5, 90.0) for m in "ab" for e in (2.0, 8.0)}
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
-    claim |= {"epsilons": [2]}
+    claim = RACE | {"epsilons": [2]}
     at_2 = {cell: runs for cell, runs in cells.items() if cell[1] == 2.0}
     alone, beside = (judge(judged.of(s, curves=curve), **claim).iloc[0] for s in (at_2, cells))
     assert alone["difference"] == pytest.approx((4 * 8 - 1) / 5)
@@ -223,20 +223,15 @@ def test_a_run_that_is_late_for_two_opponents_is_one_run():
     def curve(method, epsilon, seed):
         return [0.2 if method == "a" or t < 3 else 0.9 for t in range(11)]
 
-    found = judged.of({(m, 2.0, ()): np.full(5, 90.0) for m in "abc"}, curves=curve)
-    claim = {"kind": "convergence", "better": "a", "worse": ["b", "c"], "accuracy": 40}
-    assert "(5 never get there" in judge(found, **claim).iloc[0]["about"]
+    whole = judge(exact(curve, a=90, b=90, c=90), **RACE | {"worse": ["b", "c"]}).iloc[0]
+    assert "(5 never get there" in whole["about"]
 
 
-@pytest.mark.parametrize("accuracy", [0.098, 0.1135, 0.1028, 0.7])
-@pytest.mark.parametrize("rounds", [10, 20, 33])
+@pytest.mark.parametrize(("accuracy", "rounds"), [(0.098, 10), (0.1135, 20), (0.7, 33)])
 @pytest.mark.parametrize("direction", ["rises", "falls"])
 def test_curves_that_do_not_move_have_no_trend(accuracy, rounds, direction):
-    found = judged.of(
-        {("a", 2.0, ()): np.full(5, 100 * accuracy)}, curves=lambda m, e, s: [accuracy] * rounds
-    )
-    flat = {"kind": "trend", "method": "a", "over": "rounds", "direction": direction}
-    assert verdict(found, **flat) == "not replicated"
+    found = exact(lambda m, e, s: [accuracy] * rounds, a=100 * accuracy)
+    assert verdict(found, **OVER_ROUNDS | {"direction": direction}) == "not replicated"
 
 
 def test_values_of_a_setting_are_compared_within_every_method():

@@ -3,7 +3,17 @@
 import judged
 import numpy as np
 import pytest
-from claims_of_runs import ORDERING, judge, named, verdict
+from claims_of_runs import (
+    CONTROLS,
+    ORDERING,
+    OVER_EPSILON,
+    OVER_ROUNDS,
+    RACE,
+    exact,
+    judge,
+    named,
+    verdict,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -12,12 +22,15 @@ from dpfl.base.errors import UserError
 
 SEEDED = [
     ORDERING,
-    {"kind": "controls", "better": "a", "controls": ["b", "c"], "subject": "belief"},
+    CONTROLS,
     {"kind": "gap", "better": "a", "worse": "b", "points": 1.0},
-    {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40},
-    {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"},
-    {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"},
+    RACE,
+    OVER_EPSILON,
+    OVER_ROUNDS,
 ]
+
+
+WITHIN = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
 
 
 def three(seeds, level=lambda method, epsilon, seed: 90.0 + seed):
@@ -54,7 +67,7 @@ def test_equal_runs_of_every_seed_are_told(claim):
 def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
     """At the level of a family of one the lead is shown, of three it would not be."""
     gaps = np.array([0.2, 0.6, 0.9, 1.2, 1.6])
-    evidence = judged.of({("a", 2.0, ()): 90 + gaps, ("b", 2.0, ()): np.full(5, 90.0)})
+    evidence = exact(a=90 + gaps, b=90)
     claim = {"kind": "ordering", "better": "a", "epsilons": [2]}
     alone, among = (judge(evidence, **claim, worse=worse) for worse in (["b"], ["b", "c", "e"]))
     part = "against b, epsilon 2"
@@ -66,10 +79,8 @@ def test_an_opponent_that_was_not_run_takes_nothing_from_the_others():
 
 
 def test_a_race_against_runs_that_all_failed_has_no_goal_and_was_run():
-    sides = {("a", 2.0, ()): np.full(6, 40.0), ("b", 2.0, ()): np.full(6, 10.0)}
-    found = judged.of(sides, curves=lambda m, e, s: [0.1, 0.1, 0.4 if m == "a" else 0.1])
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
-    whole = judge(found, **claim).iloc[0]
+    found = exact(lambda m, e, s: [0.1, 0.1, 0.4 if m == "a" else 0.1], seeds=6, a=40, b=10)
+    whole = judge(found, **WITHIN).iloc[0]
     assert (whole["verdict"], whole["n"], whole["failed"]) == ("too few seeds", 0, 6)
     assert len(whole["runs"].split()) == 12
 
@@ -89,9 +100,8 @@ def test_intervals_of_several_opponents_have_the_levels_of_holms_steps():
     """The surest lead is told at 5 % / 3, the next at 5 % / 2: all three reject."""
     leads = {"b": 3, "c": 2, "d": 1}
     gaps = {m: lead + np.array([-0.2, 0.1, 0.0, 0.2, -0.1]) for m, lead in leads.items()}
-    sides = {("a", 2.0, ()): np.full(5, 90.0)}
-    sides |= {(m, 2.0, ()): 90 - gap for m, gap in gaps.items()}
-    table = judge(judged.of(sides), kind="ordering", better="a", worse=list(leads))
+    found = exact(a=90, **{m: 90 - gap for m, gap in gaps.items()})
+    table = judge(found, **ORDERING | {"worse": list(leads)})
     for number, (method, gap) in enumerate(gaps.items()):
         row = table[table["part"] == f"against {method}, epsilon 2"].iloc[0]
         expected = stats.ttest_1samp(gap, 0).confidence_interval(1 - 0.05 / (3 - number))
@@ -126,7 +136,7 @@ def test_gains_and_trends_are_of_runs_that_trained(claim):
 
 
 def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0, "epsilons": [2]}
+    claim = WITHIN | {"epsilons": [2]}
     for lost, seeds in (("a", 6), ("b", 5)):
         evidence = three(6, lambda m, e, s, lost=lost: 10.0 if (m, s) == (lost, 0) else 40.0)
         whole = judge(evidence, **claim).iloc[0]
@@ -141,8 +151,7 @@ def test_a_trend_counts_failures_among_the_runs_that_it_compares():
             for e in (2.0, 4.0, np.inf)
         }
     )
-    rises = {"kind": "trend", "method": "a", "over": "epsilon", "direction": "rises"}
-    whole = judge(evidence, **rises).iloc[0]
+    whole = judge(evidence, **OVER_EPSILON).iloc[0]
     assert (whole["n"], whole["failed"]) == (5, 1)
 
 
@@ -153,12 +162,7 @@ def test_a_run_that_passes_the_goal_and_then_diverges_never_gets_there():
         rising = [0.4] * 8 if method == "a" else [0.1] * 6 + [0.4] * 2
         return [*rising[:-1], 0.1] if (method, seed) == ("a", 0) else rising
 
-    found = judged.of(
-        {("a", 2.0, ()): [10.0, 40.0, 40.0, 40.0, 40.0], ("b", 2.0, ()): np.full(5, 40.0)},
-        curves=curve,
-    )
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
-    whole = judge(found, **claim).iloc[0]
+    whole = judge(exact(curve, a=[10.0, 40, 40, 40, 40], b=40), **RACE).iloc[0]
     assert whole["n"] == 5
     assert whole["difference"] == pytest.approx((4 * 6 - 2) / 5)
     assert "1 never gets there" in whole["about"]
@@ -171,11 +175,8 @@ def test_a_run_that_is_at_the_goal_to_the_example_is_there():
     def curve(method, epsilon, seed):
         return [0.1, 0.9607, 0.9607, 0.97] if method == "a" else [0.1, 0.5, 0.5, 0.9707]
 
-    found = judged.of(
-        {("a", 2.0, ()): np.full(5, 97.0), ("b", 2.0, ()): np.full(5, 100 * 0.9707)}, curves=curve
-    )
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
-    assert judge(found, **claim).iloc[0]["difference"] == pytest.approx(2)
+    whole = judge(exact(curve, a=97, b=100 * 0.9707), **WITHIN).iloc[0]
+    assert whole["difference"] == pytest.approx(2)
 
 
 def test_an_accuracy_that_is_no_number_is_an_error():
@@ -186,14 +187,9 @@ def test_an_accuracy_that_is_no_number_is_an_error():
 
 
 def test_a_curve_that_is_no_number_is_at_chance_and_never_there():
-    found = judged.of(
-        {(m, 2.0, ()): np.full(5, 90.0) for m in "ab"},
-        curves=lambda m, e, s: [0.1 * t if m == "b" else np.nan for t in range(8)],
-    )
-    claim = {"kind": "convergence", "better": "a", "worse": ["b"], "accuracy": 40}
-    assert verdict(found, **claim) == "reversed"
-    flat = {"kind": "trend", "method": "a", "over": "rounds", "direction": "rises"}
-    assert verdict(found, **flat) == "not replicated"
+    found = exact(lambda m, e, s: [0.1 * t if m == "b" else np.nan for t in range(8)], a=90, b=90)
+    assert verdict(found, **RACE) == "reversed"
+    assert verdict(found, **OVER_ROUNDS) == "not replicated"
 
 
 accuracies = st.lists(st.integers(8600, 9000), min_size=10, max_size=10)
@@ -205,7 +201,7 @@ accuracies = st.lists(st.integers(8600, 9000), min_size=10, max_size=10)
 def test_a_constant_added_to_both_changes_no_verdict(values, constant):
     def of(shift):
         points = (np.array(values) + shift) / 100
-        return judged.of({("a", 2.0, ()): points[:5], ("b", 2.0, ()): points[5:]})
+        return exact(a=points[:5], b=points[5:])
 
     for claim in SEEDED[:1] + SEEDED[2:3]:
         before, after = (judge(of(shift), **claim) for shift in (0, constant))
@@ -219,7 +215,7 @@ MIRRORED = {"replicated": "reversed", "replicated, small": "reversed"}
 @given(accuracies)
 def test_sides_that_change_places_mirror_the_rows(values):
     points = np.array(values) / 100
-    found = judged.of({("a", 2.0, ()): points[:5], ("b", 2.0, ()): points[5:]})
+    found = exact(a=points[:5], b=points[5:])
     one = judge(found, **ORDERING).iloc[0]
     other = judge(found, **ORDERING | {"better": "b", "worse": ["a"]}).iloc[0]
     ends = ["difference", "difference_low", "difference_high"]

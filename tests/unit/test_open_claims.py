@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from dpfl.judging import judge, unfinished
+from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
 
 CELL = {
@@ -54,7 +54,7 @@ def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict
     asked = CLAIM | claim
     planned = {"dataset": "mnist", "cells": [FREE, *others]}
     evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [FREE])
-    assert bool(unfinished.needed(asked, evidence)) == (verdict == "unfinished")
+    assert bool(judge.unfinished(asked, evidence)) == (verdict == "unfinished")
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_claim_on_another_data_set_is_not_open_for_a_cell_of_this(dataset, ope
     planned = {"dataset": "mnist-scatter", "cells": []}
     evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [CELL])
     asked = CLAIM | {"cells": {"dataset": dataset}}
-    assert bool(unfinished.needed(asked, evidence)) == opens
+    assert bool(judge.unfinished(asked, evidence)) == opens

@@ -35,17 +35,13 @@ def paper(monkeypatch, tmp_path):
     published.read.cache_clear()
 
 
+NUMBER = {"paper": "new2024", "table": "table 1", "row": "ours", "reading": "", "value": 95.0}
+FIRST = {"published": [NUMBER | {"line": 2}]}
+"""What a cell is that stands beside the first line."""
+
+
 def ran(tmp_path, **extra):
-    number = {
-        "paper": "new2024",
-        "table": "table 1",
-        "row": "ours",
-        "reading": "",
-        "value": 95.0,
-        "line": 2,
-    }
-    cells = [cell("sgd", 2.0, 5) | {"published": [number]}, cell("sgd", 8.0, 5)]
-    cells[1]["published"] = []
+    cells = [cell("sgd", 2.0, 5) | FIRST, cell("sgd", 8.0, 5) | {"published": []}]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.95 + 0.0001 * s})
     made = study(cells, name="new2024/main", **extra)
     return made, results.frame(made, tmp_path)
@@ -66,15 +62,8 @@ def test_no_printed_number_is_dropped(tmp_path):
 
 def test_a_number_beside_a_cell_without_a_result_is_unfinished(tmp_path):
     made, runs = ran(tmp_path)
-    number = {
-        "paper": "new2024",
-        "table": "table 1",
-        "row": "ours",
-        "reading": "",
-        "value": 97.0,
-        "line": 3,
-    }
-    made["unfinished"] = [{"method": "sgd", "published": [number]}]
+    second = FIRST["published"][0] | {"value": 97.0, "line": 3}
+    made["unfinished"] = [{"method": "sgd", "published": [second]}]
     found = table.table("new2024", [(made, runs)], {})
     assert found["verdict"].tolist() == ["matches", "unfinished", "not run"]
     assert found["study"][1] == "new2024/main" and math.isnan(found["ours"][1])
@@ -95,15 +84,7 @@ def test_names_that_look_like_numbers_stay_names(tmp_path):
 
 
 def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):
-    number = {
-        "paper": "new2024",
-        "table": "table 1",
-        "row": "ours",
-        "reading": "",
-        "value": 95.0,
-        "line": 2,
-    }
-    cells = [cell("sgd", 2.0, 6) | {"published": [number]}]
+    cells = [cell("sgd", 2.0, 6) | FIRST]
     accuracies = [*(0.95 + 0.0001 * np.arange(5)), 0.1135]
     synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
     made = study(cells, name="new2024/main")

@@ -78,7 +78,7 @@ def test_it_declares_the_file_that_it_reads(root):
     ],
 )
 def test_known_prices_of_25_and_50_epochs(noise, prices):
-    assumed = assumptions.Assumptions.of(SETTINGS)
+    assumed = assumptions.Assumptions.read(SETTINGS)
     found = [assumed.classic(250 / 60000, noise, epochs) for epochs in (25, 50)]
     assert found == pytest.approx(prices, abs=5e-4)
     assert found == pytest.approx([classic(250 / 60000, noise, n) for n in (6000, 12000)])
@@ -170,7 +170,7 @@ def test_solutions_give_the_printed_value_back(tables):
 
 
 def test_what_no_setting_gives_stays_empty():
-    assumed = assumptions.Assumptions.of(changed(SETTINGS, "search.noise_multiplier", [0.3, 1.0]))
+    assumed = assumptions.Assumptions.read(changed(SETTINGS, "search.noise_multiplier", [0.3, 1.0]))
     cells = [cell for cell in printed_losses.losses() if cell.header == 1.32]
     pairs = assumptions.pairs(cells, ["mnist"], {"dpsgd": [1]})
     (row,) = needed_by.fits(assumed, pairs).to_dict("records")

@@ -3,15 +3,13 @@
     snakemake --logger dpfl [--logger-dpfl-terminal DESCRIPTOR]
 
 Snakemake finds the plug-in by the name of this package, on the path of its interpreter: it imports
-it in every call. So the library is imported where the plug-in is used, from the folder it runs in.
+it in every call. So the library is imported only where the plug-in is used.
 """
 
 import os
 import signal
-import sys
 from dataclasses import dataclass, field
 from logging import LogRecord
-from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
@@ -35,7 +33,6 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Begin; from the main thread, as signals need it."""
-        sys.path.insert(0, str(Path("workflow", "scripts").resolve()))
         from dpfl.terminal.progress import Progress
 
         self._progress: Progress | None = Progress(self._tell)

@@ -77,7 +77,7 @@ class Work:
     steps: int
 
     @classmethod
-    def of(cls, federation: dict[str, int], examples: int) -> "Work":
+    def of_client(cls, federation: dict[str, int], examples: int) -> "Work":
         """Return the work of a client of so many examples: one local epoch a round."""
         batch = federation["batch_size"]
         steps = participation.local_steps(examples, batch, local_epochs=1)
@@ -138,7 +138,7 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Return the table by case, that by picture, and `drawn`, the same with the pictures."""
     scene = _scene(settings, dataset, path)
-    work = Work.of(settings["federation"], examples)
+    work = Work.of_client(settings["federation"], examples)
     sent = list(releases(settings, work))
     drawn = pd.DataFrame([*_reconstructions(settings, scene, sent), *_without_update(scene)])
     pictures = drawn.drop(columns=["original", "pixels"])

@@ -17,10 +17,10 @@ ACROSS, DOWN = 1.12, 1.42  # of a picture's side: its column, its row with two n
 def released(row: pd.Series) -> str:
     """Return what the server saw, such as `plain gradient` or `ε = 8`."""
     names = {"plain": "plain gradient", "clipped": "clipped, no noise", "": "nothing"}
-    return f"ε = {row['epsilon']:g}" if row["update"] == "private" else names[told(row["update"])]
+    return f"ε = {row['epsilon']:g}" if row["update"] == "private" else names[text(row["update"])]
 
 
-def told(value: object) -> str:
+def text(value: object) -> str:
     """Return a text of a table, which an empty cell of a file is not."""
     return value if isinstance(value, str) else ""
 

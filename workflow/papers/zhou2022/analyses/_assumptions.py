@@ -30,7 +30,7 @@ class Assumptions:
     rate_ends: tuple[float, float]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Assumptions":
+    def read(cls, settings: Mapping[str, Any]) -> "Assumptions":
         """Read the settings."""
         names = ("batch_size", "examples", "delta", "header_delta", "other_header_delta")
         search = settings["search"]

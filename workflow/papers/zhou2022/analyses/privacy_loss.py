@@ -70,7 +70,7 @@ def tables(settings: dict[str, Any]) -> "dict[str, pd.DataFrame]":
     from papers.zhou2022.analyses._rows import fits, needed, prices
 
     check(settings)
-    assumed = Assumptions.of(settings)
+    assumed = Assumptions.read(settings)
     told = pairs(_printed.losses(), settings["examples"], settings["releases"])
     return {"": prices(assumed, told), "needed": needed(assumed, told), "fit": fits(assumed, told)}
 

@@ -80,14 +80,9 @@ def made_private(model: nn.Module, loader: DataLoader, **how: Any) -> tuple:
     """Return what Opacus makes of a network: it, its optimizer and more, as `how` says."""
     from opacus import PrivacyEngine
 
-    return PrivacyEngine().make_private(
-        module=model,
-        optimizer=sgd(model),
-        data_loader=loader,
-        noise_multiplier=NOISE_MULTIPLIER,
-        max_grad_norm=CLIP_NORM,
-        **how,
-    )
+    private = {"noise_multiplier": NOISE_MULTIPLIER, "max_grad_norm": CLIP_NORM, **how}
+    made = {"module": model, "optimizer": sgd(model), "data_loader": loader}
+    return PrivacyEngine().make_private(**made, **private)
 
 
 def opacus(mode: str, model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
@@ -122,14 +117,12 @@ def sgd(model: nn.Module) -> torch.optim.SGD:
     return torch.optim.SGD(model.parameters(), lr=RATE)
 
 
-def by_backward(
-    model: nn.Module, optimizer: Any, loss: Callable, inputs: Tensor, targets: Tensor
-) -> Step:
+def by_backward(model: nn.Module, optimizer: Any, loss: Callable, x: Tensor, y: Tensor) -> Step:
     """Return a step of the optimizer along the gradient of a loss."""
 
     def step() -> None:
         optimizer.zero_grad()
-        loss(model(inputs), targets).backward()
+        loss(model(x), y).backward()
         optimizer.step()
 
     return step

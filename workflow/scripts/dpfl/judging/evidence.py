@@ -44,19 +44,18 @@ class Known:
     runs: Path
     unfinished: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-
-def of(claim: dict[str, Any], known: Known) -> Evidence:
-    """Return the evidence on a claim; without a study if this scale does not run it."""
-    name = folder.full_name(known.paper, claim.get("study") or claim.get("analysis") or "")
-    # Claims name the studies of their own paper without its key.
-    local = known.printed["study"].astype(str).str.removeprefix(f"{known.paper}/")
-    study, frame = known.ran.get(name, (None, pd.DataFrame()))
-    return Evidence(
-        known.paper,
-        study,
-        frame,
-        lambda: results.trajectories(study, known.runs, "metrics"),
-        known.printed.assign(study=local),
-        known.computed.get(name, {}),
-        known.unfinished.get(name, {}).get("cells", []),
-    )
+    def evidence(self, claim: dict[str, Any]) -> Evidence:
+        """Return the evidence on a claim; without a study if this scale does not run it."""
+        name = folder.full_name(self.paper, claim.get("study") or claim.get("analysis") or "")
+        # Claims name the studies of their own paper without its key.
+        local = self.printed["study"].astype(str).str.removeprefix(f"{self.paper}/")
+        study, frame = self.ran.get(name, (None, pd.DataFrame()))
+        return Evidence(
+            self.paper,
+            study,
+            frame,
+            lambda: results.trajectories(study, self.runs, "metrics"),
+            self.printed.assign(study=local),
+            self.computed.get(name, {}),
+            self.unfinished.get(name, {}).get("cells", []),
+        )

@@ -1,12 +1,14 @@
-"""Judges a claim by its kind."""
+"""Judges a claim by its kind, unless it is open: what that needs did not finish, or is not kept."""
 
+import math
 from typing import Any
 
 import pandas as pd
 
 from dpfl import plugins
-from dpfl.judging import cells, rows, unfinished
+from dpfl.judging import cells, claims, orderings, rows
 from dpfl.judging.evidence import Evidence
+from dpfl.papers import datasets
 from dpfl.tables import results
 from dpfl.words.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
 
@@ -18,19 +20,22 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     finished, or not kept, has one row that says so; what a study that only demonstrates has run is
     judged by nothing.
     """
+
+    def alone(verdict: str, **known: Any) -> pd.DataFrame:
+        return rows.table([rows.blank(claim, evidence, verdict=verdict, **known)])
+
     if "status" in claim:
-        return rows.table([rows.blank(claim, evidence, verdict=NOT_JUDGED)])
-    if open_cells := unfinished.needed(claim, evidence):
-        return rows.table([unfinished.row(claim, evidence, open_cells)])
+        return alone(NOT_JUDGED)
+    if found := unfinished(claim, evidence):
+        names = "; ".join(results.named(cell) for cell in found)
+        why = f"{found[0]['message']} ({found[0]['log']})"
+        return alone(UNFINISHED, about=f"not finished: {names}; {why}")
     if evidence.study is None and not evidence.tables:
-        return rows.table(
-            [rows.blank(claim, evidence, verdict=NOT_RUN, **_printed(claim, evidence))]
-        )
+        return alone(NOT_RUN, **_printed(claim, evidence))
     try:
         judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
     except results.NotKeptError as error:
-        about = f"not kept: {error}"
-        return rows.table([rows.blank(claim, evidence, verdict=UNFINISHED, about=about)])
+        return alone(UNFINISHED, about=f"not kept: {error}")
     if (evidence.study or {}).get("demonstrates", False):
         judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, DEMONSTRATION)
     return judged
@@ -43,3 +48,35 @@ def _printed(claim: dict[str, Any], evidence: Evidence) -> dict[str, float]:
     place = {key: claim[key] for key in ("table", "row")} | claim.get("cells", {})
     values = cells.chosen(claim, evidence.printed, place)["printed"].unique()
     return {"printed": float(values[0])} if len(values) == 1 else {}
+
+
+def unfinished(claim: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:
+    """Return the unfinished cells that a claim speaks of: of its methods, settings and budgets."""
+    found = [cell for cell in evidence.unfinished if _speaks_of(claim, cell, evidence)]
+    return [cell for cell in found if not (_private(claim, evidence) and _is_free(cell))]
+
+
+def _private(claim: dict[str, Any], evidence: Evidence) -> bool:
+    """Tell whether a claim, as `cells.epsilons` has it, is judged at finite epsilons alone."""
+    planned = [*(evidence.study or {}).get("cells", ()), *evidence.unfinished]
+    own = [cell for cell in planned if _speaks_of(claim, cell, evidence)]
+    return not {"epsilons", "table"} & {*claim} and not all(map(_is_free, own))
+
+
+def _is_free(cell: dict[str, Any]) -> bool:
+    """Tell whether a cell is without privacy."""
+    return math.isinf(results.number(cell["epsilon"]))
+
+
+def _speaks_of(claim: dict[str, Any], cell: dict[str, Any], evidence: Evidence) -> bool:
+    """Tell whether a cell is one of a claim's; a setting that the cell lacks excludes nothing."""
+    own = {**cell["variant"], "method": cell["method"], "epsilon": results.number(cell["epsilon"])}
+    if evidence.study:
+        own["dataset"] = datasets.base(evidence.study["dataset"])
+    named = claims.methods(claim)
+    wanted = {
+        **claim.get("cells", {}),
+        **({claim.get("of", orderings.METHOD): named} if named else {}),
+        **({"epsilon": claim["epsilons"]} if "epsilons" in claim else {}),
+    }
+    return all(cells.same(own[key], value) for key, value in wanted.items() if key in own)

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base import files
-from dpfl.judging import claims, evidence, judge, published, records
+from dpfl.judging import claims, judge, published, records
+from dpfl.judging.evidence import Known
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.tables import results
@@ -30,22 +31,19 @@ def write(outline: dict[str, Any], home: Path) -> None:
         if hasattr(plugin, "beside_print"):
             priced[name] = plugin.beside_print(computed[name])
     printed = published.table(key, ran.values(), priced)
-    known = evidence.Known(key, ran, computed, printed, runs, outline.get("unfinished", {}))
-    judged = [
-        rows
-        for claim in folder.load(key).about.get("claims", [])
-        for rows in _by_study(claim, known)
-    ]
+    known = Known(key, ran, computed, printed, runs, outline.get("unfinished", {}))
+    named = folder.load(key).about.get("claims", [])
+    judged = [rows for claim in named for rows in _by_study(claim, known)]
     found = pd.concat(judged, ignore_index=True) if judged else pd.DataFrame(columns=claims.COLUMNS)
     _write({"claims": found, "published": printed}, home / "claims" / key)
 
 
-def _by_study(claim: dict[str, Any], known: evidence.Known) -> list[pd.DataFrame]:
+def _by_study(claim: dict[str, Any], known: Known) -> list[pd.DataFrame]:
     """Judge a claim by each of its studies, without those that have run nothing of it.
 
     If none has, the first one says so.
     """
-    found = [judge.judge(one, evidence.of(one, known)) for one in claims.by_study(claim)]
+    found = [judge.judge(one, known.evidence(one)) for one in claims.by_study(claim)]
     return [rows for rows in found if (rows["verdict"] != NOT_RUN).any()] or found[:1]
 
 

@@ -168,11 +168,7 @@ def _row(question: Question, pair: Pair, where: str, found: verdicts.Comparison)
 
 
 def _every(
-    question: Question,
-    compared: Sequence[Pair],
-    parts: list[rows.Row],
-    samples: list[np.ndarray],
-    name: str,
+    question: Question, compared: Sequence[Pair], parts: list, samples: list, name: str
 ) -> rows.Row:
     """Sum parts up: the numbers are those of the part that decides."""
     epsilons = question.epsilons

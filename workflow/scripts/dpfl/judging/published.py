@@ -14,19 +14,17 @@ from dpfl.seeds import audits, outcomes, verdicts
 from dpfl.tables import results
 from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
 
+Ran = Iterable[tuple[results.Study, pd.DataFrame]]
+"""Studies with their runs, as `results.frame` makes them."""
 FIXED = tuple(results.declared("published"))
 """The columns that are no coordinates."""
 
 
-def table(
-    paper: str,
-    studies: Iterable[tuple[results.Study, pd.DataFrame]],
-    priced: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
+def table(paper: str, studies: Ran, priced: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the table, coordinates before what is printed.
 
-    `studies` come with their runs (`results.frame`); `priced` holds, for analyses, what stands
-    beside printed losses: columns `line`, `ours`, `verdict` and `reading`.
+    `priced` holds, for analyses, what stands beside printed losses: columns `line`, `ours`,
+    `verdict` and `reading`.
     """
     beside: dict[int, list[dict[str, Any]]] = {}
     for line, row in (*_of_studies(paper, studies), *_of_analyses(priced)):
@@ -57,10 +55,7 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _of_studies(
-    paper: str,
-    studies: Iterable[tuple[results.Study, pd.DataFrame]],
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _of_studies(paper: str, studies: Ran) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield every cell beside an accuracy that a paper printed, by the line of the number."""
     for study, runs in studies:
         for index, cell in enumerate(study["cells"]):

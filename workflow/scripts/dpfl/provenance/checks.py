@@ -9,8 +9,8 @@ from dpfl.base.errors import UserError
 from dpfl.planning import outputs
 from dpfl.planning.plan import Plan
 from dpfl.runs import state
-from dpfl.terminal.child import SNAKEMAKE
 from dpfl.terminal.choice import Choice
+from dpfl.terminal.replicate import SNAKEMAKE
 
 NOTHING = "Nothing to be done"
 """What Snakemake says of files that are up to date."""

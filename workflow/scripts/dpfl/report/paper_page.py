@@ -20,7 +20,6 @@ from dpfl.report import (
     pictures,
     privacy,
     prose,
-    published_table,
     study_section,
 )
 from dpfl.report.judged import Source
@@ -59,7 +58,7 @@ class Page:
         return [*([] if own.kept else judged.of_reference(self.results.reference, [self.of])), own]
 
     @cached_property
-    def told(self) -> str:
+    def prose(self) -> str:
         """Return the paper's own page as Markdown, an empty one if it has none."""
         tables = self.results.path / "tables" / self.of.key
         return prose.of_paper(self.home, tables, self.results.reference)
@@ -81,7 +80,7 @@ def head(page: Page) -> Markup:
     shown = {
         "paper": page.of,
         "title": citation.english(about),
-        "short": prose.in_short(page.told),
+        "short": prose.in_short(page.prose),
         "counts": counts,
         "citation": citation.full(about),
         "link": citation.link(about),
@@ -104,9 +103,9 @@ def hero(page: Page) -> Markup:
 
 def found(page: Page) -> str:
     """Return the paper's own page as Markdown, an empty place if it has none."""
-    if not page.told:
+    if not page.prose:
         return '<span id="found"></span>'
-    return f'<h2 id="found">What was found, and why</h2>\n\n{prose.in_full(page.told)}'
+    return f'<h2 id="found">What was found, and why</h2>\n\n{prose.in_full(page.prose)}'
 
 
 def studies(page: Page) -> Markup:
@@ -171,9 +170,9 @@ def parts(page: Page) -> Markup:
 def not_run(page: Page) -> Markup:
     """Return the printed numbers that nothing stands beside at this scale."""
     published = page.results.published(page.of.key)
-    lines = published_table.lines(published[published["verdict"] == NOT_RUN])
+    lines = study_section.printed(published[published["verdict"] == NOT_RUN])
     title = f"{counted(len(lines), 'printed number')} that this scale does not run"
-    shown = markup.table(published_table.HEADS, lines)
+    shown = markup.table(study_section.PRINTED, lines)
     return markup.part("folded", title, shown) if lines else shown
 
 

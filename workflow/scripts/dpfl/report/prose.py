@@ -20,13 +20,9 @@ from dpfl.words import cell_words, forms, numerals
 
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
-FILTERS = {
-    form.__name__: form
-    for form in (
-        *(forms.listed, forms.fixed, forms.short, forms.span),
-        *(numerals.rounded_down, numerals.rounded_up, cell_words.brief),
-    )
-} | {"apart": numerals.difference}
+ROUNDED = (numerals.rounded_down, numerals.rounded_up, cell_words.brief)
+FORMS = (forms.listed, forms.fixed, forms.short, forms.span, *ROUNDED)
+FILTERS = {form.__name__: form for form in FORMS} | {"apart": numerals.difference}
 """The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
 MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
 """What the expressions of a page may raise; a UserError is a ValueError."""
@@ -42,14 +38,12 @@ def of_paper(paper: Path, run: Path, reference: Path) -> str:
     own = paper.name
     if not (paper / PAGE).exists():
         return ""
-    return render(
-        paper / PAGE,
-        {
-            "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
-            "run": Values(run),
-            "printed": Printed(paper / "published.csv"),
-        },
-    )
+    values = {
+        "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
+        "run": Values(run),
+        "printed": Printed(paper / "published.csv"),
+    }
+    return render(paper / PAGE, values)
 
 
 def in_short(text: str) -> str:
@@ -116,9 +110,8 @@ def _scale(paper: Path, scale: str) -> Path:
     """Return the folder of a scale's kept results; UserError for files that are not as kept."""
     if not (paper / scale).is_dir():
         held = sorted(p.name for p in paper.glob("*") if p.is_dir())
-        raise UserError(
-            f"no kept results of {paper.name} at scale {scale!r}: {nearest(scale, held)}"
-        )
+        lacking = f"no kept results of {paper.name} at scale {scale!r}"
+        raise UserError(f"{lacking}: {nearest(scale, held)}")
     return paper / scale
 
 

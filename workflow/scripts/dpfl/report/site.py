@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dpfl.base import files
 from dpfl.provenance import kept
@@ -34,9 +33,7 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
         files.write_text(index.with_name(f"{name}.html"), text)
 
 
-def context(
-    read: Mapping[str, Paper], folder: Folder, answers: Mapping[str, str]
-) -> dict[str, Any]:
+def context(read: Mapping[str, Paper], folder: Folder, answers: Mapping[str, str]) -> dict:
     """Return everything the first page shows.
 
     `answers` are what the pages of papers say of kept results first.

@@ -2,16 +2,21 @@
 
 from pathlib import Path
 
+import pandas as pd
 from markupsafe import Markup
 
-from dpfl.figures import datasets
+from dpfl.figures import datasets, families
+from dpfl.judging.published import FIXED
 from dpfl.plugins import analyses
-from dpfl.report import markup, published_table
+from dpfl.report import claims_table, markup
 from dpfl.report.pictures import picture
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering, results
+from dpfl.words.numerals import known
 
 FOLDED = "Comparisons, how values were chosen, printed numbers"
+PRINTED = ["table", "row", "at", "printed", "method", "compared", "ours", "difference", "verdict"]
+"""The heads of what a paper printed."""
 SHORT = 20
 """Rows that a table may have without being folded."""
 UNPAID = (
@@ -81,8 +86,8 @@ def _in_full(name: str, folder: Folder) -> Markup:
 def _printed(name: str, folder: Folder) -> Markup:
     """Return what the paper printed beside what was found."""
     published = folder.published(name.split("/")[0])
-    lines = published_table.lines(published[published["study"] == name])
-    return _headed("Printed and ours", markup.table(published_table.HEADS, lines))
+    lines = printed(published[published["study"] == name])
+    return _headed("Printed and ours", markup.table(PRINTED, lines))
 
 
 def _headed(title: str, shown: Markup) -> Markup:
@@ -97,3 +102,31 @@ def table(name: str, suffix: str, heads: list[str], lines: list[list[str]]) -> M
     if len(lines) <= SHORT:
         return _headed(f"Table {title}", shown)
     return markup.part("folded", f"Table {title} of {len(lines)} rows", shown)
+
+
+def printed(published: pd.DataFrame) -> list[list[str]]:
+    """Return what a paper printed beside what was found: a line per number, under PRINTED."""
+    coordinates = [name for name in published.columns if name not in FIXED]
+    return [_line(row, coordinates) for row in published.to_dict("records")]
+
+
+def _line(row: dict, coordinates: list[str]) -> list[str]:
+    read_as = f" (read: {row['reading']})" if known(row.get("reading")) else ""
+    found = {"ours_low": row["ci_low"], "ours_high": row["ci_high"]} | row
+    told = row | {"dataset": datasets.title(str(row.get("dataset")))}
+    places = [f"{name} {_short(told[name])}" for name in coordinates if known(row[name])]
+    return [
+        str(row["table"]),
+        f"{families.named(str(row['row']))}{read_as}",
+        ", ".join(places),
+        _short(row["printed"]),
+        families.named(str(row["method"])),
+        str(row["compared"]) if known(row.get("compared")) else "",
+        claims_table.ours(found) or claims_table.seeds(found),
+        f"{row['difference']:+.2f}" if known(row["difference"]) else "",
+        str(row["verdict"]),
+    ]
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

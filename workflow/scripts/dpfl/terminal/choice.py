@@ -57,10 +57,8 @@ class Choice:
     def config(self) -> dict[str, Any]:
         """Return the configuration as Snakemake puts it together."""
         config: dict[str, Any] = {}
-        for content in (
-            *configuration.read_files([configuration.DEFAULTS, *self.files]),
-            self.settings,
-        ):
+        read = configuration.read_files([configuration.DEFAULTS, *self.files])
+        for content in (*read, self.settings):
             update_config(config, content)
         return config
 
@@ -71,12 +69,9 @@ class Choice:
 
 def last() -> Choice:
     """Return the choice that was kept last; the default if none was."""
-    if not LAST.exists():
-        return Choice()
-    found = files.read_json(LAST)
     try:
-        return Choice(dict(found["settings"]), list(found["files"]))
-    except (LookupError, TypeError, ValueError) as error:
+        return Choice(**files.read_json(LAST)) if LAST.exists() else Choice()
+    except TypeError as error:
         raise UserError(f"{LAST}: not a choice; delete it, and name PAPER and SCALE") from error
 
 

@@ -1,13 +1,14 @@
 """Who runs in this folder: a lock that the kernel frees when its last holder dies.
 
-Snakemake's own lock is a file, which stays when Snakemake is killed. Whoever holds this one knows
-that such a file is stale. The file keeps its name and its place: only what it says changes.
+`make replicate` and a Snakemake that is started by hand take it. Snakemake's own lock is a file,
+which stays when Snakemake is killed. The file of this one keeps its name and its place: only what
+it says changes.
 """
 
 import fcntl
 import os
-import shutil
 import socket
+import sys
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,6 @@ from pathlib import Path
 from dpfl.base.errors import UserError
 
 PATH = Path(".snakemake/running.txt")
-SNAKEMAKES = Path(".snakemake/locks")
 
 
 class Lock:
@@ -24,20 +24,19 @@ class Lock:
     def __init__(self, path: Path = PATH, what: str = "replicate") -> None:
         """Take the lock; UserError if somebody else has it."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.left = holder(path)
-        """Who died without giving it back."""
-        self._file = path.open("a+", encoding="utf-8")
+        self._path, self._file = path, path.open("a", encoding="utf-8")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            raise UserError(f"another {what} runs here ({self.left or 'just started'})") from error
+            who = holder(path) or "just started"
+            raise UserError(f"another {what} runs here ({who})") from error
         self.name(os.getpid())
 
     def name(self, pid: int) -> None:
         """Write down which process runs."""
         since = datetime.now().isoformat(" ", "seconds")
-        self._write(f"pid {pid} on {socket.gethostname()} since {since}")
+        self._path.write_text(f"pid {pid} on {socket.gethostname()} since {since}")
 
     def fileno(self) -> int:
         """Return the descriptor, for a child to inherit."""
@@ -45,13 +44,8 @@ class Lock:
 
     def close(self) -> None:
         """Give the lock back."""
-        self._write("")
+        self._path.write_text("")
         self._file.close()
-
-    def _write(self, text: str) -> None:
-        self._file.truncate(0)
-        self._file.write(text)
-        self._file.flush()
 
 
 def holder(path: Path = PATH) -> str:
@@ -70,14 +64,15 @@ def is_held(path: Path = PATH) -> bool:
 
 
 def hold() -> None:
-    """Take the lock for the life of this process, unless the one that started it has it."""
-    with suppress(UserError):
-        _HELD.append(Lock())
+    """Take the lock for the life of this process, unless it was started under the lock.
+
+    Ends the process with one line if somebody else has it.
+    """
+    try:
+        if not holder().startswith(f"pid {os.getpid()} "):
+            _HELD.append(Lock())
+    except UserError as error:
+        sys.exit(f"error: {error}")
 
 
 _HELD: list[Lock] = []
-
-
-def unlock() -> None:
-    """Remove the lock of a Snakemake that is gone."""
-    shutil.rmtree(SNAKEMAKES, ignore_errors=True)

@@ -1,7 +1,8 @@
 """What Snakemake's events mean for the runs of a plan: a line for each, and what has failed."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+import time
+from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from logging import LogRecord
 from pathlib import Path
@@ -27,8 +28,6 @@ STAGES = {
 """What is told of rules that train nothing, in one line when the last job of a rule has ended."""
 OTHER_SECONDS = 2.0
 """Of a job that trains nothing, on a core."""
-TAIL, WIDTH, INDENT = 5, 200, " " * 10
-"""Lines of a log that are quoted, the letters of each, and what stands before them."""
 
 
 class Progress:
@@ -39,8 +38,8 @@ class Progress:
         self._tell = tell
         self._names: dict[str, str] = {}
         self._open: dict[str, float] = {}
-        """Seconds of the runs that are to be trained, on one core."""
-        self._at_once, self._estimated, self._taken = 1, 0.0, 0.0
+        """Estimated seconds of the runs that are to be trained."""
+        self._begun, self._trained = time.monotonic(), 0.0
         self._jobs: dict[int, LogRecord] = {}
         self._left, self._ended, self._failed = Counter(), Counter(), set()
 
@@ -48,11 +47,6 @@ class Progress:
         """Tell what is new by a record of Snakemake's log; most of them say nothing here."""
         if heard := getattr(self, f"_on_{getattr(record, 'event', None)}", None):
             heard(record)
-
-    def _on_resources_info(self, record: LogRecord) -> None:
-        """Learn how many jobs run at a time: on cores here, or on nodes of a cluster."""
-        given = getattr(record, "cores", None) or getattr(record, "nodes", None)
-        self._at_once = given or self._at_once
 
     def _on_run_info(self, record: LogRecord) -> None:
         for rule, count in record.stats.items():
@@ -62,6 +56,7 @@ class Progress:
         plan: Plan = record.plan
         self._names, todo = status.names_of(plan), state.open_of(plan, RESULTS)
         self._open = {run: estimate.seconds(plan.runs[run]["settings"]) for run in todo}
+        self._begun = time.monotonic()
 
     def _on_job_info(self, job: LogRecord) -> None:
         self._jobs[job.jobid] = job
@@ -77,40 +72,32 @@ class Progress:
             self._say(f"{STAGES[stage]}: {self._ended[stage]} done")
 
     def _finish(self, run: str) -> None:
-        estimated, took = self._open.pop(run), status.seconds(run)
-        if took:
-            self._estimated, self._taken = self._estimated + estimated, self._taken + took
+        self._trained += self._open.pop(run)
         total = len(self._names)
         done = f"{total - len(self._open):{len(str(total))}}/{total}"
-        seconds = "" if took is None else f"{took:.1f} s"
         end = datetime.now() + timedelta(seconds=self.seconds_left())
-        reached = f"{self._names[run]}  {status.accuracy(run):8}  {seconds:>9}"
+        reached = f"{self._names[run]}  {status.accuracy(run):8}"
         self._say(f"{done}  {reached}  ends {end:%d %b %H:%M}")
 
     def seconds_left(self) -> float:
-        """Return the estimates, corrected by what runs took: all cores at work, no run divided."""
-        ratio = self._taken / self._estimated if self._estimated else 1.0
-        runs = self._open.values()
-        others = OTHER_SECONDS * sum(self._left[stage] for stage in STAGES)
-        return ratio * max([sum(runs) / self._at_once, *runs]) + others / self._at_once
+        """Return how long the rest of the estimate takes, as fast as its beginning was done."""
+        done = self._trained + OTHER_SECONDS * sum(self._ended[stage] for stage in STAGES)
+        left = sum(self._open.values()) + OTHER_SECONDS * sum(self._left[s] for s in STAGES)
+        return (time.monotonic() - self._begun) * left / done
 
     def _on_job_error(self, record: LogRecord) -> None:
-        """Tell the runs of a job that say why they failed, or else the job."""
-        job = self._jobs[record.jobid]
-        failed = {run: state.failure_of(run, RESULTS) for run in self._runs(job)}
-        for run, why in failed.items():
-            if why:
-                self._fail(run, f"{self._names[run]}  {why['message']}", why["log"])
-        if not any(failed.values()):
-            self._fail(_made(job), _made(job), *record.log[:1])
+        """Tell the runs of a job that say why they failed, or else the job: a line for each.
 
-    def _fail(self, key: str, what: str, log: str = "no log") -> None:
-        """Tell a failure once, however often it is tried again."""
-        if key not in self._failed:
-            self._failed.add(key)
-            self._say(f"FAILED  {what}")
-            for line in quoted(Path(log)):
-                self._tell(line)
+        It is told once, however often it is tried again.
+        """
+        job = self._jobs[record.jobid]
+        failed = [(run, state.failure_of(run, RESULTS)) for run in self._runs(job)]
+        lines = [f"{self._names[r]}  {why['message']}  {why['log']}" for r, why in failed if why]
+        made = " ".join([job.rule_name, *(job.wildcards or {}).values()])
+        for line in lines or ["  ".join([made, *map(last_line, record.log[:1])])]:
+            if line not in self._failed:
+                self._failed.add(line)
+                self._say(f"FAILED  {line}")
 
     def _runs(self, job: LogRecord) -> list[str]:
         """Return the runs whose results a job makes."""
@@ -126,15 +113,7 @@ def _stage(rule: str) -> str:
     return next((stage for stage in STAGES if rule.startswith(f"{stage}_")), rule)
 
 
-def _made(job: LogRecord) -> str:
-    """Return a job's rule and what it is made for."""
-    return " ".join([job.rule_name, *(job.wildcards or {}).values()])
-
-
-def quoted(path: Path) -> Iterator[str]:
-    """Yield a log's path and its last lines that say something, as lines below another."""
-    yield f"{INDENT}{path}"
-    if path.exists():
-        with path.open(encoding="utf-8", errors="replace") as file:
-            said = (line.rstrip()[:WIDTH] for line in file if line.strip())
-            yield from (f"{INDENT}| {line}" for line in deque(said, TAIL))
+def last_line(log: str | Path) -> str:
+    """Return the last line of a log that says something, and its path."""
+    said = Path(log).read_text(encoding="utf-8", errors="replace") if Path(log).exists() else ""
+    return "  ".join([*said.strip().splitlines()[-1:], str(log)])

@@ -3,32 +3,97 @@
 import csv
 import os
 import re
-import textwrap
-from collections import defaultdict
+import signal
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.config import RESOLVED
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
 from dpfl.runs import state
 from dpfl.terminal import lock, status
-from dpfl.terminal.child import SNAKEMAKE, Child
 from dpfl.terminal.choice import LAST, Choice
-from dpfl.terminal.progress import quoted
+from dpfl.terminal.progress import last_line
 from dpfl.words.vocabulary import UNJUDGED
 
-ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor")
+SNAKEMAKE = (sys.executable, "-m", "snakemake")
+ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor", "--nolock")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
 PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
 """Arguments of Snakemake by which it makes less than everything: the answer may be an older one."""
-WIDTH = 100
-"""Letters of a line."""
+STOPPING = "stopping: jobs end, what is finished stays (once more: at once)"
+
+
+@dataclass
+class Child:
+    """Runs Snakemake once or more, all its output appended to one file, while a lock is held.
+
+    It has a session of its own, so that one signal ends it with all its jobs.
+    """
+
+    lock: lock.Lock
+    log: Path
+    command: Sequence[str] = SNAKEMAKE
+    interrupted: int = 0
+    """How often the user asked for an end: at once, if asked again."""
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run Snakemake to its end, its progress told on our standard output.
+
+        Return its status: less than 0 if a signal killed it.
+        """
+        process = self._started(arguments)
+        self.lock.name(process.pid)
+        while process.poll() is None:
+            try:
+                process.wait()
+            except KeyboardInterrupt:
+                self.interrupted += 1
+                _end(process, signal.SIGKILL if self.interrupted > 1 else signal.SIGINT)
+                print(STOPPING, flush=True)
+        if process.returncode < 0:
+            _end(process, signal.SIGINT)  # jobs of a Snakemake that was killed
+        return process.returncode
+
+    def _started(self, arguments: Sequence[str]) -> subprocess.Popen:
+        """Start Snakemake with the plug-in that tells its progress.
+
+        Where HOME cannot be written, as in some containers, its cache lies in .snakemake.
+        """
+        terminal = os.dup(1)
+        logger = ["--logger-dpfl-terminal", str(terminal), "--logger", "dpfl"]
+        path = filter(None, [str(plugins.ROOT.parent), os.environ.get("PYTHONPATH")])
+        found = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+        if not (Path.home().is_dir() and os.access(Path.home(), os.W_OK)):
+            found = {"XDG_CACHE_HOME": str(Path(".snakemake/cache").resolve())} | found
+        with self.log.open("a", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [*self.command, *logger, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=found,
+                start_new_session=True,
+                pass_fds=[self.lock.fileno(), terminal],
+            )
+        os.close(terminal)
+        return process
+
+
+def _end(process: subprocess.Popen, number: signal.Signals) -> None:
+    """Send a signal to Snakemake and its jobs, unless they have ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def replicate(
@@ -41,9 +106,9 @@ def replicate(
     """
     count(cores)
     plan = choice.plan()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` ignores the former
+        signal.signal(number, signal.default_int_handler)
     with closing(lock.Lock()) as held:
-        if held.left:  # whoever holds our lock is alone here
-            lock.unlock()
         choice.keep()
         print(estimate.summary(plan, "results/runs"), flush=True)
         RESOLVED.unlink(missing_ok=True)
@@ -70,8 +135,7 @@ def _stopped(found: int, plan: Plan, child: Child) -> Iterator[str]:
     elif found < 0:
         yield f"Snakemake was killed by signal {-found}; repeat to go on"
     else:
-        yield "Snakemake stopped before the first job:"
-        yield from quoted(child.log)
+        yield f"Snakemake stopped before the first job: {last_line(child.log)}"
 
 
 def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]:
@@ -79,25 +143,24 @@ def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]
     todo = state.open_of(plan, status.RESULTS, running=False)
     marked = 0 < len(todo) < len(plan.runs) and child.run(arguments) == 0
     yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
-    yield "Tables and report mark what is missing." if marked else "There is no report of this:"
-    yield from _answer() if marked else quoted(child.log)
+    if not marked:
+        yield f"There is no report of this: {last_line(child.log)}"
+        return
+    yield "Tables and report mark what is missing."
+    yield from _answer()
 
 
 def _answer() -> Iterator[str]:
     """Yield which claims of every paper hold, by verdict, and where the report lies."""
-    papers: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    rows = CLAIMS.read_text(encoding="utf-8").splitlines() if CLAIMS.exists() else ()
-    for row in csv.DictReader(rows):
-        if row["part"] == "overall":
-            papers[row["paper"]][row["verdict"]].append(row["claim"])
-    for paper, verdicts in papers.items():
-        total = sum(map(len, verdicts.values()))
-        others = {verdict: len(verdicts.pop(verdict, ())) for verdict in UNJUDGED}
-        listed = "".join(f", {number} {verdict}" for verdict, number in others.items() if number)
-        yield f"{paper}: {total - sum(others.values())} of {total} claims judged{listed}"
-        for verdict, claims in verdicts.items():
-            told = f"  {verdict}: {', '.join(claims)}"
-            yield textwrap.fill(told, WIDTH, subsequent_indent="    ")
+    text = CLAIMS.read_text(encoding="utf-8") if CLAIMS.exists() else ""
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["part"] == "overall"]
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        own = [row for row in rows if row["paper"] == paper]
+        count = Counter(row["verdict"] for row in own)
+        others = "".join(f", {count.pop(word)} {word}" for word in UNJUDGED if word in count)
+        yield f"{paper}: {count.total()} of {len(own)} claims judged{others}"
+        for verdict in count:
+            yield f"  {verdict}: {', '.join(r['claim'] for r in own if r['verdict'] == verdict)}"
     yield f"report: {REPORT}"
 
 

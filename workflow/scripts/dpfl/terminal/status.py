@@ -1,6 +1,5 @@
 """`make status`: how far the runs of a choice are, from the files that lie in results."""
 
-import csv
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,13 +18,9 @@ RESULTS = Path("results")
 
 def studies_of(plan: Plan) -> dict[str, str]:
     """Return the study of every run: the first that has it, or that is tuned by it."""
-    found: dict[str, str] = {}
-    for name, study in plan.studies.items():
-        found |= dict.fromkeys(set(runs_of([study])) - found.keys(), name)
-    for name in plan.studies:
-        rest = set(trials.and_runs(plan, [name])) - found.keys()
-        found |= dict.fromkeys(rest, f"{name} (tuning)")
-    return found
+    names = list(reversed(plan.studies))
+    trial = {run: f"{name} (tuning)" for name in names for run in trials.and_runs(plan, [name])}
+    return trial | {run: name for name in names for run in runs_of([plan.studies[name]])}
 
 
 def names_of(plan: Plan) -> dict[str, str]:
@@ -51,8 +46,7 @@ def lines(plan: Plan, running: bool) -> Iterator[str]:
     for run, own in todo.items():
         if own.name == state.RUNNING:
             yield f"running  {names[run]}  {_round(run, plan)}"
-    for run, own in todo.items():
-        if own.name == state.FAILED:
+        elif own.name == state.FAILED:
             yield f"failed   {names[run]}  {own.why}  {state.failure_of(run, RESULTS)['log']}"
 
 
@@ -71,12 +65,3 @@ def accuracy(run: str) -> str:
     """Return the test accuracy of a finished run, or that its training diverged."""
     found = read_json(RESULTS / "runs" / run / "summary.json")
     return "diverged" if found["diverged"] else f"{100 * found['final_test_accuracy']:6.2f} %"
-
-
-def seconds(run: str) -> float | None:
-    """Return what the training of a run took; None if nobody wrote it down."""
-    path = RESULTS / "benchmarks/train" / f"{run}.tsv"
-    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    for row in csv.DictReader(rows, delimiter="\t"):
-        return float(row["s"])
-    return None

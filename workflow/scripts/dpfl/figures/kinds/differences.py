@@ -51,9 +51,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     claims = [own for _, own in rows.groupby("claim", sort=False)]
     figure, axes = style.canvas(panel=(8.4, 1.9 + ROW * (len(rows) + len(claims))))
     ax, y, ticks = axes[0, 0], 0, {}
-    ax.axvspan(
-        -study["margin"] / 2, study["margin"] / 2, color=BAND, lw=0, zorder=0, label="_margin"
-    )
+    half = study["margin"] / 2
+    ax.axvspan(-half, half, color=BAND, lw=0, zorder=0, label="_margin")
     ax.axvline(0, color="0.35", linewidth=1, zorder=1, label="_zero")
     for own in claims:
         _head(ax, _title(own), y)
@@ -182,12 +181,10 @@ def _finding(rows: pd.DataFrame) -> str:
 def _shows(study: dict, claims: list[pd.DataFrame]) -> str:
     """Return every difference with its interval and verdict, claim by claim."""
 
-    def told(row: pd.Series) -> str:
+    def sentence(row: pd.Series) -> str:
         words = filter(None, (numerals.difference(row, "", "n"), row["verdict"]))
         return f"against {row['worse']} {style.at(row['epsilon'])}: {', '.join(words)}"
 
-    parts = [
-        f"{_title(own)}: {'; '.join(told(row) for _, row in own.iterrows())}" for own in claims
-    ]
+    parts = [f"{_title(own)}: {'; '.join(own.apply(sentence, axis=1))}" for own in claims]
     name = datasets.title(study["dataset"])
     return f"Paired differences in points of accuracy on {name}. {'. '.join(parts)}"

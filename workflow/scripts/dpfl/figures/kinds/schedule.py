@@ -52,8 +52,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     counts = f" {style.seeds_text(cells['n'])}." + lost * bool((~private["trained"]).any())
     handles = [*keys.proof(private["certified"]), *keys.seeds(cells["n"])]
     style.note(figure, f"{_study.about(study)}{counts}", handles)
-    written = gaps.drop(columns="certified")
-    written = written.rename(columns={name: f"against_{name}" for name in GAP})
+    written = gaps.drop(columns="certified").rename(columns={n: f"against_{n}" for n in GAP})
     data = means.merge(written, on=["series", "epsilon"], how="left")
     finding = _finding(gaps, base) or findings.leading(private)
     return drawn.titled(figure, data, finding, _shows(study, gaps, base))

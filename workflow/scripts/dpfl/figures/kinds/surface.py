@@ -95,9 +95,8 @@ def _norm(accuracies: pd.Series) -> Normalize:
 def _panel(ax: Axes, own: pd.DataFrame, keys: list[str], norm: Normalize) -> None:
     """Draw the cells of one line and budget, each with what it reached."""
     reached = own["accuracy"].map("{:.1f}\n".format).where(own["accuracy"].notna(), "")
-    table = own.assign(text=(reached + own["note"]).str.strip()).pivot(
-        index=keys[1], columns=keys[0]
-    )
+    table = own.assign(text=(reached + own["note"]).str.strip())
+    table = table.pivot(index=keys[1], columns=keys[0])
     numbers, texts = table["accuracy"].astype(float), table["text"].fillna("")
     ink = {"fontsize": style.SMALL + 0.5, "fontweight": "bold"}
     look = {"cmap": HEAT, "norm": norm, "cbar": False, "annot_kws": ink}
@@ -128,9 +127,9 @@ def _finding(cells: pd.DataFrame, keys: list[str]) -> str:
 def _shows(study: dict, cells: pd.DataFrame, keys: list[str]) -> str:
     """Return the accuracy of every cell."""
 
-    def told(cell: pd.Series) -> str:
+    def mean(cell: pd.Series) -> str:
         reached = f"{cell['accuracy']:.1f}" if cell["trained"] else "failed"
         return f"{', '.join(f'{key} {cell[key]:g}' for key in keys)} {reached}"
 
     axes, name = " and ".join(keys).replace("_", " "), datasets.title(study["dataset"])
-    return f"Mean test accuracy in percent on {name} over {axes}. {style.by_epsilon(cells, told)}"
+    return f"Mean test accuracy in percent on {name} over {axes}. {style.by_epsilon(cells, mean)}"

@@ -14,21 +14,11 @@ The whole is a conjunction over controls, variants and epsilons (intersection-un
 is not beaten at one epsilon, it `wins` in at most 2.5 % of cases.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpfl.judging import cells, orderings, rows
-from dpfl.words.vocabulary import (
-    CONTROL_MISSING,
-    DOES_NOT_WIN,
-    NOT_REPLICATED,
-    REPLICATED,
-    REVERSED,
-    SMALL,
-    WINS,
-)
-
-if TYPE_CHECKING:
-    from dpfl.judging.evidence import Evidence
+from dpfl.judging.evidence import Evidence
+from dpfl.words import vocabulary as words
 
 REQUIRED = ("study", "better", "controls", "subject")
 OPTIONAL = ("cells", "epsilons")
@@ -38,12 +28,12 @@ EXAMPLE = {"better": "a", "controls": ["b", "c"], "subject": "a part"}
 _FEWEST = 2
 """Controls that have to be run: with one, another part may have made the difference."""
 _WORDS = {
-    **dict.fromkeys((REPLICATED, SMALL), WINS),
-    **dict.fromkeys((NOT_REPLICATED, REVERSED), DOES_NOT_WIN),
+    **dict.fromkeys((words.REPLICATED, words.SMALL), words.WINS),
+    **dict.fromkeys((words.NOT_REPLICATED, words.REVERSED), words.DOES_NOT_WIN),
 }
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     compared = orderings.pairs(claim, evidence, claim["controls"])
     judged = orderings.judged(orderings.asked(claim, evidence, compared), compared)
@@ -51,6 +41,6 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     told[0]["about"] = f"A win due to {claim['subject']}, {told[0]['about']}"
     ran = {*cells.runs(claim, evidence)["method"]}
     few = claim["better"] in ran and len(ran & {*claim["controls"]}) < _FEWEST
-    if few and told[0]["verdict"] != DOES_NOT_WIN:
-        told[0]["verdict"] = CONTROL_MISSING
+    if few and told[0]["verdict"] != words.DOES_NOT_WIN:
+        told[0]["verdict"] = words.CONTROL_MISSING
     return told

@@ -24,16 +24,14 @@ of five save some in 1 of 32 cases.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpfl.judging import cells, orderings, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.seeds import outcomes
-
-if TYPE_CHECKING:
-    from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "worse")
 OPTIONAL = ("cells", "epsilons")
@@ -58,7 +56,7 @@ def unit() -> str:
     return "rounds"
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     compared = orderings.pairs(claim, evidence, claim["worse"])
     judged_by = {"margin": _MARGIN, "value": _SAVED, "least": _ROUNDING, "remark": short}
@@ -107,11 +105,11 @@ def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
     """Return a pair with the columns of a race; a run without a goal takes no part in it."""
     goals = _goals(claim, pair)
     sides = [
-        side.assign(**{_TO: [goals.get(place, np.nan) for place in _places(side)]})
+        side.assign(**{_TO: [goals.get(place, np.nan) for place in _keys(side, "seed", "epsilon")]})
         for side in pair.sides
     ]
     raced = pd.concat([side[side[_TO].notna()] for side in sides])
-    ends = pd.Series([curves[name].index.max() for name in _names(raced)], dtype=int)
+    ends = pd.Series([curves[name].index.max() for name in _keys(raced, "cell", "run")], dtype=int)
     late = (ends.groupby(raced["epsilon"].to_numpy()).max() + 1).to_dict()
     better, worse = (_timed(*own, curves, late) for own in zip(sides, (0.0, np.nan), strict=True))
     return replace(pair, better=better, worse=worse)
@@ -120,18 +118,15 @@ def _race(claim: dict, pair: orderings.Pair, curves: dict) -> orderings.Pair:
 def _goals(claim: dict, pair: orderings.Pair) -> dict[tuple[int, float], float]:
     """Return the accuracy to reach by seed and epsilon, for those that have one."""
     if "accuracy" in claim:
-        both = [place for side in pair.sides for place in _places(side)]
+        both = [place for side in pair.sides for place in _keys(side, "seed", "epsilon")]
         return dict.fromkeys(both, float(claim["accuracy"]))
     worse = outcomes.of_trained(pair.worse)
-    return dict(zip(_places(worse), worse["accuracy"] - claim["within"], strict=True))
+    goals = worse["accuracy"] - claim["within"]
+    return dict(zip(_keys(worse, "seed", "epsilon"), goals, strict=True))
 
 
-def _places(side: pd.DataFrame) -> list[tuple[int, float]]:
-    return list(zip(side["seed"], side["epsilon"], strict=True))
-
-
-def _names(side: pd.DataFrame) -> list[tuple[int, str]]:
-    return list(zip(side["cell"], side["run"], strict=True))
+def _keys(side: pd.DataFrame, *columns: str) -> list[tuple]:
+    return list(zip(*(side[column] for column in columns), strict=True))
 
 
 def _timed(side: pd.DataFrame, no_goal: float, curves: dict, late: dict) -> pd.DataFrame:
@@ -139,7 +134,7 @@ def _timed(side: pd.DataFrame, no_goal: float, curves: dict, late: dict) -> pd.D
 
     `no_goal` stands in the place of the round for those without a goal.
     """
-    names, raced = _names(side), side[_TO].notna().to_numpy()
+    names, raced = _keys(side, "cell", "run"), side[_TO].notna().to_numpy()
     found = [reached(curves[name], goal) for name, goal in zip(names, side[_TO], strict=True)]
     # A run that fails may have passed the goal before it diverged.
     trained = side["trained"].astype(bool).to_numpy()

@@ -25,16 +25,14 @@ other than `better` itself, reaches in this study at the same epsilon (the best 
 more).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpfl.judging import gains, printed, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.seeds import fairness, outcomes, pairing, power, verdicts
 from dpfl.words.vocabulary import NOT_RUN
-
-if TYPE_CHECKING:
-    from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "worse")
 OPTIONAL = ("of", "cells", "epsilons")
@@ -60,7 +58,7 @@ def band(printed: float, margin: float) -> tuple[float, float] | None:
     return low, high
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the whole of its gains first."""
     found = gains.found(claim, evidence)
     parts = [_part(claim, evidence, gain) for gain in found]
@@ -72,7 +70,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     return [head | _extremes(parts), *parts] if parts else [head]
 
 
-def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
+def _part(claim: dict, evidence: Evidence, gain: gains.Gain) -> rows.Row:
     """Judge one printed gain."""
     sides = gain.pair.sides
     head = rows.blank(
@@ -99,7 +97,7 @@ def _part(claim: dict, evidence: "Evidence", gain: gains.Gain) -> rows.Row:
     return head | printed.beside(measured, gain.printed) | judged
 
 
-def _weak(evidence: "Evidence", gain: gains.Gain) -> bool | str:
+def _weak(evidence: Evidence, gain: gains.Gain) -> bool | str:
     """Tell whether the printed baseline is below certified DP-SGD; "" if that is not known."""
     runs = evidence.runs
     own = runs[(runs["estimator"] == _DPSGD) & runs["certified"].astype(bool)]

@@ -16,12 +16,10 @@ Each number has a level of its own: it is found to differ, or to match, when it 
 most 2.5 % of cases.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpfl.judging import printed, rows
-
-if TYPE_CHECKING:
-    from dpfl.judging.evidence import Evidence
+from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "table", "row", "method")
 OPTIONAL = ("cells",)
@@ -33,7 +31,7 @@ def band(printed: float, margin: float) -> tuple[float, float]:
     return -margin, margin
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the whole of its numbers first."""
     found = printed.numbers(claim, evidence, claim["table"], claim["row"])
     parts = [_part(claim, evidence, number) for number in found]
@@ -45,7 +43,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     return [whole, *parts]
 
 
-def _part(claim: dict, evidence: "Evidence", number: printed.Number) -> rows.Row:
+def _part(claim: dict, evidence: Evidence, number: printed.Number) -> rows.Row:
     """Return the row of one printed number, as the table of published numbers judges it."""
     return rows.blank(
         claim,

@@ -22,12 +22,10 @@ If the claim is false for one opponent at one epsilon, it is found replicated in
 cases.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpfl.judging import orderings, rows
-
-if TYPE_CHECKING:
-    from dpfl.judging.evidence import Evidence
+from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "better", "worse")
 OPTIONAL = ("of", "cells", "epsilons")
@@ -35,7 +33,7 @@ LISTS = ("worse", "epsilons")
 EXAMPLE = {"better": "a", "worse": ["b"]}
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     compared = orderings.pairs(claim, evidence, claim["worse"])
     return orderings.judged(orderings.asked(claim, evidence, compared), compared)

@@ -12,18 +12,15 @@ does. The claim as a whole `matches` if it does under one reading, else it `diff
 if a price is missing and none differs. Nothing is trained, so that privacy has `no claim`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpfl.judging import printed, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.words.numerals import known, text
 from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("analysis", "table")
 OPTIONAL = ("rows", "cells")
@@ -44,7 +41,7 @@ def unit() -> str:
     return ""
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the whole first; readings stand above their numbers."""
     found = _printed(claim, evidence)
     missing = found[~_priced(claim, found)]
@@ -60,7 +57,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     return [best, *told]
 
 
-def _printed(claim: dict, evidence: "Evidence") -> "pd.DataFrame":
+def _printed(claim: dict, evidence: Evidence) -> pd.DataFrame:
     """Return the printed losses, a row for each and for each of its prices."""
     wanted = {"table": claim["table"]} | ({"row": claim["rows"]} if "rows" in claim else {})
     found = printed.lines(claim, evidence, wanted | claim.get("cells", {}))
@@ -69,11 +66,11 @@ def _printed(claim: dict, evidence: "Evidence") -> "pd.DataFrame":
     return kept.assign(reading=kept["reading"].fillna(""))
 
 
-def _priced(claim: dict, found: "pd.DataFrame") -> "pd.Series":
+def _priced(claim: dict, found: pd.DataFrame) -> pd.Series:
     return found["study"] == claim["analysis"]
 
 
-def _part(claim: dict, evidence: "Evidence", found: "pd.DataFrame", line: dict) -> rows.Row:
+def _part(claim: dict, evidence: Evidence, found: pd.DataFrame, line: dict) -> rows.Row:
     """Return the row of one printed loss beside one price."""
     several = [key for key in printed.coordinates(found) if found[key].nunique() > 1]
     named = [line["row"]] * (found["row"].nunique() > 1)
@@ -94,9 +91,7 @@ def _part(claim: dict, evidence: "Evidence", found: "pd.DataFrame", line: dict) 
     )
 
 
-def _sum(
-    claim: dict, evidence: "Evidence", name: str, reading: str, parts: list[rows.Row]
-) -> rows.Row:
+def _sum(claim: dict, evidence: Evidence, name: str, reading: str, parts: list) -> rows.Row:
     """Return the row of all losses under one reading."""
     found = [part["verdict"] for part in parts]
     place = ", ".join([claim["table"], *claim.get("rows", []), *[reading] * bool(reading)])

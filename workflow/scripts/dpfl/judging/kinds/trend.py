@@ -21,20 +21,17 @@ part at 95 %: false in one part, it is found replicated in at most 2.5 % of case
 be monotone: it says what the whole range does.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.judging import cells, contrasts, orderings, rows
+from dpfl.judging.evidence import Evidence
 from dpfl.seeds import outcomes, verdicts
 from dpfl.tables import results
 from dpfl.words.vocabulary import NOT_RUN
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpfl.judging.evidence import Evidence
 
 REQUIRED = ("study", "method", "over", "direction")
 OPTIONAL = ("cells", "epsilons")
@@ -49,7 +46,7 @@ _NO_SETTING = (_EPSILON, _ROUNDS)
 _VALUE = "percent"
 
 
-def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
+def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     over = claim["over"]
     runs = cells.having(cells.runs(claim, evidence), "method", claim["method"])
@@ -57,11 +54,12 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
         raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
     parts, samples, used = [], [], []
-    for name, epsilon, group in _groups(claim, evidence, runs):
-        values, sample = _sample(claim, evidence, group)
-        used.append(group if over == _ROUNDS else group[group[over].astype(float).isin(values)])
+    for name, epsilon, own in _groups(claim, evidence, runs):
+        values, sample = _sample(claim, evidence, own)
+        used.append(own if over == _ROUNDS else own[own[over].astype(float).isin(values)])
         samples.append(_SIGN[claim["direction"]] * sample)
-        parts.append(_part(claim, evidence, used[-1], (name, epsilon), values, samples[-1]))
+        group = (name, epsilon, used[-1])
+        parts.append(_part(claim, evidence, group, values, samples[-1]))
     head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
     if not parts:
         return [head]
@@ -70,7 +68,7 @@ def judge(claim: dict[str, Any], evidence: "Evidence") -> list[rows.Row]:
     return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
 
 
-def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tuple]:
+def _groups(claim: dict, evidence: Evidence, runs: pd.DataFrame) -> list[tuple]:
     """Return what differs beside `over`: as text, at which epsilon, and the runs of it."""
     own = results.without(runs, results.settings(evidence.study), claim["over"])
     texts = list(dict.fromkeys(own)) or [""]
@@ -83,7 +81,7 @@ def _groups(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> list[tup
     ]
 
 
-def _sample(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> tuple[list, np.ndarray]:
+def _sample(claim: dict, evidence: Evidence, runs: pd.DataFrame) -> tuple[list, np.ndarray]:
     """Return the values that are compared, and one change per seed."""
     over = claim["over"]
     if over == _ROUNDS:
@@ -93,7 +91,7 @@ def _sample(claim: dict, evidence: "Evidence", runs: "pd.DataFrame") -> tuple[li
     return values, contrasts.of_seeds(outcomes.of_trained(runs), over, values, "accuracy")
 
 
-def _curves(evidence: "Evidence", runs: "pd.DataFrame") -> "pd.DataFrame":
+def _curves(evidence: Evidence, runs: pd.DataFrame) -> pd.DataFrame:
     """Return test accuracies in percent from the first round on; one that is not finite guesses."""
     rounds = evidence.rounds()
     trained = rounds[rounds["cell"].isin(runs["cell"]) & (rounds["round"] > 0)]
@@ -102,7 +100,7 @@ def _curves(evidence: "Evidence", runs: "pd.DataFrame") -> "pd.DataFrame":
     return trained.assign(**{_VALUE: percent.where(np.isfinite(percent), guess)})
 
 
-def _numbers(claim: dict, values: "pd.Series") -> list[float]:
+def _numbers(claim: dict, values: pd.Series) -> list[float]:
     """Return the values of a setting in their order; UserError for one that is no number."""
     try:
         return sorted({float(value) for value in values.dropna()})
@@ -112,16 +110,9 @@ def _numbers(claim: dict, values: "pd.Series") -> list[float]:
         raise UserError(f"claim {claim['id']}: over {claim['over']!r}: {expected}") from None
 
 
-def _part(
-    claim: dict,
-    evidence: "Evidence",
-    runs: "pd.DataFrame",
-    place: tuple[str, float],
-    values: list,
-    sample: np.ndarray,
-) -> rows.Row:
-    """Judge one contrast; it ran if there are two values or more, each with a run."""
-    text, epsilon = place
+def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: Any) -> rows.Row:
+    """Judge one contrast of a group; it ran if there are two values or more, each with a run."""
+    text, epsilon, runs = group
     measured, p = verdicts.interval(sample), verdicts.p_value(sample)
     missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
     ran = len(values) > 1 and not missing
@@ -141,7 +132,7 @@ def _part(
     )
 
 
-def _of_runs(claim: dict, *used: "pd.DataFrame") -> rows.Row:
+def _of_runs(claim: dict, *used: pd.DataFrame) -> rows.Row:
     """Return what the runs have in common; over rounds, where all count, none is left out."""
     found = rows.of_runs(*used)
     return found | {"failed": 0} if claim["over"] == _ROUNDS else found
