@@ -58,9 +58,9 @@ def derived(root: Path) -> Path:
     from filelock import FileLock
 
     from dpfl.docs import hero
-    from dpfl.provenance import kept
+    from dpfl.provenance import derivations, kept
 
-    home, reference = root / kept.HOME, root / "results" / "reference"
+    home, reference = root / derivations.HOME, root / "results" / "reference"
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home / ".lock"):
         kept.all_of(reference, home, figures=False)

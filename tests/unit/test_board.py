@@ -13,7 +13,7 @@ from results_folder import SILENT, TOLD
 from test_report import row_of as row
 
 from dpfl.judging.claims import kinds
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import board, claims_table, forest, layout, paper, site
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
@@ -179,10 +179,10 @@ def keep(results: Path, key: str, scale: str) -> None:
     """Keep the claims of a paper, as `make keep` lays them out."""
     for part in ("claims", "studies", "tables"):
         (results / part / key).mkdir(parents=True, exist_ok=True)
-        own = results / kept.HOME.name / key / scale / part
+        own = results / derivations.HOME.name / key / scale / part
         own.parent.mkdir(parents=True, exist_ok=True)
         own.symlink_to(results / part / key)
-    (own.parent / kept.MADE_FROM).write_text("{}")
+    (own.parent / derivations.MADE_FROM).write_text("{}")
 
 
 @pytest.fixture
@@ -191,8 +191,8 @@ def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     results = results_folder.write(tmp_path)
     for key, scale in ((TOLD, "mnist"), (TOLD, "other"), (SILENT, "mnist")):
         keep(results, key, scale)
-    monkeypatch.setattr(kept, "about", lambda folder: ABOUT)
-    return results / kept.HOME.name
+    monkeypatch.setattr(derivations, "about", lambda folder: ABOUT)
+    return results / derivations.HOME.name
 
 
 @pytest.fixture

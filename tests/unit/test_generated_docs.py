@@ -13,7 +13,7 @@ from dpfl.docs import blocks, design, hero, markdown, pages, reference, results
 from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
 from dpfl.plugins import analyses
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import paper, prose
 
 ROOT = Path(__file__).parents[2]
@@ -101,9 +101,9 @@ def kept_runs(tmp_path, monkeypatch):
         (home / key / "studies.yaml").write_text("scales: { mnist: {}, cifar10: {} }")
         folder = tmp_path / "derived" / key / "mnist" / "claims"
         folder.mkdir(parents=True)
-        (folder.parent / kept.MADE_FROM).write_text("{}", encoding="utf-8")
+        (folder.parent / derivations.MADE_FROM).write_text("{}", encoding="utf-8")
         pd.DataFrame(found, columns=COLUMNS).to_csv(folder / "claims.csv", index=False)
-    monkeypatch.setattr(kept, "about", lambda path: {})
+    monkeypatch.setattr(derivations, "about", lambda path: {})
     return home, tmp_path / "derived"
 
 
@@ -171,9 +171,9 @@ def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived
     found = {(row[0], row[1].strip("`")): row for row in rows(texts[ROOT / "docs/presets.md"])}
     papers = {key: folder.load(key) for key in folder.names()}
     assert {*found} == {(key, scale) for key, own in papers.items() for scale in own.scales}
-    for path in kept.folders(derived):
+    for path in derivations.folders(derived):
         row = found[path.parent.name, path.name]
-        taken = kept.about(path)["core_hours"]
+        taken = derivations.about(path)["core_hours"]
         assert float(row[5]) == pytest.approx(taken, rel=0.06)
     assert "10 clients, 20 rounds" in found["meng2023", "mnist"][2]
     assert design._short(1234.5) == "1200" and design._short(0.0123) == "0.012"

@@ -15,7 +15,7 @@ from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder as papers
 from dpfl.planning import plan, trials
-from dpfl.provenance import keep, kept, verify
+from dpfl.provenance import derivations, keep, kept, verify
 from dpfl.runs import kept_runs
 from dpfl.tables import results
 
@@ -116,13 +116,17 @@ def test_a_derived_verdict_is_on_the_kept_accuracies(derived):
 
 def test_nothing_is_derived_twice_and_other_runs_anew(derived, tmp_path):
     path, home = derived
-    before = (home / kept.MADE_FROM).stat().st_mtime_ns
+    before = (home / derivations.MADE_FROM).stat().st_mtime_ns
     kept.derive(path, home)
-    assert (home / kept.MADE_FROM).stat().st_mtime_ns == before
-    assert kept.folders(home.parents[1]) == [home] and kept.about(home) == kept_runs.about(path)
-    files.write_json(home / kept.MADE_FROM, {})
+    assert (home / derivations.MADE_FROM).stat().st_mtime_ns == before
+    assert derivations.folders(home.parents[1]) == [home] and derivations.about(
+        home
+    ) == kept_runs.about(path)
+    files.write_json(home / derivations.MADE_FROM, {})
     kept.derive(path, home)
-    assert files.read_json(home / kept.MADE_FROM)["kept"] == files.digest(path / kept_runs.ABOUT)
+    assert files.read_json(home / derivations.MADE_FROM)["kept"] == files.digest(
+        path / kept_runs.ABOUT
+    )
 
 
 def test_a_claim_that_needs_curves_which_are_not_kept_is_open():

@@ -139,7 +139,13 @@ def test_the_plug_in_is_silent_after_an_interruption_and_when_a_record_is_odd(tm
     try:
         with (tmp_path / "told").open("w") as terminal:
             handler = LogHandler(None, LogHandlerSettings(terminal=terminal.fileno()))
-            job = {"jobid": 1, "rule_name": "judge", "wildcards": {}, "output": [], "log": ["x.log"]}
+            job = {
+                "jobid": 1,
+                "rule_name": "judge",
+                "wildcards": {},
+                "output": [],
+                "log": ["x.log"],
+            }
             for event in ({"event": "job_info"}, {"event": "job_finished", "job_id": 9}):
                 handler.handle(logging.makeLogRecord(job | event))
             assert "KeyError" in capfd.readouterr().err  # in Snakemake's log

@@ -8,19 +8,19 @@
 from pathlib import Path
 
 from dpfl.base import cli, files, options
-from dpfl.provenance import kept
+from dpfl.provenance import derivations, kept
 from dpfl.runs import kept_runs
 
 
 def main() -> None:
     """Derive every folder, several at a time."""
-    folders = {"reference": Path("results/reference"), "output": kept.HOME}
+    folders = {"reference": Path("results/reference"), "output": derivations.HOME}
     args = options.read(__doc__, **folders, figures=False, folder=Path(), runs="")
     if args.runs:
         kept_runs.lay_out_runs(args.folder, Path("results"), set(args.runs.split()))
         return
     kept.all_of(args.reference, args.output, args.figures)
-    names = ["/".join(path.parts[-2:]) for path in kept.folders(args.output)]
+    names = ["/".join(path.parts[-2:]) for path in derivations.folders(args.output)]
     files.write_json(args.output / "made.json", names)
 
 

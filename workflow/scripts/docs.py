@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dpfl.base import cli, files, options
 from dpfl.docs import hero, pages, site
-from dpfl.provenance import kept
+from dpfl.provenance import derivations, kept
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = Path("results/docs/source"), Path("results/docs/site")
@@ -23,7 +23,7 @@ SERVE = f"python -m http.server --directory {SITE}"
 def main() -> None:
     """Write the files, then the site unless it is not wanted."""
     arguments = options.read(__doc__, no_site=False)
-    reference, derived = ROOT / "results/reference", ROOT / kept.HOME
+    reference, derived = ROOT / "results/reference", ROOT / derivations.HOME
     kept.all_of(reference, derived, figures=False)
     kept.derive(reference / hero.PLACE, derived / hero.PLACE)
     for path, text in pages.texts(ROOT).items():

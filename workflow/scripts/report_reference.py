@@ -17,7 +17,7 @@ import pandas as pd
 from dpfl.base import cli, files, options
 from dpfl.judging import records
 from dpfl.papers import folder
-from dpfl.provenance import kept
+from dpfl.provenance import derivations, kept
 from dpfl.report import paper, prose, site
 
 SCRIPTS = Path(__file__).parent
@@ -28,10 +28,10 @@ Command = tuple[str | Path, ...]
 
 def main() -> None:
     """Check what is kept, then write all pages anew."""
-    kept_in = {"reference": Path("results/reference"), "derived": kept.HOME}
+    kept_in = {"reference": Path("results/reference"), "derived": derivations.HOME}
     args = options.read(__doc__, **kept_in, output=Path("results/kept"), home=folder.HOME)
     kept.all_of(args.reference, args.derived)
-    found = [(path, kept.about(path)) for path in kept.folders(args.derived)]
+    found = [(path, derivations.about(path)) for path in derivations.folders(args.derived)]
     files.remove(args.output)
     notebooks, firsts = [], []
     for scale in sorted({path.name for path, _ in found}):
@@ -51,8 +51,8 @@ def main() -> None:
 def _scale(home: Path, told: Told, args: Any) -> Command:
     """Lay out what is kept at a scale; return the command for its first page."""
     for path in told:
-        kept.lay_out(path, home)
-    (home / kept.HOME.name).symlink_to(args.derived.resolve())
+        derivations.lay_out(path, home)
+    (home / derivations.HOME.name).symlink_to(args.derived.resolve())
     files.write_json(
         home / "config.json", {about["paper"]: about["config"] for about in told.values()}
     )

@@ -14,7 +14,7 @@ from dpfl.checks import config as configuration
 from dpfl.docs import markdown
 from dpfl.papers import folder
 from dpfl.planning import estimate, plan
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 
 SCALES = ("paper", "scale", "what it is", "training runs", "core-hours", "core-hours taken")
 NOTE = re.compile(r"^  ([\w-]+): *#\s*(.*)$", re.MULTILINE)
@@ -59,7 +59,11 @@ def _scales(defaults: dict[str, Any], derived: Path) -> Iterator[list[str]]:
             runs = plan.make(configuration.composed(given)).runs.values()
             hours = sum(estimate.seconds(run["settings"]) for run in runs) / 3600
             ran = derived / key / scale
-            taken = _short(kept.about(ran)["core_hours"]) if ran in kept.folders(derived) else ""
+            taken = (
+                _short(derivations.about(ran)["core_hours"])
+                if ran in derivations.folders(derived)
+                else ""
+            )
             yield [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), _short(hours), taken]
 
 

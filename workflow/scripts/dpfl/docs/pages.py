@@ -8,7 +8,7 @@ import yaml
 
 from dpfl.docs import blocks, design, hero, markdown, reference, results
 from dpfl.papers import citation, folder
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 
 SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
 
@@ -26,7 +26,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
     """Return what makes each generated part of a page, by its name."""
     files = ("config.schema.yaml", "composed.schema.yaml", "tables.yaml")
     user, composed, tables = (yaml.safe_load(_read(root / SCHEMAS / name)) for name in files)
-    kept_files, derived, config = root / KEPT, root / kept.HOME, _read(root / "config.yaml")
+    kept_files, derived, config = root / KEPT, root / derivations.HOME, _read(root / "config.yaml")
     measured = sorted((kept_files / "measured").glob("*.csv"))
     return {
         **{path.stem: partial(markdown.of_csv, path) for path in measured},

@@ -22,22 +22,9 @@ from dpfl.figures import of_analysis
 from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
 from dpfl.planning import choice_of_values, compose, outline, plan, unfinished
+from dpfl.provenance.derivations import MADE_FROM, OUTLINE, PARTS, folders
 from dpfl.runs import code, kept_runs
 from dpfl.tables import of_study, results
-
-HOME = Path("results/derived")
-OUTLINE, MADE_FROM = "outline.json", "made-from.json"
-PARTS = ("studies", "tables", "figures", "claims")
-
-
-def folders(home: Path) -> list[Path]:
-    """Return the derived folders, {paper}/{scale}, in the order of their names."""
-    return sorted(path.parent for path in home.glob(f"*/*/{MADE_FROM}"))
-
-
-def about(folder: Path) -> dict[str, Any]:
-    """Return what the kept runs of a derived folder came from."""
-    return files.read_json(folder / kept_runs.ABOUT)
 
 
 def all_of(reference: Path, home: Path, figures: bool = True) -> None:
@@ -76,18 +63,6 @@ def derive(folder: Path, target: Path, figures: bool = True) -> None:
         files.write_json(own / MADE_FROM, made_from)
         files.remove(target)
         own.rename(target)
-
-
-def lay_out(folder: Path, home: Path) -> None:
-    """Link a derived folder into `home` as the workflow's own results would lie there."""
-    told = files.read_json(folder / OUTLINE)
-    for part in PARTS:
-        place = home / part / told["key"]
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if (folder / part).is_dir():
-            place.symlink_to((folder / part).resolve())
-    files.write_json(home / "papers" / f"{told['key']}.json", told)
-    files.write_json(home / "provenance" / f"{told['key']}.json", about(folder))
 
 
 def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base import files
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
@@ -67,7 +67,7 @@ def of_reference(reference: Path, papers: Iterable[Paper], reports: str = "") ->
 
     `reports` is where the page of a paper lies, {scale} in it stands for the folder's scale.
     """
-    folders = {(path.parent.name, path.name): path for path in kept.folders(reference)}
+    folders = {(path.parent.name, path.name): path for path in derivations.folders(reference)}
     kept_scales = dict.fromkeys(scale for _, scale in folders)
     return [
         _kept(of, folders[of.key, scale], reports)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from dpfl import plugins
 from dpfl.base import machine
 from dpfl.figures import datasets
-from dpfl.provenance import kept, tree
+from dpfl.provenance import derivations, tree
 from dpfl.report import markup, privacy
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
@@ -98,8 +98,8 @@ def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> 
     """Return what stands behind this run, then kept results, if there are any."""
     if folder.is_kept:
         return [of_kept((of.short, folder.kept(key) or {}) for key, of in read.items())]
-    paths = [path for path in kept.folders(folder.reference) if path.parent.name in read]
-    table = of_kept((read[path.parent.name].short, kept.about(path)) for path in paths)
+    paths = [path for path in derivations.folders(folder.reference) if path.parent.name in read]
+    table = of_kept((read[path.parent.name].short, derivations.about(path)) for path in paths)
     heading = markup.part("heading", "Kept results", 3)
     return [_of_run(folder, read, studies), *([heading, table] if paths else [])]
 

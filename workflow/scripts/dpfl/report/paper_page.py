@@ -8,7 +8,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from dpfl.papers import citation
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import (
     board,
     claims_table,
@@ -209,7 +209,7 @@ def reproduce(page: Page) -> Markup:
         ]
     reference = page.results.reference / key
     told = [
-        (source.title, page.results.kept(key) or kept.about(reference / source.scale))
+        (source.title, page.results.kept(key) or derivations.about(reference / source.scale))
         for source in page.sources
         if source.kept
     ]

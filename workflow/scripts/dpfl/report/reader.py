@@ -9,7 +9,7 @@ import pandas as pd
 from dpfl.base import files
 from dpfl.figures import families
 from dpfl.plugins import analyses
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import values
 from dpfl.tables import rendering, results
 
@@ -37,7 +37,7 @@ class Folder:
     @property
     def reference(self) -> Path:
         """Return where kept results lie beside those of a run."""
-        return self.path / kept.HOME.name
+        return self.path / derivations.HOME.name
 
     @property
     def reports(self) -> Path:

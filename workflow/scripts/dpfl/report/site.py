@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dpfl.base import files
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import board, cells_page, layout, method_page, prose
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
@@ -50,10 +50,12 @@ def context(read: Mapping[str, Paper], folder: Folder, answers: Mapping[str, str
 
 def of_all_kept(read: Mapping[str, Paper], reference: Path, answers: Mapping[str, str]) -> str:
     """Return the page of all kept results: their board, and where each folder comes from."""
-    found = kept.folders(reference)
+    found = derivations.folders(reference)
     homes = {scale: REPORTS.format(scale=scale) for scale in sorted({p.name for p in found})}
     links = [(f"{home}index.html", f"Scale {scale}") for scale, home in homes.items()]
-    rows = method_page.of_kept((read[path.parent.name].short, kept.about(path)) for path in found)
+    rows = method_page.of_kept(
+        (read[path.parent.name].short, derivations.about(path)) for path in found
+    )
     shown = {"board": board.of_kept(read.values(), reference, REPORTS, answers), "rows": rows}
     beside = next(iter(homes.values()))
     return layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
