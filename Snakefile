@@ -77,7 +77,7 @@ onstart:
     lock.hold()  # until this process ends: Snakemake's own outlives a kill
     write_json(RESOLVED, config)
     logger.info(
-        estimate.told(PLAN, OPEN),
+        estimate.summary(PLAN, OPEN),
         extra={"event": "plan", "plan": PLAN},
     )
     # Under its limit, Snakemake checks all open jobs once a second for every finished one.

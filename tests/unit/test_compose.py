@@ -34,15 +34,9 @@ DEFINITIONS = st.recursive(
 MAPPINGS = st.dictionaries(st.sampled_from("abcd"), DEFINITIONS)
 
 
-@given(MAPPINGS)
-def test_nothing_changes_nothing(base):
-    assert merged(base, {}) == base
-    assert merged({}, base) == base
-    assert merged(base, base) == base
-
-
 @given(MAPPINGS, MAPPINGS, MAPPINGS)
-def test_the_last_layer_is_in_force(base, middle, last):
+def test_nothing_changes_nothing_and_the_last_layer_is_in_force(base, middle, last):
+    assert merged(base, {}) == merged({}, base) == merged(base, base) == base
     once = merged(merged(base, middle), last)
     assert merged(once, last) == once
 
@@ -75,13 +69,6 @@ def test_what_is_added_to_a_list_that_nobody_has_is_that_list():
     assert found["c"] == {"x": {"leave_out": [1, 2]}}
 
 
-def test_extending_nothing_or_oneself_is_one_line():
-    line = line_of(extended, "methods", {"alpha": {"extends": "alpa"}})
-    assert "methods.alpha.extends = alpa" in line and "'alpha'" in line
-    line = line_of(extended, "methods", {"a": {"extends": "b"}, "b": {"extends": "a"}})
-    assert "which extends b itself" in line
-
-
 def test_a_scale_changes_its_own_paper_alone(default):
     papers = compose(default | {"scale": "mnist"})
     assert papers["meng2023"]["federations"]["default"]["clients"] == 10
@@ -95,47 +82,13 @@ def test_a_paper_without_the_scale_runs_nothing(default):
     assert papers["composition-text"]["select"] == []
 
 
-def test_a_scale_that_no_chosen_paper_has_is_one_line(default):
-    config = default | {"papers": ["audit"], "scale": "ful"}
-    line = line_of(compose, config)
-    assert line.startswith("config: scale = ful, which audit lacks; ")
-    assert "mnist" in line
-
-
-FORMER = [
-    "baselines",
-    "baselines-cifar10",
-    "cifar10-ablation",
-    "cifar10-beside",
-    "cifar10-controls",
-    "cifar10-gain",
-    "cifar10-literal",
-    "fashion-mnist",
-    "mnist-ablation",
-    "mnist-alongside",
-    "mnist-at-8",
-    "mnist-controls",
-    "mnist-epochs",
-    "mnist-full",
-    "mnist-limit",
-    "mnist-literal",
-    "mnist-ranks",
-    "mnist-surfaces",
-    "mnist-unclipped",
-    "paper",
-    "paper-cifar10",
-    "prices",
-    "printed",
-    "printed-linear",
-]
-
-
 def test_there_are_four_scales():
     scales = {scale for key in folder.names() for scale in folder.load(key).scales}
     assert scales == {"demo", "mnist", "cifar10", "full"}
+    assert len(folder.read(folder.FORMER)) == 24
 
 
-@pytest.mark.parametrize("name", FORMER)
+@pytest.mark.parametrize("name", folder.read(folder.FORMER))
 def test_a_former_scale_is_one_line_that_says_what_replaces_it(default, name):
     line = line_of(compose, default | {"scale": name})
     told = re.fullmatch(rf"config: scale = {name} is now part of (\w+)( and (\w+))?: (.+)", line)
@@ -162,17 +115,15 @@ def test_a_paper_that_selects_studies_of_another_has_that_beside_it(default):
 
 def test_a_study_that_another_paper_lacks_is_one_line(default, monkeypatch):
     def with_study(selected, judged):
-        own = folder.load("fu2024")
+        own = original("fu2024")
         scales = {"mnist": {"select": [selected]}}
         claims = [dict(claim) for claim in own.about["claims"]]
         claims[0]["study"] = judged
         changed = folder.Paper("fu2024", own.about | {"claims": claims}, {"scales": scales})
         monkeypatch.setattr(
-            folder, "load", lambda key: changed if key == "fu2024" else original(key)
+            folder, "load", lambda key: changed if key == changed.key else original(key)
         )
-        line = line_of(configuration.composed, default | {"papers": ["fu2024"], "scale": "mnist"})
-        monkeypatch.setattr(folder, "load", original)
-        return line
+        return line_of(configuration.composed, default | {"papers": ["fu2024"], "scale": "mnist"})
 
     original = folder.load
     line = with_study("strong/strong", "strong/strongg")
@@ -184,15 +135,6 @@ def test_a_study_that_another_paper_lacks_is_one_line(default, monkeypatch):
     assert "no 'strog' in workflow/papers; did you mean 'strong'?" in line
 
 
-def test_all_former_scales_are_told():
-    assert set(folder.read(folder.FORMER)) == set(FORMER)
-
-
-def test_an_unknown_paper_is_one_line(default):
-    line = line_of(configuration.composed, default | {"papers": ["zhou2023"]})
-    assert line == "config: papers: no 'zhou2023' in workflow/papers; did you mean 'zhou2022'?"
-
-
 def test_a_users_change_reaches_the_papers_that_have_it(default):
     papers = compose(default | {"mechanisms": {"fsdp-central": {"rank": 7}}})
     assert papers["zhou2022"]["mechanisms"]["fsdp-central"]["rank"] == 7
@@ -200,33 +142,22 @@ def test_a_users_change_reaches_the_papers_that_have_it(default):
     assert "fsdp-central" not in papers["meng2023"]["mechanisms"]
 
 
-def test_what_no_paper_has_is_new_to_all(default):
-    papers = compose(default | {"methods": {"mine": {"extends": "sgd", "budget": "uniform"}}})
-    assert all("mine" in config["methods"] for config in papers.values())
-
-
-def test_an_entry_may_be_of_one_paper_alone(default):
-    mine = {"extends": "adabelief"}
-    papers = compose(default | {"methods": {"meng2023/mine": mine}})
-    assert papers["meng2023"]["methods"]["mine"] == papers["meng2023"]["methods"]["adabelief"]
-    assert "mine" not in papers["zhou2022"]["methods"]
+def test_what_no_paper_has_is_new_to_all_or_of_the_one_that_it_names(default):
+    papers = compose(default | {"methods": {"all": {"extends": "sgd"}, "meng2023/mine": {}}})
+    assert all("all" in config["methods"] for config in papers.values())
+    assert [key for key, config in papers.items() if "mine" in config["methods"]] == ["meng2023"]
 
 
 def test_a_study_is_named_with_its_paper(default):
     change = {"studies": {"meng2023/cadabelief": {"methods": {"add": ["adabound-final"]}}}}
     papers = configuration.composed(default | change)
     assert papers["meng2023"]["studies"]["cadabelief"]["methods"][-1] == "adabound-final"
-    for wrong in ("cadabelief", "meng2024/cadabelief"):
-        line = line_of(compose, default | {"studies": {wrong: {"seeds": [1]}}})
-        assert f"studies has '{wrong}', expected paper/name" in line
 
 
 def test_select_takes_full_names_and_local_ones_that_are_clear(default):
     papers = compose(default | {"select": ["zhou2022/fsdp-k", "state"]})
     chosen = {key: config["select"] for key, config in papers.items() if config["select"]}
     assert chosen == {"zhou2022": ["fsdp-k"], "meng2023": ["state"]}
-    line = line_of(compose, default | {"select": ["rates"]})
-    assert "is one of composition-text/rates, meng2023/rates; name the paper" in line
 
 
 def test_a_narrower_selection_needs_nothing_taken_out(default):
@@ -237,32 +168,8 @@ def test_a_narrower_selection_needs_nothing_taken_out(default):
 
 
 def test_vary_takes_any_setting_by_its_path(default):
-    vary = {"optimizer.settings.final_lr": [0.05, 0.1], "mechanism.estimator": ["dpsgd"]}
-    study = {"vary": vary, "seeds": [0]}
+    study = {"vary": {"optimizer.settings.final_lr": [0.05, 0.1]}, "seeds": [0]}
     config = default | {"studies": {"meng2023/state": study}, "select": ["meng2023/state"]}
-    config["studies"]["meng2023/state"]["vary"] = {"optimizer.settings.final_lr": [0.05, 0.1]}
     made = plan.make(configuration.composed(config))
-    found = {
-        run["settings"]["optimizer"]["settings"]["final_lr"]
-        for cell in made.studies["meng2023/state"]["cells"]
-        for run in (made.runs[name] for name in cell["runs"])
-    }
-    assert found == {0.05, 0.1}
-
-
-def test_a_path_that_is_no_setting_is_one_line(default):
-    vary = {"vary": {"optimizer.settings.final_rl": [0.1]}}
-    line = line_of(configuration.composed, default | {"studies": {"meng2023/state": vary}})
-    assert "optimizer.settings.final_rl is no setting; did you mean" in line
-    assert "optimizer.settings.final_lr" in line
-
-
-@pytest.mark.parametrize("file", [folder.ABOUT, folder.STUDIES])
-def test_a_paper_without_a_file_is_one_line(monkeypatch, tmp_path, file):
-    monkeypatch.setattr(folder, "HOME", tmp_path / "workflow" / "papers")
-    home = tmp_path / "workflow" / "papers" / "new2024"
-    home.mkdir(parents=True)
-    for name in {folder.ABOUT, folder.STUDIES} - {file}:
-        (home / name).write_text("title: new\n", encoding="utf-8")
-    folder.load.cache_clear()
-    assert f"workflow/papers/new2024/{file}: missing" in line_of(folder.load, "new2024")
+    settings = [made.runs[run]["settings"] for run in plan.runs_of(made.studies.values())]
+    assert {own["optimizer"]["settings"]["final_lr"] for own in settings} == {0.05, 0.1}

@@ -14,7 +14,7 @@ from dpfl.checks import config as configuration
 from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder as papers
-from dpfl.planning import plan, trials
+from dpfl.planning import plan
 from dpfl.provenance import derivations, keep, kept, verify
 from dpfl.runs import kept_runs
 from dpfl.tables import results
@@ -78,7 +78,9 @@ def test_what_the_repository_keeps_is_planned_by_its_configuration(path):
     config = papers.read(configuration.DEFAULTS) | about["config"]
     made = plan.make(configuration.composed(config | {"papers": [path.parent.name]}))
     rows = kept_runs.rows(path)
-    assert {row["run"] for row in rows} == {*trials.and_runs_of_paper(made, path.parent.name)}
+    assert {row["run"] for row in rows} == {
+        *plan.runs_with_trials(made, plan.of_paper(made.studies, path.parent.name))
+    }
     assert about["runs"]["trained"] == len(rows)
     assert all(row["seed"] == row["settings"]["seed"] for row in rows)
 
@@ -101,11 +103,8 @@ def derived(tmp_path_factory):
 def test_a_derived_verdict_is_on_the_kept_accuracies(derived):
     path, home = derived
     settings = {"dataset": "cifar10-scatter", "epsilon": 3.0}
-    trained = [
-        row
-        for row in kept_runs.rows(path)
-        if row["settings"].items() >= settings.items() and row["final_validation_accuracy"] is None
-    ]
+    rows = [row for row in kept_runs.rows(path) if row["final_validation_accuracy"] is None]
+    trained = [row for row in rows if row["settings"].items() >= settings.items()]
     accuracies = [100 * row["final_test_accuracy"] for row in trained]
     claims = pd.read_csv(home / "claims" / "claims.csv")
     own = claims[claims["claim"] == "scatter-linear-cifar10"]
@@ -184,21 +183,20 @@ def again(home: Path, **changes) -> dict:
     return verify.compared(row, home)
 
 
-def test_on_equal_hardware_bits_must_be_equal(tmp_path):
-    found = again(tmp_path / "a")
-    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.EQUAL)
-    found = again(tmp_path / "b", bits=True)  # though its accuracy is the same
-    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verify.DIFFERS)
+@pytest.mark.parametrize("bits, verdict", [(False, verify.EQUAL), (True, verify.DIFFERS)])
+def test_on_equal_hardware_bits_must_be_equal(tmp_path, bits, verdict):
+    found = again(tmp_path / "a", bits=bits)  # accuracies are the same
+    assert (found["asked"], found["verdict"]) == (verify.EQUAL, verdict)
 
 
 @pytest.mark.parametrize("other", OTHER)
 def test_elsewhere_accuracy_must_be_within_the_tolerance(tmp_path, other):
-    near = again(tmp_path / "near", bits=True, final_test_accuracy=0.904, **OTHER[other])
+    changed = OTHER[other] | {"bits": True}
+    accuracies = (0.904, 0.906, None)
+    found = (again(tmp_path / str(a), final_test_accuracy=a, **changed) for a in accuracies)
+    near, far, lost = found
     assert near["verdict"] == verify.WITHIN and near["asked"].endswith(f"other {other}")
-    far = again(tmp_path / "far", bits=True, final_test_accuracy=0.906, **OTHER[other])
-    assert far["verdict"] == verify.DIFFERS
-    lost = again(tmp_path / "lost", bits=True, final_test_accuracy=None, **OTHER[other])
-    assert lost["verdict"] == verify.DIFFERS
+    assert far["verdict"] == lost["verdict"] == verify.DIFFERS
 
 
 def test_a_run_that_does_not_end_fails(tmp_path):

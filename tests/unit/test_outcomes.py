@@ -93,7 +93,7 @@ def cell(values):
 
 
 def test_a_cell_has_two_outcomes():
-    found = outcomes.of(cell([90.0, 91.0, 92.0, 40.0]))
+    found = outcomes.outcome(cell([90.0, 91.0, 92.0, 40.0]))
     assert (found.n, found.trained, found.mean) == (4, 3, 91)
     expected = stats.ttest_1samp([90, 91, 92], 0).confidence_interval(0.95)
     assert found.half == pytest.approx(expected.high - 91)
@@ -103,6 +103,6 @@ def test_a_cell_has_two_outcomes():
     ("values", "trained", "mean"), [([90.0, 92.0, 40.0], 2, 91), ([10.0, 12.0], 0, 11)]
 )
 def test_below_three_trained_runs_there_is_no_interval(values, trained, mean):
-    found = outcomes.of(cell(values))
+    found = outcomes.outcome(cell(values))
     assert (found.trained, found.mean) == (trained, mean)
     assert np.isnan(found.accuracy.low) and np.isnan(found.half)

@@ -1,12 +1,13 @@
 """Which runs train in one job: all of them once, in packs of about the size that is asked for."""
 
+from graphlib import TopologicalSorter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfl.papers import folder
 from dpfl.planning import compose, estimate, packs, plan
-from dpfl.planning.stages import runs_of
 
 LONG = {"minutes": 1000, "cores": 1}
 
@@ -30,18 +31,12 @@ def test_every_run_is_in_one_pack_that_is_no_longer_than_asked(demo, pack):
 
 def test_a_pack_never_waits_for_a_tuning_of_its_own_runs(demo):
     """What trains before what: an order exists only if no pack waits for itself."""
-    pack_of = {
-        run: name for name, runs in packs.packs(demo, LONG, demo.runs).items() for run in runs
-    }
-    needs = {name: set() for name in pack_of.values()}
-    for run, wanted in demo.runs.items():
-        if wanted["tuning"]:
-            needs[pack_of[run]] |= {pack_of[r] for r in runs_of(demo.tunings[wanted["tuning"]])}
-    done = set()
-    while len(done) < len(needs):
-        ready = {name for name, others in needs.items() if name not in done and others <= done}
-        assert ready
-        done |= ready
+    made = packs.packs(demo, LONG, demo.runs)
+    pack_of = {run: name for name, runs in made.items() for run in runs}
+    order = TopologicalSorter()
+    for run in demo.runs:
+        order.add(pack_of[run], *(pack_of[trial] for trial in plan.trials_of(demo, run)))
+    assert {*order.static_order()} == {*made}
 
 
 @pytest.mark.parametrize("pack", [{"minutes": 0, "cores": 1}, {"minutes": 0.01, "cores": 8}])

@@ -1,7 +1,6 @@
 """The trials of the plan: what is tuned on its own, at which epsilon, in which stages."""
 
 import copy
-import json
 from collections import Counter
 from itertools import pairwise
 
@@ -9,11 +8,9 @@ import pytest
 import yaml
 
 from dpfl.base import files
-from dpfl.base.errors import UserError
-from dpfl.checks import config as configuration
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
-from dpfl.planning.stages import runs_of, stages_before
+from dpfl.planning.stages import stages_before
 from dpfl.runs import tuned
 
 RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03, 0.1]}
@@ -45,7 +42,7 @@ def cells(made_plan, study="meng2023/cadabelief"):
 
 
 def trials(made_plan, cell):
-    return [made_plan.runs[name] for name in runs_of(made_plan.tunings[cell["tuning"]])]
+    return [made_plan.runs[name] for name in tuned.trials_of(made_plan.tunings[cell["tuning"]])]
 
 
 def test_every_cell_takes_the_tuning_of_its_own_epsilon(meng):
@@ -64,7 +61,7 @@ def test_at_smallest_one_tuning_serves_every_epsilon(meng):
 
 def test_every_method_and_epsilon_has_as_many_trials(meng):
     found = made(meng)
-    counts = Counter(len(runs_of(found.tunings[cell["tuning"]])) for cell in cells(found))
+    counts = Counter(len(trials(found, cell)) for cell in cells(found))
     assert counts == {3 + 2 + 2 + 2 * 2: 6}
 
 
@@ -72,29 +69,33 @@ def test_a_stage_waits_for_all_before_it_and_a_run_for_its_slot(meng):
     found = made(meng)
     cell = cells(found)[0]
     names = [*stages_before(found.tunings[cell["tuning"]]), cell["tuning"]]
-    sizes = [len(runs_of(found.tunings[name])) for name in names]
+    sizes = [len(tuned.trials_of(found.tunings[name])) for name in names]
     assert sizes == [3, 5, 7, 11]
-    waited = {name: runs_of(found.tunings[name]) for name in names}
+    waited = {name: tuned.trials_of(found.tunings[name]) for name in names}
     for before, after in pairwise(names):
-        earlier, added = (
-            waited[after][: len(waited[before])],
-            waited[after][len(waited[before]) :],
-        )
+        count = len(waited[before])
+        earlier, added = waited[after][:count], waited[after][count:]
         assert earlier == waited[before]
         assert {found.runs[name]["tuning"] for name in added} == {before}
         rates = [found.runs[name]["settings"]["optimizer"]["rate"] for name in added]
-        named = [tuned.mark(before, slot, "rate") for slot in (0, 1)]
+        named = [tuned.marks(before, slot, ["rate"])["rate"] for slot in (0, 1)]
         assert all(mark in rates for mark in named) and all(rate in named for rate in rates)
     [final] = cell["runs"]
     assert found.runs[final]["tuning"] == names[-1]
     settings = found.runs[final]["settings"]
-    assert settings["optimizer"]["rate"] == tuned.mark(names[-1], 0, "rate")
+    assert settings["optimizer"]["rate"] == tuned.marks(names[-1], 0, ["rate"])["rate"]
 
 
 def test_the_last_stage_has_seeds_of_its_own(meng):
     found = made(meng)
     seeds = [run["settings"]["seed"] for run in trials(found, cells(found)[0])]
     assert Counter(seeds) == {0: 7, 1: 2, 2: 2}
+
+
+def in_place(settings) -> list:
+    """The tuned settings of a run: rate, clip norm, and one of the optimizer's own."""
+    own = settings["optimizer"]
+    return [own["rate"], settings["clipping"]["clip_norm"], own["settings"]["final_lr"]]
 
 
 def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng, tmp_path):
@@ -108,24 +109,15 @@ def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng, tm
     found = made(meng)
     cell = cells(found)[0]
     first = found.tunings[cell["tuning"]]["trials"]
-    assert [list(t["values"].values()) for t in first] == [
-        [rate, norm, 0.1] for rate in (0.1, 1) for norm in (0.3, 1)
-    ]
-    for trial in first:
-        [settings] = [found.runs[name]["settings"] for name in trial["runs"]]
-        assert settings["optimizer"]["rate"] == trial["values"]["rate"]
-        assert settings["clipping"]["clip_norm"] == trial["values"]["clip_norm"]
+    values = [[*trial["values"].values()] for trial in first]
+    assert values == [[rate, norm, 0.1] for rate in (0.1, 1) for norm in (0.3, 1)]
+    assert [in_place(run["settings"]) for run in trials(found, cell)] == values
     settings = found.runs[cell["runs"][0]]["settings"]
-    waiting = settings["optimizer"]["rate"], settings["clipping"]["clip_norm"]
-    waiting += (settings["optimizer"]["settings"]["final_lr"],)
-    assert list(waiting) == [tuned.mark(cell["tuning"], 0, key) for key in over]
-    named = {"rate": 1, "clip_norm": 0.3, over[2]: 0.1}
-    stage = tmp_path / f"{cell['tuning']}.json"
-    stage.write_text(json.dumps({"values": [named]}))
-    files.write_sum(stage)
+    assert in_place(settings) == [*tuned.marks(cell["tuning"], 0, over).values()]
+    named = {"values": [{"rate": 1, "clip_norm": 0.3, over[2]: 0.1}]}
+    files.write_json(tmp_path / f"{cell['tuning']}.json", named)
     filled = tuned.filled(settings, tmp_path)
-    assert (filled["optimizer"]["rate"], filled["clipping"]["clip_norm"]) == (1, 0.3)
-    assert filled["optimizer"]["settings"]["final_lr"] == 0.1
+    assert in_place(filled) == [1, 0.3, 0.1]
     assert filled["federation"] == settings["federation"]
 
 
@@ -145,7 +137,7 @@ def test_every_variant_is_tuned_by_trials_of_its_own(alongside):
     assert len({cell["tuning"] for cell in own}) == len(own) == 16
     for cell in own:
         [final] = (found.runs[name]["settings"] for name in cell["runs"])
-        for run in (found.runs[n]["settings"] for n in runs_of(found.tunings[cell["tuning"]])):
+        for run in (trial["settings"] for trial in trials(found, cell)):
             for part in ("mechanism", "clipping", "budget", "federation"):
                 assert run[part] == final[part]
             assert run["partition"]["validation_fraction"] > 0
@@ -160,10 +152,8 @@ def test_settings_that_are_tuned_once_share_the_tuning_made_without_them(alongsi
     found = made(alongside)
     own = cells(found, "zhou2022/alongside")
     assert len({cell["tuning"] for cell in own}) == 3 * 2
-    tried = {
-        run["settings"]["clipping"]["clip_norm"] for cell in own for run in trials(found, cell)
-    }
-    assert tried == {1.0}
+    tried = [run["settings"]["clipping"] for cell in own for run in trials(found, cell)]
+    assert {clipping["clip_norm"] for clipping in tried} == {1.0}
 
 
 def test_a_strategy_is_tuned_on_its_own(default):
@@ -182,10 +172,3 @@ def test_an_added_method_leaves_all_names_as_they_are(meng):
     meng["studies"]["rates"]["methods"] = ["sgd", "adam", "adabelief"]
     after = made(meng)
     assert set(before.runs) < set(after.runs) and set(before.tunings) < set(after.tunings)
-
-
-def test_the_trials_of_a_tuning_must_be_as_many_for_every_cell(root):
-    user = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    left_out = {"leave_out": [{"method": "sgd", "rate": 3}]}
-    with pytest.raises(UserError, match="expected as many for each"):
-        configuration.composed(user | {"studies": {"meng2023/rates": left_out}})

@@ -39,8 +39,9 @@ def untuned(made):
 
 @pytest.fixture
 def tuned(made):
-    """A run that waits for trials."""
-    return next(name for name, run in made.runs.items() if run["tuning"])
+    """A run that waits for trials, and these before it."""
+    run = next(name for name, run in made.runs.items() if run["tuning"])
+    return [*plan.trials_of(made, run), run]
 
 
 def test_nothing_is_absent_and_what_training_leaves_is_done(made, untuned, tmp_path):
@@ -68,15 +69,14 @@ def test_a_stale_run_says_why(made, untuned, tmp_path, changed, why):
     assert state.of_run(untuned, made, tmp_path) == State("stale", why)
 
 
-def test_an_older_run_that_says_no_more_than_its_code_counts(made, untuned, tmp_path):
+def test_an_older_run_that_says_no_more_than_its_code_counts_a_cut_record_does_not(
+    made, untuned, tmp_path
+):
     finish(tmp_path, untuned, made)
-    (tmp_path / "runs" / untuned / finished.KEPT / finished.MADE).unlink()
+    record = tmp_path / "runs" / untuned / finished.KEPT / finished.MADE
+    record.unlink()
     assert state.of_run(untuned, made, tmp_path) == State("done")
-
-
-def test_a_record_that_is_not_whole_is_not_believed(made, untuned, tmp_path):
-    finish(tmp_path, untuned, made)
-    write_text(tmp_path / "runs" / untuned / finished.KEPT / finished.MADE, '{"data": ')
+    write_text(record, '{"data": ')
     assert state.of_run(untuned, made, tmp_path) == State("absent")
 
 
@@ -90,10 +90,8 @@ def test_a_damaged_run_names_the_file(made, untuned, tmp_path, file, damage):
     if damage != "missing":
         flipped = bytes([content[0] ^ 1]) + content[1:]
         path.write_bytes(content[:-1] if damage == "cut" else flipped)
-    why = "summary.json" if damage == "flipped" else file
-    assert state.of_run(untuned, made, tmp_path, whole=True) == State(
-        "damaged", f"{why} missing or not whole"
-    )
+    why = f"{'summary.json' if damage == 'flipped' else file} missing or not whole"
+    assert state.of_run(untuned, made, tmp_path, whole=True) == State("damaged", why)
     finished.show(tmp_path / "runs" / untuned)
     assert path.read_bytes() == content
 
@@ -108,23 +106,21 @@ def test_one_that_began_is_running_and_one_that_failed_says_so(made, untuned, tm
 
 
 def test_values_that_trials_did_not_choose_are_stale(made, tuned, tmp_path):
-    stage = made.runs[tuned]["tuning"]
-    trials = [run for trial in made.tunings[stage]["trials"] for run in trial["runs"]]
-    for run in [*trials, tuned]:
+    for run in tuned:
         finish(tmp_path, run, made)
-    assert state.open_of(made, tmp_path).keys().isdisjoint([*trials, tuned])
+    assert state.open_of(made, tmp_path).keys().isdisjoint(tuned)
+    stage = made.runs[tuned[-1]]["tuning"]
     values = dict.fromkeys(made.tunings[stage]["over"], 0.5)
     write_json(tmp_path / "tunings" / f"{stage}.json", {"values": [values]})
-    assert state.open_of(made, tmp_path)[tuned] == State("stale", state.OTHER_VALUES)
+    assert state.open_of(made, tmp_path)[tuned[-1]] == State("stale", state.OTHER_VALUES)
 
 
 def test_a_run_is_open_while_a_trial_of_it_is(made, tuned, tmp_path):
-    stage = made.runs[tuned]["tuning"]
-    trials = [run for trial in made.tunings[stage]["trials"] for run in trial["runs"]]
-    for run in [*trials[1:], tuned]:
+    for run in tuned[1:]:
         finish(tmp_path, run, made)
     found = state.open_of(made, tmp_path)
-    assert found[trials[0]] == State("absent") and found[tuned] == State("stale", state.TRIALS)
+    assert found[tuned[0]] == State("absent")
+    assert found[tuned[-1]] == State("stale", state.TRIALS)
 
 
 def kept(results, name: str, planned, **changed) -> None:
@@ -173,14 +169,12 @@ def test_what_is_made_again_is_announced_in_a_line_each(made, tmp_path):
     for name in names[:5]:
         finish(tmp_path, name, made)
     finish(tmp_path, names[5], made, trained_by="other code")
-    told = estimate.summary(made, str(tmp_path / "runs")).splitlines()
-    count = len(made.runs)
-    said = f"{count} training runs, {count - 5} without a result yet: about"
-    assert told[0].startswith(said)
+    told, count = estimate.summary(made, state.open_of(made, tmp_path)).splitlines(), len(made.runs)
+    assert told[0].startswith(f"{count} training runs, {count - 5} without a result yet: about")
     assert f"made again: 1 stale: trained by other code, such as {names[5]}" in told
 
 
 def test_the_version_of_the_code_is_that_of_the_files_that_a_run_uses(made):
-    runs = {name: run["settings"] for name, run in made.runs.items()}
-    by_optimizer = {s["optimizer"]["algorithm"]: sources.of_run(s) for s in runs.values()}
+    runs = [run["settings"] for run in made.runs.values()]
+    by_optimizer = {own["optimizer"]["algorithm"]: sources.of_run(own) for own in runs}
     assert len(set(by_optimizer.values())) == len(by_optimizer) > 1

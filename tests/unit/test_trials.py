@@ -1,27 +1,18 @@
 """The tables of trials: every value that was tried, what was chosen, and what hangs on it."""
 
-import json
 import math
 
 import pytest
 import synthetic
 from synthetic import cell, study
 
+from dpfl.base import files
 from dpfl.privacy import selection
 from dpfl.tables import rendering, results, study_table, trials
 from dpfl.words import columns
 
-CALIBRATION = {
-    "delta": 1e-5,
-    "clients": [
-        {
-            "sample_rate": 0.1,
-            "steps_per_round": 5,
-            "noise_multipliers": [2.0, 2.0],
-            "paid_steps": 10,
-        }
-    ],
-}
+CLIENT = {"sample_rate": 0.1, "steps_per_round": 5, "noise_multipliers": [2.0, 2.0]}
+CALIBRATION = {"delta": 1e-5, "clients": [CLIENT | {"paid_steps": 10}]}
 
 
 @pytest.fixture
@@ -32,12 +23,10 @@ def made(tmp_path):
     cells[1] |= {"tuning": "top", "calibration": None}
     own = study(cells)
     (tmp_path / "tunings").mkdir()
-    (tmp_path / "calibrations").mkdir()
-    synthetic.write_tuning(
-        tmp_path, "middle", [0.5, 0.9, 0.88, 0.4], chosen=1, seeds=(0, 1), epsilon=2.0
-    )
+    at = {"seeds": (0, 1), "epsilon": 2.0}
+    synthetic.write_tuning(tmp_path, "middle", [0.5, 0.9, 0.88, 0.4], chosen=1, **at)
     synthetic.write_tuning(tmp_path, "top", [0.5, 0.7, 0.9], chosen=2)
-    (tmp_path / "calibrations" / "noise.json").write_text(json.dumps(CALIBRATION))
+    files.write_json(tmp_path / "calibrations" / "noise.json", CALIBRATION)
     synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
     runs = results.frame(own, tmp_path / "runs")
     shown = study_table.cells(own, runs)
@@ -62,9 +51,8 @@ def test_a_choice_has_its_distance_to_the_next_value_and_the_spread_around_it(ma
 
 
 def test_a_value_of_zero_is_no_distance():
-    ladder = [0.0, 0.1, 0.9]
-    assert trials._factor(0.1, ladder) == pytest.approx(9)
-    assert trials._factor(0.0, ladder) == math.inf
+    factors = [trials._factor(chosen, [0.0, 0.1, 0.9]) for chosen in (0.1, 0.0)]
+    assert factors == [pytest.approx(9), math.inf]
 
 
 def test_a_choice_at_the_end_is_marked_in_the_main_table(made):
@@ -125,12 +113,8 @@ def test_without_a_proof_no_price_is_told(made, tmp_path):
     assert trials.tuned(own, unproven, tmp_path)["eps_selected"].isna().all()
 
 
-def test_a_study_that_is_not_tuned_has_empty_tables(tmp_path):
-    cells = [cell("sgd", 2.0, 2)]
-    synthetic.write(tmp_path / "runs", cells, lambda c, s: {"accuracy": 0.9})
-    own = study(cells)
-    runs = results.frame(own, tmp_path / "runs")
-    shown = study_table.cells(own, runs)
+def test_a_study_that_is_not_tuned_has_empty_tables(made, tmp_path):
+    own, shown = made[0] | {"cells": made[0]["cells"][2:]}, made[1].iloc[2:]
     tuned = trials.tuned(own, shown, tmp_path)
     assert tuned.empty and trials.trials(own, tmp_path).empty
     assert trials.marked(shown, tuned)["edge"].tolist() == [""]

@@ -9,6 +9,7 @@ from worktree import MINI, job_counts
 from dpfl.papers import folder
 from dpfl.papers.merging import merged
 from dpfl.planning import estimate
+from dpfl.runs import state
 from dpfl.terminal.choice import Choice
 
 SCALES = sorted({scale for key in folder.names() for scale in folder.load(key).scales})
@@ -36,9 +37,8 @@ def test_a_scale_trains_the_runs_of_its_plan(sources, scale):
         "--dry-run", "--quiet", "rules", "--config", f"scale={scale}", configs=()
     )
     assert job_counts(printed).get("train", 0) == len(planned.runs)
-    found = re.search(
-        r" about (\S+) core-hours", estimate.summary(planned, sources.results / "runs")
-    )
+    todo = state.open_of(planned, sources.results)
+    found = re.search(r" about (\S+) core-hours", estimate.summary(planned, todo))
     assert float(found[1]) > 0
     assert not sources.made()
 

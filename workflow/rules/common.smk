@@ -5,9 +5,9 @@ import re
 
 from dpfl import plugins
 from dpfl.papers import folder
-from dpfl.planning import outputs, reads, stages
+from dpfl.planning import outputs, stages
 from dpfl.plugins import analyses
-from dpfl.runs import sources
+from dpfl.runs import sources, tuned
 
 SCRIPTS = "workflow/scripts"
 # What notebooks import, with all that it imports: sources_of follows it.
@@ -99,7 +99,7 @@ def run_of(wildcards):
 
 def read_by(run):
     """What the training of a run reads, by name."""
-    return reads.of_run(PLAN, run)
+    return plan.files_read(PLAN, run)
 
 
 def described(runs):
@@ -146,7 +146,7 @@ def trials_of(wildcards):
     """What a stage of tuning reads: its trials, and the stages that named values of theirs."""
     stage = PLAN.tunings[wildcards.tuning]
     return [
-        *expand("results/runs/{run}/summary.json", run=stages.runs_of(stage)),
+        *expand("results/runs/{run}/summary.json", run=tuned.trials_of(stage)),
         *expand("results/tunings/{name}.json", name=stages.stages_before(stage)),
     ]
 

@@ -125,7 +125,7 @@ class Private:
         tried = torch.arange(min(_TRIED, len(self._examples)))
         _require_own(self.model, loss_fn, *self._examples[tried])
         seen = private_sources.seen(self.model, self.optimizer, loss_fn, self._public)
-        return private_sources.of(seed, {**settings.asked(), **self._parts}, seen)
+        return private_sources.draws(seed, {**settings.asked(), **self._parts}, seen)
 
     def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""

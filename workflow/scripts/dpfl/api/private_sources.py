@@ -16,7 +16,7 @@ from dpfl.gradients.step import Public
 from dpfl.training.steps import Sources
 
 
-def of(seed: int | None, settings: Mapping[str, Any], seen: Mapping[str, Any]) -> Sources:
+def draws(seed: int | None, settings: Mapping[str, Any], seen: Mapping[str, Any]) -> Sources:
     """Return seeded draws, or, without a seed, secret ones whose key nobody has.
 
     Batches are those of the seed alone; noise is that of the seed, the settings and what is `seen`

@@ -59,6 +59,6 @@ def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
 
 def _alone(runs: pd.DataFrame, name: str, where: str) -> str:
     """Tell the accuracy of the only series."""
-    found = outcomes.of(runs[runs["series"] == name])
+    found = outcomes.outcome(runs[runs["series"] == name])
     lost = f", {found.n - found.trained} more failed" if found.trained < found.n else ""
     return f"{name}: {found.mean:.1f} % {where}, n = {found.trained}{lost}"

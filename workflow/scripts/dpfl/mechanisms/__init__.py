@@ -14,7 +14,7 @@ from dpfl.contracts.release import Release, Unproven
 from dpfl.privacy.release import of_step
 
 
-def of(settings: dict[str, Any], around: Any = None) -> Mechanism | ClientMechanism:
+def build(settings: dict[str, Any], around: Any = None) -> Mechanism | ClientMechanism:
     """Build the mechanism of a run's settings, its clipping rules wrapped by `around`, if any."""
     own = dict(settings["mechanism"])
     file = plugins.load("mechanisms", own.pop("estimator"))
@@ -26,12 +26,12 @@ def blind(settings: dict[str, Any]) -> tuple[str, ...]:
     """Return what canaries cannot show of a run's mechanism, as its file and its form say."""
     declared = plugins.constant("mechanisms", settings["mechanism"]["estimator"], "BLIND")
     around = ("what is made of the release, which canaries are watched in before that",)
-    return declared or (around if hasattr(of(settings), "inner") else ())
+    return declared or (around if hasattr(build(settings), "inner") else ())
 
 
 def released(settings: dict[str, Any], noise_multiplier: float) -> Release | Unproven:
     """Return what a step, or a round, of a run releases at some noise."""
-    return of_step(of(settings), noise_multiplier, expected(settings))
+    return of_step(build(settings), noise_multiplier, expected(settings))
 
 
 def expected(settings: dict[str, Any]) -> int:

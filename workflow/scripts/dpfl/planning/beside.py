@@ -12,11 +12,8 @@ from typing import Any
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
 from dpfl.papers import datasets, folder, measures, published
-from dpfl.planning.methods import SHORT, components, epsilon_of, paths, setting, variants
+from dpfl.planning.methods import SHORT, Epsilon, cells, components, settings_in, variants
 from dpfl.words.numerals import counted
-
-OF_CELLS = ("dataset", "epsilon", "delta", "model", "epochs")
-"""The coordinates that are no setting of a component."""
 
 
 class Beside:
@@ -27,7 +24,7 @@ class Beside:
         self._study = config["studies"][name]
         self._references = self._study.get("published", [])
 
-    def cell(self, method: str, variant: dict, epsilon: float | str) -> list[dict[str, Any]]:
+    def cell(self, method: str, variant: dict, epsilon: Epsilon) -> list[dict[str, Any]]:
         """Return the accuracies printed for a cell, percent, each with paper, table and reading.
 
         `by` is the other paper that a number comes from, "" for one of the paper itself.
@@ -77,14 +74,12 @@ class Beside:
 
     def _all(self, reference: dict) -> Iterator[tuple[str, dict, published.Printed]]:
         """Yield every cell of the study with each of its numbers."""
-        for method in self._study["methods"]:
-            for variant in variants(self._study, method):
-                for epsilon in map(epsilon_of, self._study["epsilons"]):
-                    for row in self._matching(reference, method, variant, epsilon):
-                        yield method, variant, row
+        for method, variant, epsilon in cells(self._study):
+            for row in self._matching(reference, method, variant, epsilon):
+                yield method, variant, row
 
     def _matching(
-        self, reference: dict, method: str, variant: dict, epsilon: float | str
+        self, reference: dict, method: str, variant: dict, epsilon: Epsilon
     ) -> list[published.Printed]:
         """Return the rows of a table that a method, or else its network, stands for in a cell."""
         name = reference.get("methods", {}).get(method)
@@ -98,13 +93,20 @@ class Beside:
         if not rows:  # most often, before any setting is looked up
             return []
         ours = self._coordinates(method, variant, epsilon)
-        return [row for row in rows if all(published.same(v, ours(k)) for k, v in row.coordinates)]
+        return [
+            row
+            for row in rows
+            if all(published.same(value, ours.get(key)) for key, value in row.coordinates)
+        ]
 
-    def _coordinates(self, method: str, variant: dict, epsilon: object) -> Any:
-        """Return what looks a coordinate of a cell up; None for one that it does not have."""
+    def _coordinates(self, method: str, variant: dict, epsilon: object) -> dict[str, Any]:
+        """Return all that a number may be printed for, by its name or short name, of a cell."""
         parts = components(self._config, method, variant)
         federation, dataset = parts["federation"], self._study["dataset"]
-        own = {
+        found = dict(settings_in(parts))
+        return {
+            **found,
+            **{short: found[path] for short, path in SHORT.items() if path in found},
             "dataset": datasets.base(dataset),
             "epsilon": epsilon,
             "delta": self._config["delta"],
@@ -112,22 +114,12 @@ class Beside:
             "epochs": federation["rounds"] * (federation["local_epochs"] or 0),
         }
 
-        def look_up(name: str) -> object:
-            try:
-                return own[name] if name in own else setting(parts, name)
-            except (KeyError, TypeError):
-                return None
-
-        return look_up
-
     def _unknown_coordinates(self, reference: dict, rows: list[published.Printed]) -> Iterator[str]:
         """Find coordinates that are no setting of any method of the study."""
-        known: set[str] = {*OF_CELLS}
+        known: set[str] = set()
         for method in self._study["methods"]:
             for variant in variants(self._study, method)[:1]:
-                parts = components(self._config, method, variant)
-                found = set(paths(parts))
-                known |= found | {short for short, path in SHORT.items() if path in found}
+                known |= self._coordinates(method, variant, None).keys()
         named = dict.fromkeys(name for row in rows for name, _ in row.coordinates)
         where = published.shown(self._printed_in(reference))
         told = f" of {rows[0].table} is no setting of study {self._name}"
@@ -158,18 +150,17 @@ def unmatched(paper: str, scales: list[dict], priced: set[str]) -> Iterator[str]
     `scales` are configurations, also of other papers whose studies stand beside its numbers; tables
     that an analysis prices are left to it.
     """
-    rows = {row.line: row for row in accuracies(paper) if row.table not in priced}
-    for config in scales if rows else ():
-        for name in config["select"]:
-            if name in config["studies"]:
-                for line in Beside(config["paper"], name, config).lines(paper):
-                    rows.pop(line, None)
-    for line, row in rows.items():
-        said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
-        yield (
-            f"{published.shown(paper)}, line {line}: {row.table}, row {row.row!r}, {said}: "
-            "stands beside no cell of any study at any scale"
-        )
+    rows = [row for row in accuracies(paper) if row.table not in priced]
+    studies = ((config, n) for config in scales for n in config["select"] if n in config["studies"])
+    beside = (Beside(config["paper"], name, config) for config, name in studies)
+    found = {line for study in beside for line in study.lines(paper)} if rows else set()
+    for row in rows:
+        if row.line not in found:
+            said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
+            yield (
+                f"{published.shown(paper)}, line {row.line}: {row.table}, row {row.row!r}, {said}: "
+                "stands beside no cell of any study at any scale"
+            )
 
 
 def accuracies(paper: str) -> list[published.Printed]:

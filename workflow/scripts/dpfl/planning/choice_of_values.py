@@ -5,7 +5,6 @@ from typing import Any
 
 from dpfl import plugins, tuning
 from dpfl.base import files
-from dpfl.contracts.points import Values
 from dpfl.runs import tuned
 
 
@@ -15,7 +14,7 @@ def write(name: str, asked: dict[str, Any], results: Path) -> str:
     Reads the summaries of the trials, and the earlier stages that named their values.
     """
     stages = results / "tunings"
-    trials = [_told(trial, results / "runs", stages) for trial in asked["trials"]]
+    trials = [_tried(trial, results / "runs", stages) for trial in asked["trials"]]
     tried = tuning.points((trial["values"], trial["accuracies"]) for trial in trials)
     rule = plugins.load("tuning", asked["uses"])
     if asked["stage"] is None:
@@ -30,17 +29,12 @@ def write(name: str, asked: dict[str, Any], results: Path) -> str:
     return f"{name}: {asked['uses']} {word} {told} after {len(trials)} trials"
 
 
-def _told(trial: dict, runs: Path, stages: Path) -> dict:
+def _tried(trial: dict, runs: Path, stages: Path) -> dict:
     """Return the values of a trial, which an earlier stage may have named, and its accuracies."""
     summaries = [files.read_json(runs / run / "summary.json") for run in trial["runs"]]
     return {
-        "values": trial["values"] if "values" in trial else _named(trial["slot"], stages),
+        "values": trial["values"] if "values" in trial else tuned.values(stages, *trial["slot"]),
         "runs": trial["runs"],
         "seeds": [summary["seed"] for summary in summaries],
         "accuracies": [summary["final_validation_accuracy"] for summary in summaries],
     }
-
-
-def _named(slot: list, stages: Path) -> Values:
-    stage, number = slot
-    return tuned.values(stages / f"{stage}.json", number)

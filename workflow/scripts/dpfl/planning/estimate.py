@@ -1,11 +1,10 @@
 """How long the runs of a plan will take, for the line printed before they start."""
 
 import math
-from pathlib import Path
+from collections.abc import Iterable
 
 from dpfl import plugins
-from dpfl.planning import trials
-from dpfl.planning.plan import Plan, judging
+from dpfl.planning.plan import Plan, judging, runs_with_trials
 from dpfl.runs import state
 from dpfl.runs.state import State
 
@@ -35,8 +34,11 @@ def seconds(settings: dict) -> float:
 
 def core_hours(plan: Plan, paper: str) -> float:
     """Estimate the core-hours of the runs that judge a paper, trials too, to three digits."""
-    runs = trials.and_runs(plan, judging(plan, paper))
-    return float(f"{sum(seconds(plan.runs[run]['settings']) for run in runs) / 3600:.3g}")
+    return float(f"{_hours(plan, runs_with_trials(plan, judging(plan, paper))):.3g}")
+
+
+def _hours(plan: Plan, runs: Iterable[str]) -> float:
+    return sum(seconds(plan.runs[run]["settings"]) for run in runs) / 3600
 
 
 def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:
@@ -104,16 +106,13 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
     return sum(size * rows[of] * columns for of, size in sizes.items())
 
 
-def summary(plan: Plan, runs: str) -> str:
-    """Return how many runs a plan has, how many are to be trained, and their core-hours."""
-    return told(plan, state.open_of(plan, Path(runs).parent))
+def summary(plan: Plan, todo: dict[str, State]) -> str:
+    """Return how many runs a plan has, how many are open, and the core-hours of these.
 
-
-def told(plan: Plan, todo: dict[str, State]) -> str:
-    """Return the same of known open runs, with a line for every reason to make results again."""
-    hours = sum(seconds(plan.runs[name]["settings"]) for name in todo) / 3600
+    With a line for every reason to make results again.
+    """
     counted = (
         f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "
-        f"about {hours:.3g} core-hours on CPU"
+        f"about {_hours(plan, todo):.3g} core-hours on CPU"
     )
     return "\n".join([counted, *state.repeated(todo)])

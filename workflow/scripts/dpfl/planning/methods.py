@@ -3,12 +3,15 @@
 import copy
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 
+Epsilon = float | str
+"""A privacy budget as JSON can hold it: a number, or "inf"."""
 COMPONENTS = {
     "mechanism": "mechanisms",
     "optimizer": "optimizers",
@@ -64,6 +67,37 @@ def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
     return parts
 
 
+def run_settings(
+    config: dict, study: dict, method: str, variant: dict, epsilon: Epsilon, seed: int
+) -> dict:
+    """Resolve a run's settings: the method's components, with the variant's values in place."""
+    parts = components(config, method, variant)
+    federation = parts["federation"]
+    if epsilon == "inf":
+        parts["mechanism"] = {"estimator": "nonprivate"}
+    partition = {
+        **named("partition", config["partitions"][federation.pop("partition")]),
+        "clients": federation.pop("clients"),
+        "validation_fraction": study.get("validation_fraction", 0.0),
+    }
+    if study.get("public_examples"):  # it is part of the key that pairs runs of one seed
+        partition["public_examples"] = study["public_examples"]
+    return {
+        "dataset": study["dataset"],
+        "model": variant.get("model", config["models"][study["dataset"]]),
+        "partition": partition,
+        **parts,
+        "unit": unit_of(config, method, variant),
+        "epsilon": epsilon,
+        "delta": config["delta"],
+        "accountant": config["accountant"],
+        "seed": seed,
+        "noise": config["noise"],
+        "device": config["device"],
+        "evaluation_examples": config["evaluation_examples"],
+    }
+
+
 def named(part: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry of the configuration as the settings of a run name it."""
     settings = copy.deepcopy(entry)
@@ -79,26 +113,18 @@ def put(parts: dict[str, dict], key: str, value: Any) -> None:
     for step in above:
         place = place[step] if isinstance(place, dict) and step in place else None
     if not isinstance(place, dict) or last not in place:
-        known = [*SHORT, *COMPONENTS, "model", *paths(parts)]
+        known = [*SHORT, *COMPONENTS, "model", *dict(settings_in(parts))]
         raise UserError(f"{key} is no setting; {nearest(key, known)}")
     place[last] = value
 
 
-def paths(parts: dict[str, Any], above: str = "") -> list[str]:
-    """Return the dotted paths of all settings."""
-    found = []
+def settings_in(parts: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all settings with their dotted paths."""
     for key, value in parts.items():
-        path = f"{above}{key}"
-        found += paths(value, f"{path}.") if isinstance(value, dict) else [path]
-    return found
-
-
-def setting(parts: dict[str, dict], key: str) -> Any:
-    """Return a setting by its short name or dotted path; KeyError if there is none."""
-    place: Any = parts
-    for step in SHORT.get(key, key).split("."):
-        place = place[step]
-    return place
+        if isinstance(value, dict):
+            yield from settings_in(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
 
 
 def variants(study: dict, method: str) -> list[dict]:
@@ -108,15 +134,19 @@ def variants(study: dict, method: str) -> list[dict]:
     """
     vary, left_out = study.get("vary", {}), study.get("leave_out", [])
     found = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+    return [v for v in found if not any(_agrees(v | {"method": method}, part) for part in left_out)]
 
-    def kept(variant: dict) -> bool:
-        whole = {"method": method} | variant
-        return not any(
-            all(whole.get(key) in values_of(value) for key, value in part.items())
-            for part in left_out
-        )
 
-    return [variant for variant in found if kept(variant)]
+def _agrees(variant: dict, part: dict) -> bool:
+    return all(variant.get(key) in values_of(value) for key, value in part.items())
+
+
+def cells(study: dict) -> Iterator[tuple[str, dict, Epsilon]]:
+    """Yield every cell of a study: a method, what is varied of it, and a privacy budget."""
+    for method in study["methods"]:
+        for variant in variants(study, method):
+            for epsilon in map(epsilon_of, study["epsilons"]):
+                yield method, variant, epsilon
 
 
 def values_of(value: object) -> list:
@@ -134,6 +164,6 @@ def remark(parts: dict[str, dict]) -> str:
     return f"k > L = {batch}: {words[solver]}"
 
 
-def epsilon_of(value: float | str) -> float | str:
-    """Return a privacy budget as JSON can hold it: a number, or "inf"."""
+def epsilon_of(value: float | str) -> Epsilon:
+    """Return a privacy budget of the configuration as a plan has it."""
     return "inf" if math.isinf(float(value)) else float(value)

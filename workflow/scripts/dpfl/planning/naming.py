@@ -1,8 +1,8 @@
 """What names are made of: a digest of everything that a reader does not see in them."""
 
-import hashlib
-import json
 from collections.abc import Collection
+
+from dpfl.runs import finished
 
 DIGITS = 8
 """Of a digest: those that a name ends with."""
@@ -10,7 +10,7 @@ DIGITS = 8
 
 def digest(content: object) -> str:
     """Return the digits of a name that change with the content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:DIGITS]
+    return finished.digest(content)[:DIGITS]
 
 
 def pattern(wanted: Collection[str], names: Collection[str]) -> str:

@@ -6,31 +6,19 @@ stage is named by its trials, not by the method: methods of equal settings share
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dpfl import tuning
-from dpfl.planning.methods import variants
+from dpfl.planning.methods import Epsilon, variants
 from dpfl.planning.naming import digest
 from dpfl.runs import tuned
 
 DEFAULT = {"uses": "grid", "over": ["rate"]}
 
+Train = Callable[..., str]
+"""Adds a trial of values with a seed to the plan; returns its name.
 
-@dataclass(frozen=True)
-class Slot:
-    """A place for values that a stage names when its trials are done."""
-
-    stage: str
-    number: int
-    over: tuple[str, ...]
-
-    def marks(self) -> dict[str, list]:
-        """Return what stands in settings where the values will be."""
-        return {key: tuned.mark(self.stage, self.number, key) for key in self.over}
-
-
-Train = Callable[[tuning.Values | Slot, int], str]
-"""Adds a trial of values, or of those of a slot, with a seed to the plan; returns its name."""
+A third argument is the stage that will name the values, which are marks until then.
+"""
 
 
 def rule_of(grid: dict) -> dict:
@@ -43,21 +31,12 @@ def own_variant(study: dict, variant: dict) -> dict:
     return {k: v for k, v in variant.items() if k not in study.get("tuned_once", ())}
 
 
-def epsilon_for(study: dict, method: str, epsilon: float | str) -> float | str:
-    """Return the epsilon at which a cell of a study is tuned."""
+def epsilon_for(study: dict, method: str, epsilon: Epsilon) -> Epsilon:
+    """Return the epsilon at which a cell is tuned: its own, or the smallest one for all cells."""
     at = study.get("method_tuned_at", {}).get(method, study.get("tuned_at", "each"))
-    return AT[at](study, epsilon)
-
-
-def _smallest(study: dict, _epsilon: float | str) -> float | str:
+    if at == "each":
+        return epsilon
     return min((float(e) for e in study["epsilons"] if e != "inf"), default="inf")
-
-
-AT: dict[str, Callable[[dict, float | str], float | str]] = {
-    "each": lambda _study, epsilon: epsilon,
-    "smallest": _smallest,
-}
-"""Where a study is tuned: at the epsilon of each cell, also without privacy; or once for all."""
 
 
 def listed(grid: dict, method: str, variant: dict) -> list[tuning.Values]:
@@ -72,29 +51,22 @@ def listed(grid: dict, method: str, variant: dict) -> list[tuning.Values]:
 
 def expand(
     label: str, grid: dict, listed_values: list[tuning.Values], train: Train, stages: dict
-) -> Slot:
-    """Add all stages of a grid's rule to `stages`, and their trials; return the slot of the choice.
+) -> str:
+    """Add all stages of a grid's rule to `stages`, and their trials; return the one that chooses.
 
     More seeds than those of the grid are the numbers that follow its largest.
     """
     rule, seeds = rule_of(grid), grid["seeds"]
-    over = tuple(rule["over"])
     trials = [{"values": v, "runs": [train(v, s) for s in seeds]} for v in listed_values]
-    for number, stage in enumerate(tuning.stages(rule["uses"], over)):
+    for number, stage in enumerate(tuning.stages(rule["uses"], tuple(rule["over"]))):
         name = _add(stages, label, rule | {"stage": number, "trials": trials})
         first = max(seeds) + 1
         tried_with = range(first, first + stage.more_seeds) if stage.more_seeds else seeds
-        slots = [Slot(name, slot, over) for slot in range(stage.slots)]
-        trials = trials + [
-            {"slot": [s.stage, s.number], "runs": [train(s, seed) for seed in tried_with]}
-            for s in slots
-        ]
-    return Slot(_add(stages, label, rule | {"stage": None, "trials": trials}), 0, over)
-
-
-def runs_of(stage: dict) -> list[str]:
-    """Return the names of all trials that a stage waits for."""
-    return [run for trial in stage["trials"] for run in trial["runs"]]
+        for slot in range(stage.slots):
+            marks = tuned.marks(name, slot, rule["over"])
+            runs = [train(marks, seed, name) for seed in tried_with]
+            trials = [*trials, {"slot": [name, slot], "runs": runs}]
+    return _add(stages, label, rule | {"stage": None, "trials": trials})
 
 
 def stages_before(stage: dict) -> list[str]:

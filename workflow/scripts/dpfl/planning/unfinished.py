@@ -4,13 +4,12 @@ A cell is told as a whole: it is left out of its study if any of its runs has no
 of which no cell is left is not made. What is left out is listed with the run's message and log.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpfl.planning import trials
-from dpfl.planning.plan import Plan
+from dpfl.planning.plan import Plan, trials_of
 from dpfl.runs import state
 
 Cell = dict[str, Any]
@@ -18,17 +17,8 @@ NO_MESSAGE = "no result, and no message of its own: what it needs did not finish
 
 
 def handled(plan: Plan, choice: str, results: Path) -> Plan:
-    """Return the plan as the key `unfinished` of the configuration asks for it."""
-    return CHOICES[choice](plan, results)
-
-
-def _train(plan: Plan, results: Path) -> Plan:
-    return plan
-
-
-def _mark(plan: Plan, results: Path) -> Plan:
-    """Return the plan of what is done, and what is not in `unfinished` of plan and studies."""
-    return without(plan, state.open_of(plan, results), results)
+    """Return the plan as the key `unfinished` asks for it: `train` all, or `mark` what is open."""
+    return without(plan, state.open_of(plan, results), results) if choice == "mark" else plan
 
 
 def without(plan: Plan, todo: Collection[str], results: Path) -> Plan:
@@ -46,14 +36,11 @@ def without(plan: Plan, todo: Collection[str], results: Path) -> Plan:
     return replace(plan, studies=studies, unfinished=left_out)
 
 
-CHOICES: dict[str, Callable[[Plan, Path], Plan]] = {"train": _train, "mark": _mark}
-
-
 def _waiting(cell: Cell, plan: Plan, todo: Collection[str]) -> dict[str, list[str]]:
     """Return the runs of a cell that wait, each with the trials it waits for, or else itself."""
     found = {}
     for run in cell["runs"]:
-        before = [trial for trial in trials.of_run(plan, run) if trial in todo]
+        before = [trial for trial in trials_of(plan, run) if trial in todo]
         if before or run in todo:
             found[run] = before or [run]
     return found

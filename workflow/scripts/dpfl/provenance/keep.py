@@ -14,8 +14,8 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
-from dpfl.planning import outputs, trials
-from dpfl.planning.plan import Plan, of_paper, runs_of
+from dpfl.planning import outputs
+from dpfl.planning.plan import Plan, of_paper, runs_of, runs_with_trials
 from dpfl.runs import finished, kept_runs, state
 from dpfl.terminal.choice import Choice
 
@@ -39,7 +39,7 @@ class Kept:
         more.
         """
         target = reference / self.paper / self.choice.config()["scale"]
-        names = trials.and_runs_of_paper(self.plan, self.paper)
+        names = runs_with_trials(self.plan, of_paper(self.plan.studies, self.paper))
         self._require_no_less(target, names)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:

@@ -8,7 +8,6 @@ them. So a change of a rule judges again all that is kept.
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
@@ -23,7 +22,7 @@ from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
 from dpfl.planning import choice_of_values, compose, outline, plan, unfinished
 from dpfl.provenance.derivations import MADE_FROM, OUTLINE, PARTS, folders
-from dpfl.runs import code, kept_runs
+from dpfl.runs import code, kept_runs, tuned
 from dpfl.tables import of_study, results
 
 
@@ -75,7 +74,7 @@ def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> No
     there = {path.parent.name for path in home.glob("runs/*/summary.json")}
     made = unfinished.without(planned, planned.runs.keys() - there, home)
     for name, asked in planned.tunings.items():
-        if there.issuperset(_trials(asked)):
+        if there.issuperset(tuned.trials_of(asked)):
             choice_of_values.write(name, asked, home)
     for name, study in made.studies.items():
         files.write_json(home / "studies" / f"{name}.json", study)
@@ -94,11 +93,6 @@ def _lent(folder: Path, paper: str) -> list[Path]:
     """Return the kept folders of other papers at the same scale whose studies a paper selects."""
     found = [folder.parents[1] / key / folder.name for key in compose.lenders(paper, folder.name)]
     return [path for path in found if (path / kept_runs.ABOUT).exists()]
-
-
-def _trials(asked: dict[str, Any]) -> Iterator[str]:
-    for trial in asked["trials"]:
-        yield from trial["runs"]
 
 
 def _draw(name: str, study: dict[str, Any], home: Path) -> None:

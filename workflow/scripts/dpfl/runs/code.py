@@ -9,13 +9,13 @@ The same source has the same digest under all versions of Python, which `ast.dum
 
 import ast
 import hashlib
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 from dpfl import plugins
+from dpfl.base import files
 
 SCRIPTS, WORKFLOW = plugins.ROOT.parent, plugins.WORKFLOW
 ROOTS = {"dpfl": SCRIPTS.resolve(), "papers": WORKFLOW.resolve()}
@@ -28,84 +28,42 @@ Target = tuple[Path, str]
 """A file, and the name that is taken from it; "" for the module itself."""
 
 
-def digest(*files: Path, read: Iterable[str] = ()) -> str:
+def digest(*sources: Path, read: Iterable[str] = ()) -> str:
     """Return one digest of some files with all they import, and of data files that they read.
 
     Data files are relative to the project's folder. UserError from `plugins` for no Python.
     """
-    contents = (_sha256((WORKFLOW.parent / name).read_bytes()) for name in sorted(read))
-    return _sha256("\n".join([*(of_file(f.resolve()) for f in files), *contents]).encode())
+    contents = (files.digest(WORKFLOW.parent / name) for name in sorted(read))
+    return _sha256("\n".join([*(of_file(file.resolve()) for file in sources), *contents]))
 
 
-def needed_by(*files: Path) -> list[Path]:
-    """Return the files themselves and all they import of ours."""
-    found: dict[Path, None] = {}
-    todo = [path.resolve() for path in files]
+@cache
+def needed_by(file: Path) -> frozenset[Path]:
+    """Return a file, an absolute path, and all it imports of ours."""
+    found, todo = {file}, [file]
     while todo:
-        path = todo.pop()
-        if path not in found:
-            found[path] = None
-            todo.extend(_imports(path))
-    return sorted(found)
+        new = set(_imports(todo.pop())) - found
+        found |= new
+        todo += new
+    return frozenset(found)
 
 
 @cache
 def of_file(file: Path) -> str:
-    """Return the digest of a file, an absolute path, with all it imports."""
-    return _digests_of(file)[file]
+    """Return the digest of a file, an absolute path, with all it imports.
 
-
-_known: dict[Path, str] = {}
-
-
-def _digests_of(file: Path) -> dict[Path, str]:
-    """Return the digests of a file and all it imports; those of a circle are made together."""
-    for circle in _circles(file):
-        inside = dict.fromkeys(circle, CIRCLE)
-        own = {path: _own(path, ChainMap(inside, _known).__getitem__) for path in circle}
-        whole = _sha256("\n".join(sorted(own.values())).encode()) if len(circle) > 1 else ""
-        _known.update({path: _sha256(f"{text}{whole}".encode()) for path, text in own.items()})
-    return _known
-
-
-def _circles(file: Path) -> Iterator[list[Path]]:
-    """Yield groups of files that import each other, most of them single, imported ones first.
-
-    Tarjan's algorithm, without recursion: what is known already is left out.
+    Of a circle, files that import each other, every file has a digest that covers all of it.
     """
-    number: dict[Path, int] = {}
-    low: dict[Path, int] = {}
-    path: list[Path] = []
-    on_path: set[Path] = set()
-    stack: list[tuple[Path, Iterator[Path]]] = []
-
-    def enter(node: Path) -> None:
-        number[node] = low[node] = len(number)
-        path.append(node)
-        on_path.add(node)
-        stack.append((node, iter(_imports(node))))
-
-    if file not in _known:
-        enter(file)
-    while stack:
-        node, rest = stack[-1]
-        child = next((c for c in rest if c not in number and c not in _known), None)
-        if child is not None:
-            enter(child)
-            continue
-        stack.pop()
-        low[node] = min([low[node], *(low[c] for c in _imports(node) if c in on_path)])
-        if low[node] == number[node]:
-            group = path[path.index(node) :]
-            del path[-len(group) :]
-            on_path.difference_update(group)
-            yield group
+    circle = [path for path in needed_by(file) if file in needed_by(path)]
+    own = {path: _own(path, lambda p: CIRCLE if p in circle else of_file(p)) for path in circle}
+    whole = _sha256("\n".join(sorted(own.values()))) if len(circle) > 1 else ""
+    return _sha256(f"{own[file]}{whole}")
 
 
 def _own(path: Path, digest_of: Callable[[Path], str]) -> str:
     """Write a file's code with digests in place of what it imports."""
     bound = {
-        name: f"<{digest_of(target)} {taken}>" for name, (target, taken) in _bound(path).items()
+        name: f"<{digest_of(target)} {taken}>" for name, (target, taken) in _imported(path) if name
     }
     needed = sorted({digest_of(p) for p in _imports(path) if _says_something(p)})
     return "\n".join(["".join(_written(plugins.parsed(path), bound)), *needed])
@@ -147,7 +105,7 @@ def _joined(values: list[ast.expr]) -> list[ast.expr]:
 
 def _literal(value: object) -> str:
     """Write a constant or an identifier; the name of a module of ours says where it lies."""
-    is_place = isinstance(value, str) and value.startswith("dpfl.") and _files(value)
+    is_place = isinstance(value, str) and value.startswith("dpfl.") and _file_of(value)
     return "module" if is_place else f"{type(value).__name__} {value!r};"
 
 
@@ -168,41 +126,28 @@ def _says_something(path: Path) -> bool:
 
 
 @cache
-def _bound(path: Path) -> dict[str, Target]:
-    """Return what the imports of ours bind in a file, by name."""
-    return {name: target for name, target in _imported(path) if name}
-
-
-@cache
 def _imports(path: Path) -> tuple[Path, ...]:
     """Return our own files that a file imports, with those of the packages around them and it."""
-    root = ROOTS["dpfl"] if path.is_relative_to(ROOTS["dpfl"]) else ROOTS["papers"]
-    around = _around(".".join(path.relative_to(root).with_suffix("").parts))
-    found = [file for _, (target, _) in _imported(path) for file in (*_around_file(target), target)]
-    return tuple(dict.fromkeys(file for file in (*around, *found) if file != path))
+    found = [path, *(target for _, (target, _) in _imported(path))]
+    return tuple({each for file in found for each in (file, *_around(file))} - {path})
 
 
 @cache
 def _imported(path: Path) -> tuple[tuple[str, Target], ...]:
     """Return the names that a file's imports of ours bind, "" for none, and what they lead to."""
-    return tuple(
-        (bound, target) for node in _run(plugins.parsed(path)) for bound, target in _leads_to(node)
-    )
+    return tuple(pair for node in _run(plugins.parsed(path)) for pair in _leads_to(node))
 
 
 def _leads_to(node: ast.AST) -> Iterator[tuple[str, Target]]:
     if isinstance(node, ast.Import):
         for alias in node.names:
-            if _is_ours(alias.name) and (files := _files(alias.name)):
-                yield alias.asname or "", (files[-1], "")
-    elif isinstance(node, ast.ImportFrom) and _is_ours(node.module or ""):
+            if file := _file_of(alias.name):
+                yield alias.asname or "", (file, "")
+    elif isinstance(node, ast.ImportFrom):
         for alias in node.names:
-            inner, outer = _files(f"{node.module}.{alias.name}"), _files(node.module)
-            name = alias.asname or alias.name
-            if inner:
-                yield name, (inner[-1], "")
-            elif outer:
-                yield name, (outer[-1], alias.name)
+            inner, outer = _file_of(f"{node.module}.{alias.name}"), _file_of(node.module or "")
+            if inner or outer:
+                yield alias.asname or alias.name, (inner, "") if inner else (outer, alias.name)
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
@@ -223,26 +168,20 @@ def _is_ours(module: str) -> bool:
 
 
 @cache
-def _files(module: str) -> tuple[Path, ...]:
-    """Return the file of a module of ours; () if there is none."""
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module of ours, if there is one."""
     if not _is_ours(module):
-        return ()
+        return None
     stem = ROOTS[module.split(".")[0]].joinpath(*module.split("."))
-    return tuple(p for p in (stem / "__init__.py", stem.with_suffix(".py")) if p.is_file())[:1]
-
-
-def _around(module: str) -> list[Path]:
-    """Return the files of the packages around a module."""
-    parts = module.split(".")
-    packages = (".".join(parts[:length]) for length in range(1, len(parts)))
-    return [file for package in packages for file in _files(package)]
+    return next((p for p in (stem / "__init__.py", stem.with_suffix(".py")) if p.is_file()), None)
 
 
 @cache
-def _around_file(file: Path) -> tuple[Path, ...]:
-    root = ROOTS["dpfl"] if file.is_relative_to(ROOTS["dpfl"]) else ROOTS["papers"]
-    return tuple(_around(".".join(file.relative_to(root).with_suffix("").parts)))
+def _around(file: Path) -> list[Path]:
+    """Return the files of the packages around a file, and of the one that it is."""
+    inside = (folder for folder in file.parents if ROOTS["papers"] in folder.parents)
+    return [path for folder in inside if (path := folder / "__init__.py").is_file()]
 
 
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -48,7 +48,7 @@ def record(folder: Path) -> dict[str, str]:
         return {}
 
 
-def digest(settings: dict[str, Any]) -> str:
+def digest(settings: Any) -> str:
     """Return the digest of a run's settings, with its tuned values."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 

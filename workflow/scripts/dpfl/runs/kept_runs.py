@@ -59,16 +59,12 @@ def write(folder: Path, runs: Iterable[Row], rounds: Iterable[Row]) -> None:
     """Write the rows of runs and of rounds, in the order of their names."""
     ordered = sorted(runs, key=itemgetter("run"))
     if ordered:
-        text = "".join(f"{json.dumps(row)}\n" for row in ordered)
-        (folder / RUNS).write_bytes(gzip.compress(text.encode(), mtime=0))
+        _write_zipped(folder / RUNS, "".join(f"{json.dumps(row)}\n" for row in ordered))
     listed = sorted(rounds, key=lambda row: (row["run"], int(row["round"])))
     if listed:
         columns = list(dict.fromkeys(key for row in listed for key in row))
-        made = io.StringIO()
-        writer = csv.DictWriter(made, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(listed)
-        (folder / ROUNDS).write_bytes(gzip.compress(made.getvalue().encode(), mtime=0))
+        lines = ([row.get(key) for key in columns] for row in listed)
+        _write_zipped(folder / ROUNDS, _csv([columns, *lines]))
 
 
 def rounds_of(run: str, folder: Path) -> Iterator[Row]:
@@ -115,6 +111,11 @@ def _lay_out_rounds(path: Path, runs: Path, names: Collection[str]) -> None:
                 heads = ["round", *(key.removeprefix(f"{name}.") for key in own)]
                 lines = [heads, *(line for line in table if any(line[1:]))]
                 files.write_text(runs / run / f"{name}.csv", _csv(lines))
+
+
+def _write_zipped(path: Path, text: str) -> None:
+    """Write a text so that equal texts are equal files."""
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def _csv(lines: Iterable[list[str]]) -> str:

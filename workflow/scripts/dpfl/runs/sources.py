@@ -34,11 +34,7 @@ def plug_ins_of(settings: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("mechanisms", settings["mechanism"]["estimator"]),
         ("clippings", settings["clipping"]["rule"]),
         ("optimizers", settings["optimizer"]["algorithm"]),
-        *(
-            ("statistics", released["rule"])
-            for released in [settings.get("statistics")]
-            if released
-        ),
+        *(("statistics", each["rule"]) for each in [settings.get("statistics")] if each),
     )
 
 

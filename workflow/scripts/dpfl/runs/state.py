@@ -97,7 +97,10 @@ def open_of(plan: Planned, results: Path, running: bool = True) -> dict[str, Sta
     """
     own = of_runs(plan, results, running)
     undone = {run: state for run, state in own.items() if state.name != DONE}
-    late = {stage: not undone.keys().isdisjoint(_trials(plan, stage)) for stage in plan.tunings}
+    late = {
+        name: not undone.keys().isdisjoint(tuned.trials_of(stage))
+        for name, stage in plan.tunings.items()
+    }
     waiting = {run: State(STALE, TRIALS) for run in own if late.get(plan.runs[run]["tuning"])}
     found = waiting | undone
     return {run: found[run] for run in plan.runs if run in found}
@@ -177,7 +180,3 @@ def _stale(found: dict[str, str], run: str, plan: Planned, results: Path) -> str
     except (OSError, UserError):  # trials have chosen nothing here that can be read
         return ""
     return "" if found.get("settings", chosen) == chosen else OTHER_VALUES
-
-
-def _trials(plan: Planned, stage: str) -> list[str]:
-    return [run for trial in plan.tunings[stage]["trials"] for run in trial["runs"]]

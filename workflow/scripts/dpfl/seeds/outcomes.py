@@ -54,7 +54,7 @@ def trained(accuracies: Sequence[float], level: float) -> np.ndarray:
     return above & (values >= np.median(half) - FAR - _ROUNDING) if len(half) else above
 
 
-def of(runs: pd.DataFrame, column: str = "accuracy") -> Outcome:
+def outcome(runs: pd.DataFrame, column: str = "accuracy") -> Outcome:
     """Return the outcome of the runs of one cell, which are marked in `trained`."""
     n, accuracy = len(runs), measured(runs, column)
     mean = accuracy.mean if accuracy.n else float(runs[column].mean())

@@ -30,7 +30,7 @@ def cells(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     firsts = {index: group[0] for group in results.same_runs(study) for index in group}
     for index, cell in enumerate(study["cells"]):
         own = runs[runs["cell"] == index]
-        outcome = outcomes.of(own)
+        outcome = outcomes.outcome(own)
         rows.append(
             {
                 **results.head(study, cell),

@@ -110,7 +110,7 @@ def replicate(
         signal.signal(number, signal.default_int_handler)
     with closing(lock.Lock()) as held:
         choice.keep()
-        print(estimate.summary(plan, "results/runs"), flush=True)
+        print(estimate.summary(plan, state.open_of(plan, status.RESULTS)), flush=True)
         RESOLVED.unlink(missing_ok=True)
         child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
         # An option follows the choice, for that may end in a list.

@@ -8,8 +8,8 @@ from typing import Any
 from tabulate import tabulate
 
 from dpfl.base.files import read_json
-from dpfl.planning import estimate, trials
-from dpfl.planning.plan import Plan, runs_of
+from dpfl.planning import estimate
+from dpfl.planning.plan import Plan, runs_of, runs_with_trials
 from dpfl.runs import state
 from dpfl.runs.state import State
 
@@ -19,7 +19,7 @@ RESULTS = Path("results")
 def studies_of(plan: Plan) -> dict[str, str]:
     """Return the study of every run: the first that has it, or that is tuned by it."""
     names = list(reversed(plan.studies))
-    trial = {run: f"{name} (tuning)" for name in names for run in trials.and_runs(plan, [name])}
+    trial = {r: f"{name} (tuning)" for name in names for r in runs_with_trials(plan, [name])}
     return trial | {run: name for name in names for run in runs_of([plan.studies[name]])}
 
 
@@ -42,7 +42,7 @@ def lines(plan: Plan, running: bool) -> Iterator[str]:
         found = [todo.get(run, State(state.DONE)).name for run in own]
         table.append([study, len(own), *map(found.count, state.NAMES)])
     yield from tabulate(table, ["study", "runs", *state.NAMES]).splitlines()
-    yield estimate.told(plan, todo)
+    yield estimate.summary(plan, todo)
     for run, own in todo.items():
         if own.name == state.RUNNING:
             yield f"running  {names[run]}  {_round(run, plan)}"

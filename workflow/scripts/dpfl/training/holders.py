@@ -35,7 +35,7 @@ class Holders:
 
     def mechanism(self, around: Around | None = None) -> Mechanism | ClientMechanism:
         """Build the mechanism with the method's clipping, its rules wrapped by `around`."""
-        return mechanisms.of(self.settings, around)
+        return mechanisms.build(self.settings, around)
 
     @property
     def released(self) -> Release | Unproven:

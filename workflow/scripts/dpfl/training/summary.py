@@ -150,7 +150,7 @@ def _noise_is_z_c(settings: dict) -> bool:
     """Tell whether a step's noise is known in advance: the mechanism says so, and C never moves."""
     estimator = settings["mechanism"]["estimator"]
     declared = plugins.constant("mechanisms", estimator, "NOISE_IS_Z_C")
-    return declared and not any(rule.state() for rule in mechanisms.of(settings).clippings)
+    return declared and not any(rule.state() for rule in mechanisms.build(settings).clippings)
 
 
 def _used(calibration: dict) -> list[float]:

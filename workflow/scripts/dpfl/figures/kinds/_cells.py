@@ -46,7 +46,7 @@ def measured(study: dict, runs: pd.DataFrame, columns: Sequence[str]) -> pd.Data
 
 
 def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
-    found, index = outcomes.of(own), int(own["cell"].iloc[0])
+    found, index = outcomes.outcome(own), int(own["cell"].iloc[0])
     numbers = study["cells"][index].get("published", [])
     return {
         "cell": index,
