@@ -38,16 +38,16 @@ def main() -> None:
 
 def build() -> None:
     """Build the site from what is laid out; a dead link ends it with the status of Zensical."""
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
-    if done.returncode:
-        sys.exit(done.returncode)
+    _run("-m", "zensical", "build", "--clean", "--strict")
 
 
 def pages_of_papers() -> None:
     """Lay the pages of all kept results into the site."""
-    driver = Path(__file__).with_name("report_reference.py")
-    done = subprocess.run([sys.executable, driver, "--output", SITE / site.PAGES], cwd=ROOT)
+    _run(Path(__file__).with_name("report_reference.py"), "--output", SITE / site.PAGES)
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
     if done.returncode:
         sys.exit(done.returncode)
 

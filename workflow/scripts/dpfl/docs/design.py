@@ -21,6 +21,8 @@ NOTE = re.compile(r"^  ([\w-]+): *#\s*(.*)$", re.MULTILINE)
 """A scale in studies.yaml, with the comment behind its name."""
 NODE, ARROW = re.compile(r"(id\d+)\[(\w+)\]"), re.compile(r"(id\d+) --> (id\d+)")
 """Rules, and what follows what, as Snakemake draws them in Mermaid."""
+LOOP = re.compile("(analyse|calibrate|lay_out|partition|tabulate)_.*")
+"""Rules that are made in a loop: many of a kind are one."""
 
 
 def rule_graph(root: Path) -> str:
@@ -34,7 +36,7 @@ def rule_graph(root: Path) -> str:
         command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile"]
         command += ["--directory", empty, "--rulegraph", "mermaid-js"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rules = {key: re.sub("^analyse_.*", "analyse", name) for key, name in NODE.findall(text)}
+    rules = {key: LOOP.sub(r"\1", name) for key, name in NODE.findall(text)}
     arrows = {(rules[one], rules[other]) for one, other in ARROW.findall(text)}
     loops = networkx.condensation(networkx.DiGraph(arrows))  # trials train and tune in turn
     loop, kept_arrows = loops.graph["mapping"], networkx.transitive_reduction(loops).edges
@@ -52,19 +54,16 @@ def scales(defaults: dict[str, Any], derived: Path) -> str:
 
 
 def _scales(defaults: dict[str, Any], derived: Path) -> Iterator[list[str]]:
+    ran = derivations.folders(derived)
+    taken = {p.parts[-2:]: _short(derivations.about(p)["core_hours"]) for p in ran}
     for key in folder.names():
         notes = dict(NOTE.findall(folder.path_of(key, folder.STUDIES).read_text(encoding="utf-8")))
         for scale in folder.load(key).scales:
             given = defaults | {"papers": [key], "scale": scale}
             runs = plan.make(configuration.composed(given)).runs.values()
             hours = sum(estimate.seconds(run["settings"]) for run in runs) / 3600
-            ran = derived / key / scale
-            taken = (
-                _short(derivations.about(ran)["core_hours"])
-                if ran in derivations.folders(derived)
-                else ""
-            )
-            yield [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), _short(hours), taken]
+            own = [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), _short(hours)]
+            yield [*own, taken.get((key, scale), "")]
 
 
 def _short(number: float) -> str:

@@ -53,9 +53,7 @@ def of_all_kept(read: Mapping[str, Paper], reference: Path, answers: Mapping[str
     found = derivations.folders(reference)
     homes = {scale: REPORTS.format(scale=scale) for scale in sorted({p.name for p in found})}
     links = [(f"{home}index.html", f"Scale {scale}") for scale, home in homes.items()]
-    rows = method_page.of_kept(
-        (read[path.parent.name].short, derivations.about(path)) for path in found
-    )
+    rows = method_page.of_kept((read[p.parent.name].short, derivations.about(p)) for p in found)
     shown = {"board": board.of_kept(read.values(), reference, REPORTS, answers), "rows": rows}
     beside = next(iter(homes.values()))
     return layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
