@@ -1,8 +1,8 @@
 """Pictures that a curious server reconstructs from one update: an attack, not a proof.
 
-First row: what the client has. Beneath: what is found in the plain gradient, in the clipped one
-and in the released one, at the noise of each ε; PSNR in dB and SSIM under every picture. A failed
-attack proves nothing, a successful one is a lower bound on what leaks.
+First row: what the client has. Beneath: what is found in the plain gradient, in the clipped one and
+in the released one, at each ε. PSNR in dB and SSIM stand under every picture. A failed attack
+proves nothing, a successful one is a lower bound on what leaks.
 """
 
 from functools import partial

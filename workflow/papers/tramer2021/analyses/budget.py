@@ -1,9 +1,9 @@
 """What the authors' budget is by accountants: the steps and statistics of their commands, priced.
 
-Circles: by their accounting, classic RDP for Poisson batches. Squares: the same by PLD, tight
-for Poisson batches and rounded up. Diamonds: what is proven for the shuffled batches that their
-code draws, an epoch one Gaussian without sampling, each example replaced by none. All as if their
-statistics were clipped to a constant.
+Circles: by their accounting, classic RDP for Poisson batches. Squares: the same by PLD, tight for
+Poisson batches and rounded up. Diamonds: what is proven for the shuffled batches that their code
+draws. There an epoch is one Gaussian without sampling, each example replaced by none. All as if
+their statistics were clipped to a constant.
 """
 
 from types import ModuleType

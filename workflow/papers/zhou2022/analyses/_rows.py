@@ -141,7 +141,7 @@ def _fit(assumed: Assumptions, pair: Pair) -> dict[str, Any]:
 def single(assumed: Assumptions, pair: Pair) -> Single:
     """Return the σ that comes nearest to all printed epsilons of a pair, and those that give them.
 
-    All fall as the noise rises: where the largest and the smallest residual are equal and opposite,
+    All fall as the noise rises. Where the largest and the smallest residual are equal and opposite,
     the largest is as small as it gets.
     """
     rate = assumed.rate(pair.dataset)

@@ -1,6 +1,6 @@
 """Whether cadabelief's bounds ever bind under noise: a prediction, made before any training.
 
-Noise of standard deviation sigma C / B per coordinate swamps the gradient, so sqrt(s) is nearly the
+Noise of standard deviation sigma C / B per coordinate swamps the gradient. So sqrt(s) is nearly the
 same for all coordinates, and so is the unclipped rate r = alpha / sqrt(s).
 """
 
@@ -22,8 +22,8 @@ class Regime:
 def residual_scale(beta1: float) -> float:
     """Return the standard deviation of g_t - m_t when g_t is white noise of unit variance.
 
-    g_t - m_t = beta1 (g_t - m_{t-1}) and Var m = (1 - beta1) / (1 + beta1), so that the variance is
-    beta1^2 (1 + Var m) = 2 beta1^2 / (1 + beta1): .9234 for the standard deviation at beta1 = .9.
+    g_t - m_t = beta1 (g_t - m_{t-1}) and Var m = (1 - beta1) / (1 + beta1). So the variance is
+    beta1^2 (1 + Var m) = 2 beta1^2 / (1 + beta1). The standard deviation at beta1 = .9 is .9234.
     """
     if not 0 <= beta1 < 1:
         raise UserError(f"regime: beta1 is {beta1}; it must be in [0, 1)")
@@ -37,7 +37,7 @@ def unclipped_rate(
 
     `scale` is sqrt(s) for noise of unit variance: `residual_scale` for the belief optimizers, 1
     where s averages g^2. B is the expected batch size, sigma the noise multiplier, C the clip norm,
-    all above 0 (UserError); without noise there is no such prediction.
+    all above 0 (UserError). Without noise there is no such prediction.
     """
     _check_positive(**locals())
     return alpha * expected_batch / (scale * noise_multiplier * clip_norm)
@@ -46,9 +46,10 @@ def unclipped_rate(
 def regime(r: float, final_lr: float, gamma: float, steps: int) -> Regime:
     """Return the bound that the rate r is pinned to within `steps`, and from which step on.
 
-    r > final_lr: upper, once 1 / (gamma t) <= r / final_lr - 1; r < final_lr: lower, once
-    gamma t >= (r / final_lr) / (1 - r / final_lr). Until then nothing clips and cadabelief is
-    adabelief. `steps` counts from the last reset of the optimizer's state. Raises UserError.
+    For r > final_lr it is upper, once 1 / (gamma t) <= r / final_lr - 1. For r < final_lr it is
+    lower, once gamma t >= (r / final_lr) / (1 - r / final_lr). Until then nothing clips and
+    cadabelief is adabelief. `steps` counts from the last reset of the optimizer's state. Raises
+    UserError.
     """
     _check_positive(r=r, final_lr=final_lr, gamma=gamma)
     ratio = r / final_lr

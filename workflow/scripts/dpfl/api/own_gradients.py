@@ -1,8 +1,8 @@
 """Whether the gradient of an example is its own, at any weights of a network.
 
-The outputs that `example_wise` compares cannot show it where the weights that training begins with
-make them 0, nor where a network sorts its batch and puts it back: every row that leaves a layer
-would then be taken for another example's.
+`example_wise` compares outputs, which cannot show it where the first weights make them 0. Nor can
+they where a network sorts its batch and puts it back. Every row that leaves a layer would then be
+taken for another example's.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ def require_own_gradients(
 ) -> None:
     """Raise UserError unless each of `inputs` [n >= 2, ...] has the gradient that it has alone.
 
-    Tried in a copy with drawn weights, on the inputs and on as many random ones with the same
-    `targets` [n]: the products with drawn directions, of all of them together and of each one
+    Tried in a copy with drawn weights, on the inputs and on as many random ones. Both have the same
+    `targets` [n]. It compares their products with drawn directions, of all together and of each one
     alone. `name` is that of the network.
     """
     generator = torch.Generator().manual_seed(0)

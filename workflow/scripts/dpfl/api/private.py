@@ -56,23 +56,23 @@ BOUNDS = {
 class Private:
     """Trains a network by private steps on the examples of one holder, within a budget.
 
-    `examples` are inputs [n, ...] and targets [n], or a Dataset of such pairs; add or remove one of
-    them is what (epsilon, delta) protects. Batches go to the model's device. Steps are `epochs`
-    times n // batch_size, each on a Poisson batch of `batch_size` expected examples: nothing else
-    may look at the examples. The `mechanism`, the `clipping` (a number stands for the rule `fixed`
-    at that norm) and the `budget` are those of dpfl.mechanisms, dpfl.clippings and
-    dpfl.privacy.budgets. `loss_fn(outputs, targets)` gives one loss per example [L], or a scalar,
-    which is slower: it is taken of every example alone. `public` are examples that need no
+    `examples` are inputs [n, ...] and targets [n], or a Dataset of such pairs. Adding or removing
+    one of them is what (epsilon, delta) protects. Batches go to the model's device. Steps are
+    `epochs` times n // batch_size, each on a Poisson batch of `batch_size` expected examples.
+    Nothing else may look at the examples. `mechanism`, `clipping` and `budget` are those of
+    dpfl.mechanisms, dpfl.clippings and dpfl.privacy.budgets. A number as `clipping` stands for the
+    rule `fixed` at that norm. `loss_fn(outputs, targets)` gives one loss per example [L], or a
+    scalar, which is slower: it is taken example by example. `public` are examples that need no
     protection, for mechanisms that ask for some. With a `seed` the run repeats, and nothing is
-    protected from whoever knows it; without one secrets come from the system's entropy. A seed is
-    for one run: what two runs of it change by hand while they train (a schedule of rates, say)
-    leaves them the same noise, and the difference of their steps none. `audit` puts canaries into
-    the batches: see `audit()`.
+    protected from whoever knows it. Without one, secrets come from the system's entropy. A seed is
+    for one run. If two runs of it are changed by hand while they train (a schedule of rates, say),
+    they share noise. Then the difference of their steps has none. `audit` puts canaries into the
+    batches: see `audit()`.
 
     The optimizer holds the model's parameters, all of them and no others, and its step() needs no
-    closure. UserError otherwise, for settings that are out of bounds or do not go together, for a
-    network or a loss that mixes the examples of a batch, and for a mechanism that draws less noise
-    than it promises.
+    closure. UserError otherwise, and for settings that are out of bounds or do not go together.
+    Also for a network or a loss that mixes the examples of a batch. Also for a mechanism that draws
+    less noise than it promises.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Private:
         """Return the epsilon spent at delta, or why none is proven.
 
         Exact after whole epochs and after the last step, else that of the epoch in progress. Proven
-        where what ended the steps owes nothing to the run; who stops because of what the run showed
+        where what ended the steps owes nothing to the run. Who stops because of what the run showed
         has spent plan["epsilon"].
         """
         unproven = isinstance(self._promised, Unproven)

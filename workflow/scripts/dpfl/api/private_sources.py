@@ -19,8 +19,8 @@ from dpfl.training.steps import Sources
 def draws(seed: int | None, settings: Mapping[str, Any], seen: Mapping[str, Any]) -> Sources:
     """Return seeded draws, or, without a seed, secret ones whose key nobody has.
 
-    Batches are those of the seed alone; noise is that of the seed, the settings and what is `seen`
-    of the run: two runs with the same noise on other sums give away how the sums differ.
+    Batches are those of the seed alone. Noise is that of the seed, the settings and what is `seen`
+    of the run. Two runs with the same noise on other sums give away how the sums differ.
     """
     kind, key = ("secure", secrets.token_hex(32)) if seed is None else ("seeded", seed)
     noise = streams.noise_key({**settings, **seen})

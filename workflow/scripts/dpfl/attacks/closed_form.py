@@ -1,7 +1,7 @@
 """Closed form: the input of a dense first layer is read off one example's gradient.
 
-The rows of its weight gradient are dW_r = db_r x, so that x = dW_r / db_r (Geiping et al. 2020,
-arXiv 2003.14053, proposition 3.1). The row with the largest |db_r| is taken.
+The rows of its weight gradient are dW_r = db_r x. So x = dW_r / db_r (Geiping et al. 2020, arXiv
+2003.14053, proposition 3.1). The row with the largest |db_r| is taken.
 """
 
 import torch

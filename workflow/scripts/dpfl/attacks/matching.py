@@ -1,7 +1,7 @@
 """Gradient matching: pictures whose gradient points where the update does.
 
-Geiping et al. (2020, arXiv 2003.14053): minimise 1 - cos(gradient(x), update) + a TV(x), with Adam
-on the sign of the derivative, the rate falling tenfold at 3/8, 5/8 and 7/8 of the way.
+Geiping et al. (2020, arXiv 2003.14053) minimise 1 - cos(gradient(x), update) + a TV(x). They use
+Adam on the sign of the derivative. The rate falls tenfold at 3/8, 5/8 and 7/8 of the way.
 """
 
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ def loss_threshold(observed: Observed) -> np.ndarray:
 def lira(observed: Observed) -> np.ndarray:
     """Score by the likelihood ratio of two Gaussians, online (Carlini et al. 2022, algorithm 1).
 
-    Their means are an example's own over the references that held it and those that did not; their
+    Their means are an example's own over the references that held it and those that did not. Their
     variances are pooled over examples, as is advised there for few references. NaN where no
     reference held the example, or all did.
     """
@@ -38,9 +38,9 @@ def lira(observed: Observed) -> np.ndarray:
 def rmia(observed: Observed) -> np.ndarray:
     """Score by the share of a population that x dominates, online (Zarifzadeh et al. 2024).
 
-    With r(x) = p(x | target) / p(x), x dominates z if r(x) > gamma r(z); here gamma = 1. p(x) is
-    halfway between the means of p over the references that held x and those that did not.
-    NaN as for `lira`.
+    With r(x) = p(x | target) / p(x), x dominates z if r(x) > gamma r(z). Here gamma = 1. Halfway
+    between the means of p over the references that held x and those that did not lies p(x). NaN as
+    for `lira`.
     """
     return _each_target(observed, _dominated_online)
 
@@ -48,7 +48,7 @@ def rmia(observed: Observed) -> np.ndarray:
 def rmia_offline(observed: Observed) -> np.ndarray:
     """Score as `rmia`, by at most two references, none of which held the example.
 
-    p(x) is ((1 + a) m + 1 - a) / 2 for their mean m; a is the one that serves best to attack a
+    p(x) is ((1 + a) m + 1 - a) / 2 for their mean m. Here a is the one that serves best to attack a
     reference. NaN where every reference held the example.
     """
     return _each_target(observed, _dominated_offline)

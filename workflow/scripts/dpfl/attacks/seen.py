@@ -10,8 +10,8 @@ from torch import Tensor, nn
 class Seen:
     """U updates [U, D], each the gradient estimate of one step on b pictures of a shape [C, H, W].
 
-    `model` holds the weights that the server sent, `labels` [U, b] what it knows or inferred, and
-    `low` and `high` [C, 1, 1] the ends of a pixel as the network sees it.
+    `model` holds the weights that the server sent, `labels` [U, b] what it knows or inferred. `low`
+    and `high` [C, 1, 1] are the ends of a pixel as the network sees it.
     """
 
     model: nn.Module
@@ -29,7 +29,7 @@ class Seen:
 def labels_of(updates: Tensor, classes: int) -> Tensor:
     """Return the label [U] of each update [U, D] on one picture: iDLG (arXiv 2001.02610).
 
-    The gradient of cross-entropy for the last bias is p - onehot, negative at the true class alone;
-    with noise its least entry is the best guess. The last `classes` parameters are that bias.
+    The gradient of cross-entropy for the last bias is p - onehot, negative at the true class alone.
+    With noise its least entry is the best guess. The last `classes` parameters are that bias.
     """
     return updates[:, -classes:].argmin(1)

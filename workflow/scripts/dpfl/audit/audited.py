@@ -1,8 +1,8 @@
 """Any mechanism, with canaries in its batches: with a proof it returns what it would without them.
 
-Without one it need not: fsdp-central decomposes the canaries' rows with the batch, fsdp-published
-and fsdp-literal see in their thresholds the noise of the canaries' coordinates too, whose part in
-a mean length is about their number over twice the network's.
+Without one it need not. fsdp-central decomposes the canaries' rows with the batch. The thresholds
+of fsdp-published and fsdp-literal include the noise of the canaries' coordinates. Its part in a
+mean length is about their number over twice the network's.
 
 No mechanism knows of it. One that only post-processes what another releases, its `inner`, is
 watched there: it may drop coordinates that no parameter has.

@@ -40,9 +40,9 @@ class Terms:
 class Canaries:
     """Coins of `records` and `tossed` canaries from the stream of a key, and notes on all steps.
 
-    `length` is that of a canary's gradient, as a multiple of the batch's mean norm; where every
-    step is known to be a Gaussian, canaries are so long that clipping leaves them C.
-    Whether the mechanism lets canaries be appended is `seen`; the sampler is watched in any case.
+    `length` is that of a canary's gradient, as a multiple of the batch's mean norm. Where every
+    step is known to be a Gaussian, canaries are so long that clipping leaves them C. Whether the
+    mechanism lets canaries be appended is `seen`; the sampler is watched in any case.
     """
 
     def __init__(self, records: int, tossed: int, key: tuple, length: float = 1.0):

@@ -1,8 +1,8 @@
 """Whether noise and samples are what the accounting takes them for: independent and as stated.
 
-Every check returns a p-value, small where something is broken; numbers that are not finite have
-p 0, and where there is nothing to check p is 1. The bounds on epsilon are blind to what these see:
-noise or batches that repeat, fixed shuffles and batches of fixed size.
+Every check returns a p-value, small where something is broken. Numbers that are not finite have p
+0. Where there is nothing to check, p is 1. These see what the bounds on epsilon do not: noise or
+batches that repeat, fixed shuffles, batches of fixed size.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def noise_scale(rows: np.ndarray) -> float:
 def count_residuals(residuals: np.ndarray) -> float:
     """Return p of residuals [T], in units of their stated deviation, being standard Gaussians.
 
-    Their mean and their variance about it are tested as in `noise_scale`: the same residual at
+    Their mean and their variance about it are tested as in `noise_scale`. The same residual at
     every step fails as surely as one of another scale.
     """
     return noise_scale(np.reshape(residuals, (1, -1)))
@@ -79,10 +79,10 @@ def binomial_counts(counts: np.ndarray, trials: int, rate: float) -> float:
 def dispersion(counts: np.ndarray, trials: int, rate: float) -> tuple[float, float]:
     """Return the chances of a sum S at most, and at least, that of counts [m], Bin(trials, rate).
 
-    S is the sum of (count - c)^2 about the whole number c nearest to the expected count. Its
-    distribution is the exact convolution, by Fourier (absolute error below 1e-12), where S has few
-    values; elsewhere the Pearson type III one with its first three moments, which is chi-square
-    where counts are Gaussian.
+    S is the sum of (count - c)^2 about the whole number c nearest to the expected count. Where S
+    has few values, its distribution is the exact convolution, by Fourier (absolute error below
+    1e-12). Elsewhere it is the Pearson type III one with the same first three moments. That is
+    chi-square where counts are Gaussian.
     """
     possible = np.arange(trials + 1)
     chances = binom.pmf(possible, trials, rate)

@@ -1,7 +1,8 @@
 """What the canaries of a run found: a lower bound on epsilon, and checks of noise and sampling.
 
-The estimator is fixed by the mechanism, the level by the configuration, both before the run: the
-per-step bound where every step is known to be a Gaussian, else the one-run bound.
+Both the estimator and the level are fixed before the run. The configuration fixes the level, the
+mechanism the estimator. It is the per-step bound where every step is known to be a Gaussian, else
+the one-run bound.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,8 +22,8 @@ COMPARED = 20_000  # steps whose noise is compared pairwise, evenly spread over 
 def findings(canaries: Mapping[int | str, Canaries], terms: Terms) -> dict[str, Any]:
     """Return the audit of a run from the canaries of everyone who adds noise.
 
-    The status is `audited`, `blind` where no canary could be appended, or `broken`: what was seen
-    of noise or sampling has a p below 1e-6.
+    The status is `audited`, or `blind` where no canary could be appended. It is `broken` where what
+    was seen of noise or sampling has a p below 1e-6.
     """
     watched = [own for own in canaries.values() if own.steps]
     if not watched:

@@ -1,12 +1,12 @@
 """The one-run audit of Steinke, Nasr and Jagielski 2023 (arXiv 2305.08846, theorem 5.2).
 
-It assumes that every canary is one record, in or out by a fair coin of its own; that the coins are
-independent of each other and of all else; that the guesses are made from what the run released
-alone; and that their number, `called`, was fixed before. Of the mechanism it assumes nothing: what
-is refuted is (epsilon, delta)-DP itself, add or remove one record.
+It assumes that every canary is one record, in or out by a fair coin of its own. The coins are
+independent of each other and of all else. The guesses are made from what the run released alone.
+Their number, `called`, was fixed before. Of the mechanism it assumes nothing: what is refuted is
+(epsilon, delta)-DP itself, add or remove one record.
 
-The theorem pays 2 m delta for the m canaries, so few of them (m <= 5000 at delta 1e-5) keep its
-delta term small. While 2 m delta <= 1, p never falls as epsilon grows: it is the largest over i of
+The theorem pays 2 m delta for the m canaries. So few of them (m <= 5000 at delta 1e-5) keep its
+delta term small. While 2 m delta <= 1, p never falls as epsilon grows. It is the largest over i of
 (1 - 2 m delta / i) P[W >= v] + (2 m delta / i) P[W >= v - i], and both chances grow. Beyond, a
 bound still holds, since p rejects it, but p may reject a larger one too.
 """
@@ -34,9 +34,9 @@ def right_calls(scores: np.ndarray, included: np.ndarray, called: int) -> int:
 def p_value(epsilon: float, delta: float, right: int, called: int, canaries: int) -> float:
     """Return an upper bound on the chance of as many right calls under (epsilon, delta)-DP.
 
-    It is beta + 2 m delta alpha, where W ~ Bin(called, e^epsilon / (1 + e^epsilon)), beta =
-    P[W >= right] and alpha = max over i of P[right > W >= right - i] / i. Raises UserError unless
-    0 <= right <= called <= canaries.
+    It is beta + 2 m delta alpha, where W ~ Bin(called, e^epsilon / (1 + e^epsilon)). There beta =
+    P[W >= right] and alpha = max over i of P[right > W >= right - i] / i. Raises UserError unless 0
+    <= right <= called <= canaries.
     """
     require("called", called, 0 <= called <= canaries, f"in [0, {canaries}]")
     require("right", right, 0 <= right <= called, f"in [0, {called}]")

@@ -1,10 +1,10 @@
 """The per-step audit: the noise that a run's steps had, by their errors, composed over the run.
 
-It assumes that a step's release is a Gaussian mechanism of some noise multiplier, that a run of T
-Poisson-sampled steps is the composition of T such releases, and that the tossed canaries are each
-in or out of every step by a fair coin of its own, with independent noise. It does not see what
-ties steps together (repeated noise or batches): `dpfl.audit.checks` does. Nasr et al. 2023
-(arXiv 2302.07956), with a threshold fixed beforehand.
+It assumes that a step's release is a Gaussian mechanism of some noise multiplier. It assumes that a
+run of T Poisson-sampled steps is the composition of T such releases. Each tossed canary is in or
+out of every step by a fair coin of its own, with independent noise. It does not see what ties steps
+together (repeated noise or batches): `dpfl.audit.checks` does. Nasr et al. 2023 (arXiv 2302.07956),
+with a threshold fixed beforehand.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, leve
     """Return the PLD epsilon at delta that the steps cost at least, but with chance `level`.
 
     Each tally's level is `level` over their number. Add or remove one example. It rounds as a
-    certificate does, up to FEW steps as its draft, so that it exceeds one only where a
+    certificate does, up to FEW steps as its draft. So it exceeds a certificate only where a
     `least_shift` exceeds the stated 1 / noise_multiplier. Raises UserError for an argument out of
     range.
     """
@@ -72,8 +72,9 @@ def ceiling(tallies: Sequence[Tally], sample_rate: float, delta: float, level: f
 def least_shift(tally: Tally, level: float) -> float:
     """Return mu: but with chance `level`, the step's noise is at most 1/mu of a canary's shift.
 
-    mu = Phi^-1(1 - FPR) - Phi^-1(FNR), 0 if negative, at the one-sided Clopper-Pearson upper
-    limits of both rates, each at level / 2. No coin tells nothing: the limit is 1 and mu is 0.
+    mu = Phi^-1(1 - FPR) - Phi^-1(FNR), 0 if negative. Both rates stand at their one-sided
+    Clopper-Pearson upper limits, each at level / 2. No coin tells nothing: the limit is 1 and mu is
+    0.
     """
     missed = _upper_limit(tally.misses, tally.ins, level / 2)
     alarmed = _upper_limit(tally.false_alarms, tally.outs, level / 2)

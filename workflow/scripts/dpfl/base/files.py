@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, on the disk too, and that are known when they are not.
 
-A digest beside a file, in SHA256SUMS of its folder or in FILE.sha256, both as `sha256sum` writes
-them, is compared whenever the file is read.
+A digest beside a file is compared whenever the file is read. It stands in SHA256SUMS of its folder
+or in FILE.sha256, both as `sha256sum` writes them.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ SUMS, SUM = "SHA256SUMS", ".sha256"
 def atomic(path: Path | str, flush: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it on success, remove it on failure.
 
-    What is renamed lies on the disk, so that a power cut leaves the old file or the new one; not
-    without `flush`, which takes some milliseconds.
+    What is renamed lies on the disk, so a power cut leaves the old file or the new one. It does not
+    lie there without `flush`, which takes some milliseconds.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

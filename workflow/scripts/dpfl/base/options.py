@@ -9,8 +9,8 @@ from dpfl.base import cli
 def read(description: str, **wanted: Any) -> argparse.Namespace:
     """Return the options of the command line, by name; UserError for a mistake.
 
-    Of every option its type, if it has to be given; in a list, if it takes several values; or else
-    its default, where False makes it a switch:
+    An option that has to be given is named with its type. The type is in a list if the option takes
+    several values. Any other is named with its default, where False makes it a switch:
 
         read(__doc__, study=Path, models=[str], runs=Path("results/runs"), table=False)
     """

@@ -32,10 +32,10 @@ def assign(
     """Assign every example, of targets [N], to one of the clients or to validation: int32 [N].
 
     The validation examples are held out first, uniformly at random, then those that are declared
-    public: no client holds them, no accountant protects them. `owners` [N] are the natural clients
+    public. No client holds them, no accountant protects them. `owners` [N] are the natural clients
     of a data set that has some. `settings` are those of the scheme; None stands for one that is not
-    given. Raises UserError for a setting out of bounds, for a client with fewer than `min_examples`
-    and for a scheme by owners without any.
+    given. Raises UserError for a setting out of bounds and for a client with fewer than
+    `min_examples`. Also for a scheme by owners without any.
     """
     _check_counts(validation_fraction, public_examples, min_examples)
     settings = {name: value for name, value in settings.items() if value is not None}

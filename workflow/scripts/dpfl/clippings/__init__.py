@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def build(settings: dict[str, Any]) -> ClippingRule:
     """Build the rule of a method's clipping settings.
 
-    `around`, which is no setting of a user, takes every rule that is built and returns one in its
-    place: so an audit stands between a mechanism and its rules.
+    `around` is no setting of a user. It takes every rule that is built and returns one in its
+    place. So an audit stands between a mechanism and its rules.
     """
     own = dict(settings)
     around = own.pop("around", lambda rule: rule)

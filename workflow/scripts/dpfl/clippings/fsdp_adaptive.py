@@ -1,6 +1,6 @@
 """fsdp-adaptive: C is the mean norm of the batch itself, outliers left out: no proof.
 
-Table 1 of Zhou and Qian 2022 (doi 10.11999/JEIT210276): an example counts if its gradient's norm
+Table 1 of Zhou and Qian 2022 (doi 10.11999/JEIT210276). An example counts if its gradient's norm
 lies within three standard deviations of the mean.
 """
 

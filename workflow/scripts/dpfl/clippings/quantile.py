@@ -4,9 +4,9 @@ With every sum the rule releases a noisy count of the vectors within C, and move
 
     b = (sum_i (1[|u_i| <= C] - 1/2) + N(0, s^2)) / B + 1/2,    C <- C exp(-rate (b - quantile)),
 
-B the expected number of vectors. One vector moves the sum by C and the count by 1/2 at most, so
-that the count is a Gaussian of multiplier 2 s; with 1/z_sum^2 = 1/z^2 - 1/(2 s)^2 it is together
-with the sum one of multiplier z (their theorem 1).
+B the expected number of vectors. One vector moves the sum by C and the count by 1/2 at most. So the
+count is a Gaussian of multiplier 2 s. With 1/z_sum^2 = 1/z^2 - 1/(2 s)^2 sum and count are one
+Gaussian of multiplier z (their theorem 1).
 """
 
 import math
@@ -86,6 +86,6 @@ def build(
     """Return the rule, which starts at `clip_norm`; UserError for a setting out of bounds.
 
     The rate is what Andrew et al. recommend for every task. Their quantile, the median, suits
-    updates of clients; of single gradients .8 to .9 must be kept whole for MNIST to train.
+    updates of clients. Of single gradients .8 to .9 must be kept whole for MNIST to train.
     """
     return Quantile(float(clip_norm), quantile, rate, count_noise)

@@ -2,8 +2,8 @@
 
 Constants in capitals are read from the source, without importing it: they must be literals. One
 with a value here is optional, and that is its default. Every other constant of a plug-in is private
-and begins with an underscore, so that a misspelt one is an error before the first job.
-A file satisfies its Protocol by having what it lists; dpfl.plugins reads the defaults here, and
+and begins with an underscore. So a misspelt one is an error before the first job. A file satisfies
+its Protocol by having what it lists; dpfl.plugins reads the defaults here, and
 dpfl.plugins.declarations the types.
 """
 
@@ -152,7 +152,8 @@ class TuningFile(Protocol):
     """A file in tuning/: a rule that chooses the values of hyper-parameters.
 
     One with STAGES also offers propose(tried, stage) -> the values of a stage's slots, as many as
-    it has: of the points tried so far, never less than two, and a dpfl.contracts.points.Stage.
+    it has. It is given the points tried so far, never less than two, and a
+    dpfl.contracts.points.Stage.
     """
 
     STAGES: ClassVar[tuple[dict[Literal["slots", "more_seeds", "each_setting"], int], ...]] = ()

@@ -57,7 +57,7 @@ class Mechanism(Protocol):
 
     `clippings` are its clipping rules, whose bounds are noted and outlive a round; () if it has
     none. One that keeps more than bounds between steps also offers forget(), called after a
-    client's last step of a round: whatever it keeps must not outlive it. One that only
+    client's last step of a round. Whatever it keeps must not outlive that. One that only
     post-processes what another releases, as a dataclass, calls it `inner`: audits watch it there.
     """
 
@@ -102,13 +102,13 @@ class Optimizer(Protocol):
     """Any torch.optim.Optimizer. All parameters are one flat tensor.
 
     One that also offers `coordinate_rates() -> (rates [D], low, high)` has them recorded round by
-    round; with `noise_scale()` as well, sqrt of its second moment where gradients are white noise
-    of unit variance, its rates are predicted.
+    round. With `noise_scale()` as well, its rates are predicted. `noise_scale()` is sqrt of its
+    second moment where gradients are white noise of unit variance.
 
-    One that offers `tell_noise(noise)` is told before every step what is public about the noise of
-    its gradient (dpfl.contracts.release.PublicNoise: z, C and B of that very step), and declares
-    NEEDS_NOISE. It holds for a step whose noise is z C in every coordinate, with a C that owes
-    nothing to the step's batch; without privacy z is 0.
+    One that offers `tell_noise(noise)` declares NEEDS_NOISE. It is told before every step what is
+    public about the noise of its gradient. That is a dpfl.contracts.release.PublicNoise: z, C and B
+    of that very step. It holds for a step whose noise is z C in every coordinate. C owes nothing to
+    the step's batch. Without privacy z is 0.
     """
 
     param_groups: list[dict[str, Any]]

@@ -39,7 +39,7 @@ class Schedule:
     """Noise multiplier of every round [rounds], and the number of the last step that is paid.
 
     With a `filter` (see dpfl.privacy.filter) the multipliers are those of a run that sees no
-    progress; the true ones are decided while it trains.
+    progress. The true ones are decided while it trains.
     """
 
     noise_multipliers: tuple[float, ...]

@@ -2,8 +2,8 @@
 
 Features of pictures are entries of the table derived.yaml.
 
-Importing this package costs nothing beyond the standard library, so that the DAG can read a data
-set's constants; training imports neither torchvision nor opacus nor scikit-learn.
+Importing this package costs nothing beyond the standard library: the DAG reads a data set's
+constants. Training imports neither torchvision nor opacus nor scikit-learn.
 
 A data set's file has `read(data_dir) -> Arrays` and literals: TRAIN_EXAMPLES, TEST_EXAMPLES,
 CLASSES, and SHAPE of one input (one dimension for the rows of a table). It may have
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class Arrays:
     """A data set as its module reads it: inputs [N, ...], int64 targets [N].
 
-    Inputs are as they were published (uint8 pixels [N, C, H, W], float32 rows [N, D]), or float16
-    features computed from them. `train_clients`, int64 [N], says who owns each training example,
-    where the data set comes with owners.
+    Inputs are as published (uint8 pixels [N, C, H, W], float32 rows [N, D]), or float16 features
+    computed from them. `train_clients`, int64 [N], says who owns each training example, where the
+    data set comes with owners.
     """
 
     train_inputs: "np.ndarray"

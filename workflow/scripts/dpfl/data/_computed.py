@@ -26,7 +26,7 @@ def _patches_and_scattering(pictures: Arrays, base: ModuleType, shrinkage: float
 
 
 def _beside(patches: np.ndarray, scattered: np.ndarray) -> np.ndarray:
-    """Return [N, C + 4 D, 2, 2] of [N, C, 2, 2] and [N, D, 4, 4], whose places become channels."""
+    """Join [N, C, 2, 2] and [N, D, 4, 4], whose places become channels: [N, C + 4 D, 2, 2]."""
     folded = pixel_unshuffle(torch.from_numpy(scattered), 2).numpy()
     return np.concatenate([patches, folded], axis=1)
 

@@ -1,9 +1,8 @@
 """Synthetic pictures that owe nothing to any data set: discs that fall on one another.
 
-A dead-leaves picture has what natural pictures have: flat areas with sharp edges, of all sizes, and
-a power spectrum that falls like a power of the frequency (Lee, Mumford and Huang 2001). What is
-computed from such pictures alone, such as a covariance of features, is no release and costs no
-privacy budget.
+A dead-leaves picture has what natural pictures have: flat areas with sharp edges, of all sizes. Its
+power spectrum falls like a power of the frequency (Lee, Mumford and Huang 2001). What is computed
+from such pictures alone, such as a covariance of features, is no release and costs no privacy.
 """
 
 import numpy as np
@@ -18,9 +17,9 @@ PICTURES_PER_CHUNK = 50  # whose planes stay in a processor's cache
 def pictures(count: int, shape: tuple[int, int, int]) -> np.ndarray:
     """Return uint8 pictures [count, *shape], of C colours, H rows and W columns.
 
-    The radius of a disc has the density r^-3 between the smallest and the largest, its centre and
-    its colours are uniform. Every picture has a stream of its own: more of them begin with the
-    same ones.
+    The radius of a disc has the density r^-3 between the smallest and the largest. Its centre and
+    its colours are uniform. Every picture has a stream of its own: more of them begin with the same
+    ones.
     """
     found = np.empty((count, *shape), np.uint8)
     for first in range(0, count, PICTURES_PER_CHUNK):

@@ -1,9 +1,9 @@
 """Features of one layer of filters that see no data: patches of synthetic pictures.
 
 After Coates, Lee and Ng (2011), whose filters are learned from patches of the pictures themselves.
-Here everything that is fitted, the whitening of patches, the filters and the whitening of channels,
-comes from dead-leaves pictures (dpfl.data._dead_leaves), so that a picture's features depend on
-that picture alone and cost no privacy budget.
+Here the whitening of patches, the filters and the whitening of channels come from dead-leaves
+pictures (dpfl.data._dead_leaves). Nothing else is fitted. So a picture's features depend on that
+picture alone and cost no privacy budget.
 """
 
 from collections.abc import Callable
@@ -61,9 +61,9 @@ class Bank:
     def __call__(self, picture: np.ndarray) -> Tensor:
         """Return the roots of the pooled responses of a picture [C, H, W]: [2 F, 2, 2].
 
-        A response r becomes max(0, r - t) and max(0, -r - t), averaged over a grid of cells;
-        a filter's is averaged with its mirrored twin's in the mirrored cell, so that a picture and
-        its mirror image have the same features.
+        A response r becomes max(0, r - t) and max(0, -r - t), averaged over a grid of cells. A
+        filter's response is averaged with its mirrored twin's in the mirrored cell. So a picture
+        and its mirror image have the same features.
         """
         shape = [n - SIDE + 1 for n in picture.shape[1:]]
         patches = _normalised(_patches(picture))

@@ -1,10 +1,9 @@
 """Scattering features: what two layers of fixed wavelets make of each picture alone.
 
-Nothing is learned; pictures are first normalised by the constants of their data set, which count
-as public here as everywhere. So the features cost no privacy budget (Bruna and Mallat 2013, arXiv
-1203.1513, computed by Kymatio; as inputs of private training: Tramer and Boneh 2021, arXiv
-2011.11660). They may be whitened by their covariance on synthetic pictures, which costs none
-either.
+Nothing is learned. Pictures are first normalised by the constants of their data set, which count as
+public. So the features cost no privacy budget. Source: Bruna and Mallat 2013, arXiv 1203.1513,
+computed by Kymatio. As inputs of private training: Tramer and Boneh 2021, arXiv 2011.11660. They
+may be whitened by their covariance on synthetic pictures, which costs none either.
 """
 
 from collections.abc import Callable
@@ -26,14 +25,14 @@ PLANES_PER_CHUNK = 300
 def features(
     arrays: Arrays, base: ModuleType, shrinkage: float | None = None, mirrored: bool = False
 ) -> Arrays:
-    """Return float16 features [N, 81 C, H / 4, W / 4] of pictures [N, C, H, W], all else as it is.
+    """Return pictures [N, C, H, W] as float16 features [N, 81 C, H / 4, W / 4].
 
-    `base` is the data set of the pictures, which are normalised by its SCALE, MEAN and STD as for
-    a network; the 81 channels of a colour are next to one another: a mean, 8 averages of the first
-    order for either octave, and 64 of the second for the pair. If `mirrored`, they are the mean of
-    the picture's and its mirror image's. With a `shrinkage` they are whitened
-    (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one thread, with a line
-    to stderr every 5,000 pictures.
+    Everything else stays as it is. `base` is the data set of the pictures. They are normalised by
+    its SCALE, MEAN and STD as for a network. The 81 channels of a colour are next to one another.
+    They are a mean, 8 averages of the first order for either octave and 64 of the second for both.
+    If `mirrored`, they are the mean of the picture's and its mirror image's. With a `shrinkage`
+    they are whitened (dpfl.data._whitening) by dead-leaves pictures of this size. Computed on one
+    thread, with a line to stderr every 5,000 pictures.
     """
     shape = arrays.train_inputs.shape[1:]
     with one_thread():
@@ -47,11 +46,11 @@ def features(
 
 
 def roots(arrays: Arrays, base: ModuleType, shrinkage: float) -> Arrays:
-    """Return float16 roots of features [N, 81 C, H / 8, W / 8] of pictures, all else as it is.
+    """Return pictures as float16 roots of features [N, 81 C, H / 8, W / 8].
 
-    Means of a picture's and its mirror image's features are averaged over two by two places; of
-    these the roots, with their signs, are scaled and whitened by dead-leaves pictures of this size.
-    Computed as `features` are.
+    Everything else stays as it is. Means of a picture's and its mirror image's features are
+    averaged over two by two places. Their roots, with their signs, are scaled and whitened by
+    dead-leaves pictures of this size. Computed as `features` are.
     """
     shape = arrays.train_inputs.shape[1:]
     with one_thread():

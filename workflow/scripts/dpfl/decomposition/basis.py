@@ -1,7 +1,8 @@
 """Orthonormal directions H [k, D] that cost no privacy: nothing private enters them.
 
-From gradients of other examples at the current weights, which are public as everything that was
-released: their best k directions (GEP, Yu et al. 2021, arXiv 2102.12677, there of public examples).
+They are the best k directions of other examples' gradients at the current weights. The weights are
+public, as everything that was released. In GEP (Yu et al. 2021, arXiv 2102.12677) the other
+examples are public.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """The factorisation G = V H + Phi of a batch's gradients, from their Gram matrix alone.
 
 G [L, D] holds one gradient a row, V [L, k] the coefficients and H [k, D] the directions. The best
-directions, with or without a ridge, lie in the row space of G: H = M G with a mix M [k, L]. Hence
-the solvers see no more of G than K = G G^T [L, L] (dpfl.gradients), and M is what they return.
-With the spectrum K = U S^2 U^T, G = U S W^T for an orthonormal W that is never needed.
+directions, with or without a ridge, lie in the row space of G: H = M G with a mix M [k, L]. So the
+solvers see no more of G than K = G G^T [L, L] (dpfl.gradients), and return M. With the spectrum K =
+U S^2 U^T, G is U S W^T. The orthonormal W is never needed.
 """
 
 import math
@@ -24,7 +24,7 @@ SWEEPS = 50
 
 @dataclass(frozen=True)
 class Factors:
-    """V and H = mix @ G of G = V H + Phi, in the type of the Gram matrix."""
+    """V and H = mix @ G of G = V H + Phi, in the Gram matrix's type."""
 
     v: Tensor  # [L, k]
     mix: Tensor  # [k, L]
@@ -44,8 +44,8 @@ def gram(gram_matrix: Tensor, k: int) -> Factors:
 def funk(gram_matrix: Tensor, k: int, *, ridge: float = 1e-2, sweeps: int = SWEEPS) -> Factors:
     """Return V and H after alternating minimisation of |G - V H|^2 + ridge (|V|^2 + |H|^2).
 
-    Each has a closed form given the other. Overcomplete, with k > L, works too. The limit of V H
-    is the best approximation of rank k with `ridge` taken off its singular values, down to 0.
+    Each has a closed form given the other. Overcomplete, with k > L, works too. The limit of V H is
+    the best approximation of rank k, its singular values less `ridge`, down to 0.
     """
     _check(k)
     if not 0 < ridge < math.inf:

@@ -1,9 +1,9 @@
 """What the printed versions of FSDP share: Funk-SVD of a batch, and why none of it has a proof.
 
 Zhou and Qian 2022 (doi 10.11999/JEIT210276), tables 1 and 2. Their noise covariances, I_kxk for V
-and I_pxp for Phi, make V_i a vector of k and Phi_i one of p entries: the matrix that is decomposed
-is the batch G [L, D], with H shared (reading `rows`, assumed). Reading `matrix` takes every g_i as
-a square matrix of its own.
+and I_pxp for Phi, make V_i a vector of k and Phi_i one of p entries. So the matrix that is
+decomposed is the batch G [L, D], with H shared (reading `rows`, assumed). Reading `matrix` takes
+every g_i as a square matrix of its own.
 """
 
 from dataclasses import dataclass
@@ -64,7 +64,8 @@ def decompose(gradients: Gradients, settings: Settings) -> Parts:
 class Written:
     """The same with Phi [L, D] written out, for versions that add noise to every example.
 
-    V is [L, k] with one H [k, D] for all (`rows`), or [L, p, k] with an H_i [k, p] each (`matrix`).
+    In reading `rows` V is [L, k] with one H [k, D] for all. In `matrix` it is [L, p, k] with an H_i
+    [k, p] each.
     """
 
     v: Tensor

@@ -13,10 +13,10 @@ def noisy_sum(total: Tensor, noise: Tensor, spread: float) -> Tensor:
     `total` [n] is the clipped sum, `noise` [n] holds standard normals in float64, `spread` is the
     standard deviation z C. Without noise the sum is returned as it is.
 
-    Which floating-point numbers sum and noise can add up to depends on the sum, so that the last
-    digits of what is released could tell it (Mironov 2012, doi 10.1145/2382196.2382264). Hence two
+    Sum and noise cannot add up to every floating-point number. Which ones they reach depends on the
+    sum, so the last digits could tell it (Mironov 2012, doi 10.1145/2382196.2382264). Hence two
     rules. The addition is in float64, whose draws lie 2^29 times closer than the points of the
-    grid: from any sum within reach every point is possible, about as likely as under an ideal
+    grid. From any sum within reach every point is possible, about as likely as under an ideal
     Gaussian. And nothing finer than the grid leaves: only z and C determine it, both public. What
     is made of the points later (division, float32) is post-processing.
 

@@ -30,7 +30,7 @@ class Seeded:
     """The stream of a key: repeatable, and whoever knows the key can regenerate it.
 
     Every call of normal() has a stream of its own, numbered from 0. So what is drawn later in a
-    step does not depend on the sizes drawn before, and a longer vector begins with the numbers of a
+    step does not depend on the sizes drawn before. A longer vector begins with the numbers of a
     shorter one. Uniforms come from the stream of the key itself.
     """
 

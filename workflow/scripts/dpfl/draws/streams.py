@@ -29,8 +29,8 @@ def rng(*key: Key) -> np.random.Generator:
 def generator(*key: Key) -> "torch.Generator":
     """Return the torch generator of a key, for initial weights alone.
 
-    On a CPU torch takes 32 bits of a seed: among the steps of one run two would likely share
-    their noise, and anyone could try all seeds.
+    On a CPU torch takes 32 bits of a seed. Among the steps of one run two would likely share their
+    noise. Anyone could try all seeds.
     """
     import torch  # two CPU seconds that jobs without tensors need not pay
 
@@ -40,8 +40,8 @@ def generator(*key: Key) -> "torch.Generator":
 def pairing_key(settings: dict) -> tuple[Key, ...]:
     """Return the key that all runs of one dataset, partition and seed share.
 
-    It names neither method nor epsilon nor study, so that runs of one seed see the same clients,
-    initial weights, participants and batches: differences between methods are paired.
+    It names neither method nor epsilon nor study. So runs of one seed see the same clients, initial
+    weights, participants and batches. Differences between methods are paired.
     """
     partition = json.dumps(settings["partition"], sort_keys=True)
     return (settings["dataset"], partition, settings["seed"])
@@ -53,9 +53,9 @@ _NOT_NOISE = ("audit", "evaluation_examples")
 def noise_key(settings: dict) -> str:
     """Return the part of a run's noise key that no other run has: a digest of its settings.
 
-    Two runs with one stream of noise at two noise multipliers give away the sum beneath: z_1 y_2 -
-    z_2 y_1 has none. What only watches a run leaves its noise as it is. The data are no part of it:
-    whoever changes them takes another seed.
+    Two runs that share noise at two multipliers give away the sum: z_1 y_2 - z_2 y_1 has no noise.
+    What only watches a run leaves its noise as it is. The data are no part of it: whoever changes
+    them takes another seed.
     """
     own = {key: value for key, value in settings.items() if key not in _NOT_NOISE}
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()

@@ -18,7 +18,7 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 class LocalWork:
     """The local training of one round: whole passes in random order, in batches of a fixed size.
 
-    It takes a number of steps, or epochs of ceil(examples / batch_size) steps; a client with fewer
+    It takes a number of steps, or epochs of ceil(examples / batch_size) steps. A client with fewer
     examples takes them all at once. UserError unless exactly one of the two is set.
     """
 

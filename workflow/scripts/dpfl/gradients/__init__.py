@@ -1,8 +1,9 @@
 """Per-example gradients without a second backward pass.
 
-One forward, one backward down to the layer outputs; what each layer's per-example gradients are
-made of then gives their norms, inner products and any weighted sum of them (Goodfellow 2015, arXiv
-1510.01799, for Linear; routes for Conv2d in dpfl.gradients.layer_gradients).
+It takes one forward, and one backward down to the layer outputs. These hold what each layer's
+per-example gradients are made of. Norms, inner products and any weighted sum follow from it. For
+Linear see Goodfellow 2015, arXiv 1510.01799; for Conv2d the routes in
+dpfl.gradients.layer_gradients.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +36,11 @@ def finite(
 
 
 class PerExampleGradients:
-    """The gradients g_i of a batch, a matrix G [L, D] that is not written out unless by rows().
+    """The gradients g_i of a batch, a matrix G [L, D] that only rows() writes out.
 
-    `loss_fn(outputs, targets)` gives one loss per example [L]; a scalar loss works too, slower:
-    it is then applied to every example alone. The model and its .grad are left as they were.
-    UserError names a layer whose per-example gradient is not known.
+    `loss_fn(outputs, targets)` gives one loss per example [L]. A scalar loss works too, slower: it
+    is then applied to every example alone. The model and its .grad are left as they were. UserError
+    names a layer whose per-example gradient is not known.
     """
 
     def __init__(

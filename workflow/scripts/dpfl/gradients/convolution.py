@@ -57,12 +57,12 @@ def channel_rows(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Iterator[tuple[slice,
 def gram_norms(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
     """Return |G_i|, and what rounding may add to it where the terms of its positions cancel.
 
-    There a Gram product in float32 could leave a small norm to a large gradient, which would pass
-    the clipping: it is taken in float64. But a weighted sum adds the terms up in the precision of
-    x, where T positions may leave T u |A| |B|, u the unit roundoff, of what cancels in exact
-    arithmetic (Higham 2002, section 3.1, with Cauchy and Schwarz). The norm includes that, so that
-    what is summed is not longer than the norm says. Where no terms cancel, that is below 1e-3 of
-    the norm, for up to 700 positions, and is left out.
+    There a Gram product in float32 could leave a small norm to a large gradient. That would pass
+    the clipping, so the product is taken in float64. But a weighted sum adds the terms up in the
+    precision of x. There T positions may leave T u |A| |B| of what cancels in exact arithmetic; u
+    is the unit roundoff. This is Higham 2002, section 3.1, with Cauchy and Schwarz. The norm
+    includes that, so that what is summed is not longer than the norm says. Where no terms cancel,
+    it is below 1e-3 of the norm, for up to 700 positions, and left out.
     """
     squares, most = _gram_products(conv, x, b)
     norms = squares.clamp(min=0).sqrt_()

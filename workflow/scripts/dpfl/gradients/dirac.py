@@ -10,11 +10,11 @@ from dpfl.gradients import PerExampleGradients
 
 
 class Dirac:
-    """The matrix of gradients G [L, D], zero in m further columns, and of h canaries below it.
+    """The gradients G [L, D], zero in m further columns, and h canaries below them.
 
-    Canary j has the gradient `length` * e_{D+j}, so that a row is held as its index alone: `hits`
-    [h] are the columns, each at most once. It answers as PerExampleGradients does, with rows of
-    L examples and then h canaries; what it computes of the examples are the very same calls.
+    Canary j has the gradient `length` * e_{D+j}, so a row is held as its index alone. `hits` [h]
+    are the columns, each at most once. It answers as PerExampleGradients does, with rows of L
+    examples and then h canaries. What it computes of the examples are the very same calls.
     """
 
     def __init__(self, gradients: PerExampleGradients, hits: Tensor, length: float, columns: int):
@@ -54,8 +54,8 @@ class Dirac:
     def clipped_sum_by_parameter(self, bounds: Sequence[float]) -> list[Tensor]:
         """Return the sum of rows clipped by parameter, in the same shapes.
 
-        A canary has no part in any parameter. It is clipped as a whole, to as much as an example
-        can move the sum by: the root of the sum of the bounds' squares.
+        A canary has no part in any parameter. It is clipped as a whole, to the root of the sum of
+        the bounds' squares. An example can move the sum by as much.
         """
         whole = self._norms.new_full((len(self._hits),), math.hypot(*bounds) / self._length)
         return [

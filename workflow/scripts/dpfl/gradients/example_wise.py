@@ -1,8 +1,8 @@
 """Whether a network treats every example by itself, on which every certificate rests.
 
-Clipping bounds what one example moves only if it enters nowhere but its own gradient: not through
-the batch, nor through a buffer that is kept from batch to batch and leaves with the weights,
-without noise. BatchNorm does both.
+Clipping bounds what one example moves only if it enters nowhere but its own gradient. It must not
+enter through the batch. Nor may it enter a buffer that outlives the batch and leaves with the
+weights, without noise. BatchNorm does both.
 """
 
 from copy import deepcopy
@@ -20,10 +20,10 @@ _TOLERANCE = 1e-4  # of the largest output: far above float32's rounding through
 def require_example_wise(model: nn.Module, inputs: Tensor, name: str) -> None:
     """Raise UserError unless `model` treats each of `inputs` [n >= 2, ...] by itself in training.
 
-    Refused is a network with parameters of less than float32, one that changes a buffer or a
-    parameter in a forward pass, whose output is random, or depends on the other examples of the
-    batch. A few examples are tried, in a copy: the network and the global random state are left as
-    they were. `name` is that of the network.
+    Refused is a network with parameters of less than float32, or with a random output. So is one
+    that changes a buffer or a parameter in a forward pass. So is one whose output depends on the
+    other examples of the batch. A few examples are tried, in a copy. The network and the global
+    random state are left as they were. `name` is that of the network.
     """
     for key, parameter in model.named_parameters():
         if parameter.dtype not in (torch.float32, torch.float64):

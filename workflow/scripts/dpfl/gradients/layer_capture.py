@@ -33,7 +33,7 @@ def capture(
     """Return (input, gradient of the summed loss for the output) of each layer that was called.
 
     Images go through the network channels last. UserError for a layer that is called twice, has
-    other rows than examples, or whose input is overwritten, and for a loss of another shape.
+    other rows than examples, or whose input is overwritten. Also for a loss of another shape.
     """
     calls: dict[nn.Module, _Call] = {}
 
@@ -66,8 +66,8 @@ def capture(
 def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[nn.Module]:
     """Return the layers with parameters, in the order of model.parameters().
 
-    UserError names the first layer that mixes the examples of a batch, is of a type or has a
-    setting that is not supported, or shares a parameter with another.
+    UserError names the first layer that mixes the examples of a batch, or shares a parameter with
+    another. It also names one whose type or setting is not supported.
     """
     layers: list[nn.Module] = []
     owners: dict[int, nn.Module] = {}

@@ -1,8 +1,8 @@
 """How the per-example gradients of a layer's parameters are held: one route for each shape.
 
-A layer with outputs at T positions has the gradient G_i = B_i^T A_i, with A_i [T, K] the part of
-its input that each position sees and B_i [T, O] the gradient of the loss for its output.
-The route is a fixed function of the layer's shape, so that two runs give the same bits:
+A layer with outputs at T positions has the gradient G_i = B_i^T A_i. A_i [T, K] is the part of its
+input that each position sees. B_i [T, O] is the gradient of the loss for its output. The route is a
+fixed function of the layer's shape, so two runs give the same bits:
 
     Linear, T = 1      the two factors: |G_i| = |a_i| |b_i|
     K O >= 16 T^2      no G_i at all: |G_i|^2 = sum (A_i A_i^T) * (B_i B_i^T), and the weighted sum

@@ -7,10 +7,10 @@ from torch import Tensor
 def channels_last(inputs: Tensor) -> Tensor:
     """Return images [L, C, H, W] stored channels last; other shapes are returned as they are.
 
-    So are features in float16: their networks widen them first, in the order that suits them, and
-    two more copies would be most of the cost of a linear model's step.
-    With one channel both layouts store the same bytes and torch keeps calling it channels first,
-    which the layers after it would inherit: hence the strides by hand.
+    So are features in float16: their networks widen them first, in the order that suits them. Two
+    more copies would be most of the cost of a linear model's step. With one channel both layouts
+    store the same bytes and torch keeps calling it channels first. The layers after it would
+    inherit that, hence the strides by hand.
     """
     if inputs.dim() != 4 or inputs.dtype == torch.float16:
         return inputs

@@ -11,10 +11,10 @@ LossFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 def of_examples(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the losses [L] of outputs [L, ...]; a scalar loss is taken of every example alone.
+    """Return the losses [L] of outputs [L, ...]; a scalar loss is taken example by example.
 
-    A mean over the batch would make the gradient of one example depend on how many others there
-    are, and clipping would no longer bound what one of them moves. UserError for another shape.
+    A mean over the batch would make one example's gradient depend on how many others there are.
+    Clipping would no longer bound what one of them moves. UserError for another shape.
     """
     losses = loss_fn(outputs, targets)
     if losses.dim() == 0:

@@ -1,7 +1,7 @@
 """Private gradient estimators ("mechanisms"), one per file, found by file name.
 
-What a file defines and may declare is dpfl.contracts.plugin_files.MechanismFile; what its
-`build(clipping, **settings)` returns is a Mechanism, or a ClientMechanism where UNIT = "client"
+What a file defines and may declare is dpfl.contracts.plugin_files.MechanismFile. Its
+`build(clipping, **settings)` returns a Mechanism, or a ClientMechanism where UNIT = "client"
 (dpfl.contracts.protocols). `clipping` is the method's clipping: its rule, one of the file's
 CLIPPING_RULES, and the settings of that rule.
 """

@@ -1,7 +1,7 @@
 """DP-FedAvg: clip every client's whole update, add Gaussian noise to the sum (unit: the client).
 
 McMahan et al. 2018, arXiv 1710.06963, algorithm 1 with its estimator of fixed denominator and equal
-weights; the clipping rule `quantile` makes it that of Andrew et al. 2021, arXiv 1905.03871.
+weights. The clipping rule `quantile` makes it that of Andrew et al. 2021, arXiv 1905.03871.
 """
 
 import math
@@ -25,7 +25,7 @@ CLIPPING_RULES = ("fixed", "quantile")
 class DPFedAvg:
     """(sum_k u_k min(1, C / |u_k|) + N(0, (z_sum C)^2 I)) / m, with m the expected cohort.
 
-    Adding or removing one client, with whatever update, moves the sum by at most C; where the
+    Adding or removing one client, with whatever update, moves the sum by at most C. Where the
     clipping rule counts as well, sum and count are one Gaussian of multiplier z. So a round is one
     Poisson-subsampled Gaussian.
     """

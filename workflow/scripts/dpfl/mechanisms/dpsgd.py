@@ -26,10 +26,10 @@ def as_a_whole(gradients: Gradients, clip_norm: float) -> list[Tensor]:
 class DPSGD:
     """(sum_i g_i min(1, C / |g_i|) + N(0, z_sum^2 C^2 I)) / B, with B the expected batch size.
 
-    Adding or removing one example moves the sum by at most C, so that a step is one
-    Poisson-subsampled Gaussian of multiplier z (Abadi et al. 2016, algorithm 1); z_sum is z, or a
-    little more where the clipping rule releases a count as well. Another `clipped_sum(gradients,
-    C)` may take the place of the sum, if one example moves it by at most C.
+    Adding or removing one example moves the sum by at most C. So a step is one Poisson-subsampled
+    Gaussian of multiplier z (Abadi et al. 2016, algorithm 1). z_sum is z, or a little more where
+    the clipping rule releases a count as well. Another `clipped_sum(gradients, C)` may take the
+    place of the sum, if one example moves it by at most C.
     """
 
     clipping: ClippingRule

@@ -1,9 +1,9 @@
 """dpsgd-layerwise: DP-SGD that clips every parameter's part of a gradient to a bound of its own.
 
-Per-layer clipping of McMahan et al. 2018 (arXiv 1710.06963), who apply it to updates of clients:
-with P layers, each is clipped to C / sqrt(P). A layer is one tensor of model.parameters(), so that
-weights and biases are two, as in Opacus; how many there are owes nothing to the data. One example
-moves the sum by at most sqrt(P C^2 / P) = C, and noise z C on every coordinate makes a step the one
+Per-layer clipping of McMahan et al. 2018 (arXiv 1710.06963), who apply it to updates of clients.
+With P layers, each is clipped to C / sqrt(P). A layer is one tensor of model.parameters(), so
+weights and biases are two, as in Opacus. How many there are owes nothing to the data. One example
+moves the sum by at most sqrt(P C^2 / P) = C. Noise z C on every coordinate makes a step the one
 Gaussian that it is in dpsgd.
 
 The rule `quantile` follows the norms of whole gradients.

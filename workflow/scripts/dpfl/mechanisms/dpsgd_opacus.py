@@ -1,6 +1,6 @@
 """dpsgd-opacus: the gradients, clipping and scaling of Opacus, as a reference row for dpsgd.
 
-Its loader is not used: batches are the Poisson batches, and noise the stream, of every other
+Its loader is not used. Batches are the Poisson batches, and noise the stream, of every other
 method, so that both rows pair. (Opacus' own noise would come from a generator with a 32-bit seed.)
 """
 

@@ -1,7 +1,7 @@
 """fsdp-central: one noise draw a batch on the sums of V and of Phi, H not noised. No proof.
 
-The reading of FSDP (Zhou and Qian 2022, doi 10.11999/JEIT210276, tables 1 and 2) that trains as
-well as the paper says. Since H = mix G, the noisy sum is one weighted sum of gradients:
+This reading of FSDP (Zhou and Qian 2022, doi 10.11999/JEIT210276, tables 1 and 2) trains as well as
+printed. As H = mix G, the noisy sum is one weighted sum of gradients:
 
     sum_i g_i + (z C_V n_V) H + z C_Phi n_Phi,    weights 1 + (z C_V n_V) mix,    all over B.
 """

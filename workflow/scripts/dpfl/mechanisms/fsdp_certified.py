@@ -1,14 +1,14 @@
 """fsdp-certified: FSDP's two sums with a proof: clipped before noise, in a basis without data.
 
-With orthonormal rows H [k, D] that owe nothing to the batch, v_i = H g_i and f_i = g_i - H^T v_i
-are clipped to C_V and C_P, and one joint event is released,
+The orthonormal rows H [k, D] owe nothing to the batch. v_i = H g_i and f_i = g_i - H^T v_i are
+clipped to C_V and C_P. One joint event is released,
 
     S_V = sum v_i + N(0, (z_V C_V)^2),  S_P = sum f_i + N(0, (z_P C_P)^2),  and the rules' counts.
 
-One example moves each sum by 1/z_V and 1/z_P of its noise, so that with 1/z_V^2 + 1/z_P^2 + counts
-= 1/z^2 a step is one Poisson-subsampled Gaussian of multiplier z. The estimate (H^T S_V + S_P) / B,
-the bounds and later bases are post-processing. Relatives: GEP (Yu et al. 2021, arXiv 2102.12677)
-and quantile clipping (Andrew et al. 2021, arXiv 1905.03871).
+One example moves each sum by 1/z_V and 1/z_P of its noise. With 1/z_V^2 + 1/z_P^2 + counts = 1/z^2
+a step is one Poisson-subsampled Gaussian of multiplier z. The estimate (H^T S_V + S_P) / B, the
+bounds and later bases are post-processing. Relatives: GEP (Yu et al. 2021, arXiv 2102.12677) and
+quantile clipping (Andrew et al. 2021, arXiv 1905.03871).
 """
 
 import math

@@ -1,7 +1,7 @@
 """fsdp-literal: tables 1 and 2 of FSDP exactly as printed. No proof, and it trains slowly.
 
-Zhou and Qian 2022 (doi 10.11999/JEIT210276): the noise of table 1 is absolute, N(0, sigma^2), so
-that thresholds are mostly the length of noise in many dimensions; table 2 scales noise by them.
+Zhou and Qian 2022 (doi 10.11999/JEIT210276). The noise of table 1 is absolute, N(0, sigma^2). So
+thresholds are mostly the length of noise in many dimensions. Table 2 scales noise by them.
 """
 
 from dataclasses import dataclass

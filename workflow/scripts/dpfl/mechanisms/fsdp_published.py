@@ -1,7 +1,7 @@
 """fsdp-published: noise for every example, scaled by the thresholds, clipping after it. No proof.
 
-FSDP (Zhou and Qian 2022, doi 10.11999/JEIT210276) read with table 2's noise in table 1 as well:
-thresholds are means of norms without noise, except C_g, the mean of the noisy rebuilt gradients.
+FSDP (Zhou and Qian 2022, doi 10.11999/JEIT210276) read with table 2's noise in table 1 as well.
+Thresholds are means of norms without noise. Only C_g is the mean of the noisy rebuilt gradients.
 """
 
 from dataclasses import dataclass

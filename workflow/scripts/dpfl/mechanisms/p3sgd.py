@@ -1,9 +1,9 @@
 """p3sgd: DP-SGD that tries several scales of noise and keeps one (Wu et al. 2019, CVPR).
 
 Of P3SGD only the abstract is at hand; the internals are assumed. The unit of protection there is a
-patient, a group of examples; here a group is one example, whose clipped local update is, up to the
+patient, a group of examples. Here a group is one example. Its clipped local update is, up to the
 rate, its clipped gradient. (A method for larger groups is dp-fedavg, with a client for a group.)
-The scales are the candidates c_j; the one whose step has the least loss on the public examples is
+The scales are the candidates c_j. The one whose step has the least loss on the public examples is
 kept.
 """
 
@@ -36,7 +36,7 @@ NEEDS_PUBLIC = True
 class Candidates:
     """(sum_i g_i min(1, C / |g_i|) + N(0, (c_j s C)^2 I)) / B for every j, all of them released.
 
-    Every candidate is a release of the same sum, so that all are charged: 1/z^2 = sum 1/(c_j s)^2.
+    Every candidate is a release of the same sum, so all are charged: 1/z^2 = sum 1/(c_j s)^2.
     """
 
     clipping: ClippingRule

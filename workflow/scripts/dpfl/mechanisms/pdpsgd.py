@@ -1,7 +1,7 @@
 """pdpsgd: DP-SGD projected on the gradients of public examples (arXiv 2007.03813).
 
-Zhou, Wu and Banerjee 2021, algorithm 1: U_k are the top eigenvectors of (1/m) sum g g^T over m
-public examples at the current weights, and the noisy gradient becomes U_k U_k^T of itself. That is
+Zhou, Wu and Banerjee 2021, algorithm 1. U_k are the top eigenvectors of (1/m) sum g g^T over m
+public examples at the current weights. The noisy gradient becomes U_k U_k^T of itself. That is
 post-processing of DP-SGD with public data: it costs nothing.
 """
 

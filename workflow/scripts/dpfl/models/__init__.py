@@ -24,11 +24,10 @@ def build(
     """Return the network of a name, its weights drawn from `generator` alone.
 
     A network whose build takes a `shape` is made for inputs of this shape, such as (C, H, W) or
-    (D,); one whose build takes `classes` for as many logits.
-    The distribution is PyTorch's default for Linear and Conv2d: uniform on +-1/sqrt(fan in). A
-    network whose file says START = "zero" starts from zero.
-    UserError if there is no such network, if it needs a shape or classes and none are given, or if
-    it has another layer with parameters.
+    (D,). One whose build takes `classes` is made for as many logits. The distribution is PyTorch's
+    default for Linear and Conv2d: uniform on +-1/sqrt(fan in). A network whose file says START =
+    "zero" starts from zero. UserError if there is no such network, or if it needs a shape or
+    classes and none are given. Also if it has another layer with parameters.
     """
     file = plugins.load("models", name)
     make, start = file.build, STARTS[getattr(file, "START", "uniform")]

@@ -33,7 +33,7 @@ class AdaBelief(Elementwise):
     m_t = beta1 m_{t-1} + (1 - beta1) g_t          s_t = beta2 s_{t-1} + (1 - beta2) (g_t - m_t)^2
     theta -= lr / (sqrt(s_t / (1 - beta2^t)) + eps) * m_t / (1 - beta1^t)
 
-    `eps_in_second_moment` also adds eps to s at every step, as the authors' code does and the
+    `eps_in_second_moment` also adds eps to s at every step. The authors' code does so, the
     algorithm does not. Raises UserError if a setting is out of bounds.
     """
 

@@ -30,9 +30,8 @@ class CAdaBeliefScalar(Elementwise):
     theta -= clip(lr, eta_l(t), eta_h(t)) m_t / (1 - beta1^t)
 
     Assumption: `lr` is the unclipped rate r itself, constant over steps and coordinates
-    (dpfl.adaptive.binding_bounds.unclipped_rate predicts it), not the alpha of AdaBelief, which
-    sqrt(shat) divides.
-    beta2 only sets the default speed of the bounds, gamma = 1 - beta2.
+    (dpfl.adaptive.binding_bounds.unclipped_rate predicts it). It is not the alpha of AdaBelief,
+    which sqrt(shat) divides. beta2 only sets the default speed of the bounds, gamma = 1 - beta2.
     Raises UserError if a setting is out of bounds.
     """
 

@@ -32,14 +32,14 @@ NEEDS_NOISE = True
 class DPAdamBC(Elementwise):
     """DP-AdamBC: Tang, Shpilevskiy and Lecuyer 2024, algorithm 2; arXiv 2312.14334.
 
-    m_t and v_t as in Adam, mhat_t and vhat_t without their bias; with phi = (z C / B)^2, the
-    variance of the noise on every coordinate of the mean gradient, and the floor gamma',
+    m_t and v_t are as in Adam, mhat_t and vhat_t without their bias. phi = (z C / B)^2 is the
+    variance of the noise on every coordinate of the mean gradient. With the floor gamma',
 
     theta -= lr mhat_t / sqrt(max(vhat_t - phi, floor))
 
     The floor stands for Adam's eps. The paper's phi never changes. Here it may, with the noise of a
-    budget or with C: then phi_t = beta2 phi_{t-1} + (1 - beta2) (z C / B)_t^2, without its bias, is
-    what the noise adds to vhat_t in expectation, and equals phi where that is constant.
+    budget or with C. Then it is phi_t = beta2 phi_{t-1} + (1 - beta2) (z C / B)_t^2, without its
+    bias. The noise adds this to vhat_t in expectation. It equals phi where that is constant.
 
     Told of no noise, as in training without privacy, phi is 0: Adam with a floor.
     The default of the floor is that of the authors' code. UserError if a setting is out of bounds.

@@ -17,9 +17,9 @@ SETTINGS = {
 class AdamW(TellsRates, torch.optim.AdamW):
     """torch's AdamW, which also tells its rates.
 
-    theta -= lr (mhat / (sqrt(vhat) + eps) + weight_decay theta): their algorithm 2, where the rate
-    of the decay is the schedule's alone and not lr, as in torch. What decays are the weights and
-    not the gradients, so that neither clipping nor noise sees it.
+    theta -= lr (mhat / (sqrt(vhat) + eps) + weight_decay theta): their algorithm 2. There the rate
+    of the decay is the schedule's alone and not lr, as in torch. The weights decay and not the
+    gradients, so neither clipping nor noise sees it.
     """
 
 

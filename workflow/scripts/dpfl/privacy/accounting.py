@@ -23,8 +23,8 @@ def epsilon(
 ) -> float:
     """Return the epsilon of `steps` Poisson-sampled Gaussian releases, add or remove one example.
 
-    No noise costs infinity and no step costs nothing. Raises UserError with the name, the value
-    and the bound of an argument out of range, and for an unknown accountant.
+    No noise costs infinity and no step costs nothing. Raises UserError for an unknown accountant.
+    For an argument out of range it gives the name, the value and the bound.
     """
     require_in_range(sample_rate, delta)
     events.require("noise_multiplier", noise_multiplier, noise_multiplier >= 0, ">= 0")

@@ -1,9 +1,9 @@
 """Noise for every client of a federation, before anything is trained.
 
-Unit `example`: clients hold disjoint examples, so the run costs what its most exposed client costs.
+Unit `example`: clients hold disjoint examples. So the run costs what its most exposed client costs.
 Participation is public and drawn beforehand: it earns no amplification, it only sets the number of
 steps. Unit `client` (DP-FedAvg, McMahan et al. 2018): the server alone adds noise, one step a
-round, on a Poisson sample of clients that stays secret and therefore does earn amplification.
+round. The Poisson sample of clients stays secret, and therefore does earn amplification.
 """
 
 from dataclasses import asdict, dataclass
@@ -79,7 +79,7 @@ def calibrate(
     """Return the calibration of everyone who adds noise, from a dpfl.clients.assignment.
 
     Raises UserError if delta is not below 1/examples of a client, or 1/clients where that is the
-    unit, and if a batch exceeds a client's examples, naming the client.
+    unit. Also if a batch exceeds a client's examples, naming the client.
     """
     events.require_poisson(settings.sampling)
     if settings.releases and settings.unit != "example":

@@ -72,7 +72,7 @@ def optimal(epsilon: float, delta: float, k: int, slack: float) -> tuple[float, 
 def classic_sigma(epsilon: float, delta: float) -> float:
     """Return sqrt(2 ln(1.25/delta)) / epsilon, the classic noise multiplier.
 
-    Proven for epsilon below CLASSIC_BELOW only (Dwork and Roth 2014, theorem A.1); above, it is a
+    Proven for epsilon below CLASSIC_BELOW only (Dwork and Roth 2014, theorem A.1). Above, it is a
     formula, and too small from some epsilon on. Raises UserError for an argument out of range.
     """
     require("epsilon", epsilon, 0 < epsilon < math.inf, "> 0 and finite")

@@ -1,7 +1,7 @@
 """Privacy as values: what a training run releases, as events that an accountant prices.
 
-Everything released from one batch is ONE Gaussian with the joint multiplier z, 1/z^2 = sum 1/z_j^2:
-several separately sampled events for the same batch would under-report its cost.
+Everything released from one batch is ONE Gaussian with the joint multiplier z, 1/z^2 = sum 1/z_j^2.
+Several separately sampled events for the same batch would under-report its cost.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """The ledger of the adaptive budget: noise chosen while training, kept within a Renyi filter.
 
 Progress is read from released updates alone. The order and the bound of the filter were fixed
-beforehand; the step that would exceed the bound is not taken (Feldman and Zrnic 2021, arXiv
-2008.11193, fully adaptive composition).
+beforehand. The step that would exceed the bound is not taken. This is fully adaptive composition
+(Feldman and Zrnic 2021, arXiv 2008.11193).
 """
 
 from bisect import bisect_left

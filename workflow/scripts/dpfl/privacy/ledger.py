@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 class Ledger:
     """Steps charged to each client of a calibration (see dpfl.privacy.calibration).
 
-    The noise of every round is fixed beforehand, so counting paid steps IS the accounting: no step
-    beyond `paid_steps` is ever paid, none at less noise than planned, and the epsilon of a count
-    is read from the calibrated curve, which begins with what is released before the first step.
+    The noise of every round is fixed beforehand, so counting paid steps IS the accounting. No step
+    beyond `paid_steps` is ever paid, none at less noise than planned. The epsilon of a count is
+    read from the calibrated curve. The curve begins with what is released before the first step.
     """
 
     def __init__(self, calibration: dict[str, Any]):

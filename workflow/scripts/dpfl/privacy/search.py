@@ -40,9 +40,9 @@ def noise_multiplier(
 def noise_multipliers(work: Work, weights: tuple[float, ...], budget: Budget) -> tuple[float, ...]:
     """Return the noise of every round, 1/z_t^2 in proportion to its weight: at most epsilon.
 
-    The promise, as that of `noise_multiplier`, is checked on the fine grid. Raises UserError for
-    an argument out of range, if what was released costs as much alone, and unless there is one
-    positive weight a round.
+    The promise, as that of `noise_multiplier`, is checked on the fine grid. Raises UserError for an
+    argument out of range, and unless there is one positive weight a round. Also if what was
+    released costs as much alone.
     """
     require_in_range(work.sample_rate, budget.delta)
     events.require("epsilon", budget.epsilon, 0 < budget.epsilon < math.inf, "> 0 and finite")

@@ -1,12 +1,12 @@
 """What choosing the best of several trials would cost, if it were paid for.
 
-It is for a number of trials K that is random, of a law fixed in advance, and for the release of
-nothing but the best of them (Papernot and Steinke 2022, arXiv 2110.03620, theorems 2 and 6). The
-trials of a tuning are a fixed number, later ones depend on earlier ones, and the table shows all:
-their choice is not covered. The price is what this much trying would cost at the least, done so.
+The price is for a number of trials K that is random, of a law fixed in advance. Nothing but the
+best trial may be released (Papernot and Steinke 2022, arXiv 2110.03620, theorems 2 and 6). The
+trials of a tuning are a fixed number. Later ones depend on earlier ones, and the table shows all.
+So their choice is not covered. The price is what this much trying would cost at the least, done so.
 
 A trial's score is part of its output there, and has to be private as well. Here it is accuracy on
-held-out examples, without noise: the price is that of the training examples, where those held out
+held-out examples, without noise. The price is that of the training examples, where those held out
 are public.
 """
 

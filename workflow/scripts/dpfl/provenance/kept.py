@@ -1,7 +1,7 @@
 """Everything that kept runs say: studies, tables, verdicts and figures, by the code of today.
 
-A folder {paper}/{scale} of kept runs is planned as its command was, with today's configuration; its
-runs are laid out in a folder for the time, and what the workflow makes of finished runs is made of
+A folder {paper}/{scale} of kept runs is planned as its command was, with today's configuration. Its
+runs are laid out in a folder for the time. What the workflow makes of finished runs is made of
 them. So a change of a rule judges again all that is kept.
 """
 

@@ -1,14 +1,14 @@
 """How much each layer of a network matters for its answers, by layer-wise relevance propagation.
 
-The logit of an example's class is handed back through the network, each unit giving its relevance
-to its inputs in proportion to what they added to it (Bach et al. 2015, PLOS ONE 10(7) e0130140):
+The logit of an example's class is handed back through the network. Each unit gives its relevance to
+its inputs in proportion to what they added to it (Bach et al. 2015, PLOS ONE 10(7) e0130140):
 
     R_j = sum_k a_j w_jk / (z_k + epsilon sign(z_k)) R_k     z_k = sum_j a_j w_jk + b_k
 
 Activations hand relevance back unchanged, maximum pooling to the largest input, average pooling in
 proportion to the inputs. The bias keeps its part: without biases the relevances of every layer add
-up to the logit. That is why a layer's total takes absolute values first: the signed totals of all
-layers are equal, and would give every layer the same share.
+up to the logit. So a layer's total takes absolute values first. The signed totals of all layers are
+equal, and would give every layer the same share.
 
 Captum (Kokhlikyan et al. 2020, arXiv 2009.07896) propagates. The relevances are a function of the
 examples and have no privacy of their own.
@@ -73,10 +73,10 @@ def element_relevance(
 ) -> list[Tensor]:
     """Return R_j for the logits of `targets`, shaped like the input of each layer with parameters.
 
-    All examples go through at once. The model is left as it was. Layers of other types may come
-    before all of those below, if none of them has parameters: they only prepare the inputs.
-    UserError for no examples, and naming a layer of no known type, one called twice, or an
-    activation right after another.
+    All examples go through at once. The model is left as it was. Layers of other types, without
+    parameters, may come before all of those below: they only prepare the inputs. UserError for no
+    examples. It names a layer of no known type, one called twice, or an activation right after
+    another.
     """
     # Captum imports matplotlib: only whoever asks for relevances pays for that.
     from captum.attr import LayerLRP
@@ -99,9 +99,9 @@ def shares(relevance: Tensor) -> Tensor:
     """Return d R_j / sum R for the relevances [layers] of d layers, float64, each at least FLOOR.
 
     They say which part of a budget a layer gets (Zhou and Qian 2022: eps_j = share_j eps). Their
-    mean is 1, and above it by less than FLOOR where the floor acts: it is not taken back from the
-    other layers, whose shares stay as defined, so price these shares and not their mean of 1.
-    UserError for relevances that are not finite, below 0, or all 0.
+    mean is 1, and above it by less than FLOOR where the floor acts. The floor is not taken back
+    from the other layers, whose shares stay as defined. So price these shares and not their mean of
+    1. UserError for relevances that are not finite, below 0, or all 0.
     """
     relevance = relevance.double()
     total = relevance.sum().item()

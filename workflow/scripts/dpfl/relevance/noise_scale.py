@@ -2,7 +2,7 @@
 
 Shares are those of layer-wise relevance (dpfl.relevance.layers), averaged over the public examples
 at the weights that a round begins with. The map from features to coordinates is assumed. Where the
-first layer with parameters is Linear, its inputs are the features: all weights of an input have its
+first layer with parameters is Linear, its inputs are the features. All weights of an input have its
 share, everything else 1. Else the layers are: all weights of a layer have the layer's share. V
 mixes all coordinates: its noise is not scaled. Where nothing has relevance, all are equally
 relevant.

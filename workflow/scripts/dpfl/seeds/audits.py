@@ -1,8 +1,8 @@
 """What the audits of a cell's seeds say together, and the verdict on its epsilon.
 
 A run's audit gives a lower bound of epsilon that holds at its level, .01 by default. The largest of
-n such bounds holds at n times that level, for any of them may be the one that is wrong (union
-bound), so that five seeds give the usual .05.
+n such bounds holds at n times that level: any one may be wrong (union bound). So five seeds give
+the usual .05.
 """
 
 from collections.abc import Iterable
@@ -24,8 +24,8 @@ JUDGED = ("eps_claimed", "eps_certified", "eps_audit_lb", "audit_broken")
 def of_cell(runs: pd.DataFrame) -> dict[str, Any]:
     """Return the three epsilons of a cell, what its audits are worth, and the verdict with reasons.
 
-    Every run is judged by its own certificate, and the worst verdict is the cell's: an audit above
-    the certificate of its run cannot hide behind the larger certificate of another seed.
+    Every run is judged by its own certificate, and the worst verdict is the cell's. So an audit
+    above the certificate of its run cannot hide behind another seed's larger one.
     """
     own = runs.drop_duplicates("run")
     levels = own.loc[own["eps_audit_lb"].notna(), "audit_level"]

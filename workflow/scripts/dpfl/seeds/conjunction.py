@@ -1,10 +1,10 @@
 """How the verdicts on the parts of a claim add up: it holds only if every part of it does.
 
-A conjunction of tests at one level each has at most that level (intersection-union, Berger 1982),
-so a claim that is false somewhere is found `replicated` no more often than that one part would be.
-The other way it is weaker: each of k parts whose true lead is half the margin or more is found `not
-replicated` in at most 2.5 % of cases, the whole in at most k times as many; a smaller lead is found
-so more often, by design.
+A conjunction of tests at one level each has at most that level (intersection-union, Berger 1982).
+So a claim that is false in one part is found `replicated` no more often than that part. The other
+way it is weaker. A part whose true lead is at least half the margin is found `not replicated` in at
+most 2.5 % of cases. A whole of k such parts is found so in at most k times as many. A smaller lead
+is found so more often, by design.
 """
 
 import math

@@ -1,10 +1,10 @@
 """The two outcomes of a cell: how many of its runs trained, and how accurate those are.
 
-A run fails if its loss was not finite, if it ended at chance level, or more than FAR points under
-the cell's median. Failures must not take that median: of three runs at 90.7, 55.7 and 11.4 % the
-plain one is a failure itself. So it is the median of the better half of the runs above chance. Of
-these, up to three in four may fail; and of five or more above chance, one run that is better than
-all others, by whatever, does not make failures of them.
+A run fails if its loss was not finite, or if it ended at chance level. It also fails if it is more
+than FAR points under the cell's median. Failures must not take that median. Of three runs at 90.7,
+55.7 and 11.4 % the plain one is a failure itself. So it is the median of the better half of the
+runs above chance. Of these, up to three in four may fail. Of five or more above chance, one run may
+be better than all others, by whatever. It does not make failures of them.
 """
 
 import math

@@ -1,7 +1,8 @@
 """Runs of two sides paired by seed: the same seed has the same data, weights and batches.
 
-Pairs that belong together are a family: judged at every epsilon first, each pair at the level that
-Holm's procedure gives its largest p over the epsilons; pooled over them second.
+Pairs that belong together are a family. They are judged at every epsilon first, and pooled over the
+epsilons second. Each pair is judged at the level that Holm's procedure gives its largest p over the
+epsilons.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence

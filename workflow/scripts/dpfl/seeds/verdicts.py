@@ -71,8 +71,8 @@ class Privacy:
 def interval(values: Sequence[float], level: float = LEVEL, least: float = 0.0) -> Interval:
     """Return Student's interval of the mean; UserError for a value that is not finite.
 
-    `least` is the standard deviation that values have at the least, such as that of their rounding:
-    equal ones would have none.
+    `least` is the least standard deviation of values, such as that of their rounding: equal ones
+    would have none.
     """
     values = np.asarray(values, dtype=float)
     if not np.isfinite(values).all():
@@ -99,7 +99,7 @@ def cell_verdict(measured: Interval, published: float, margin: float) -> str:
 def of_ordering(measured: Interval, margin: float) -> str:
     """Judge a claim `better > worse` by the interval of the difference.
 
-    `replicated` if it lies above half the margin, `replicated, small` above 0, `reversed` below 0,
+    It is `replicated` above half the margin, `replicated, small` above 0, `reversed` below 0. It is
     `not replicated` below half the margin, else `inconclusive`.
     """
     if measured.few:
@@ -143,8 +143,8 @@ def family(
 
     `differences` holds, per comparison, one paired difference per seed (better - worse). An
     interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
-    Holm rejects; jointly m intervals may cover as little as the product of 1 - (1 - LEVEL) / j over
-    j = 1 ... m, 91 % of three.
+    Holm rejects. Jointly m intervals may cover less: 91 % of three. The least is the product of 1 -
+    (1 - LEVEL) / j over j = 1 ... m.
     """
     p = {name: p_value(values, least) for name, values in differences.items()}
     adjusted = holm(p)
@@ -159,9 +159,9 @@ def family(
 def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
     """Return the adjusted p of each test of a family, and the level its interval is drawn at.
 
-    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1), equal ones as the first of
-    them. Holm stops at the first test that does not reject: it and all later ones keep that test's
-    level. A test without a p, nan, counts as the last.
+    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1). Equal ones count as the first
+    of them. Holm stops at the first test that does not reject: it and all later ones keep that
+    test's level. A test without a p, nan, counts as the last.
     """
     ranked = sorted(p, key=lambda name: math.inf if math.isnan(p[name]) else p[name])
     result, adjusted, stopped, tests_left, before = {}, 0.0, None, 0, math.nan
@@ -218,8 +218,8 @@ def privacy(
     """Judge the epsilon that one run claims, by its certificate and its audit.
 
     `audited` is the lower bound that an audit found, `broken` names its checks of noise and
-    sampling that failed; None or nan is what is not known. A certificate below the bound, or one
-    whose run fails a check, is refuted whatever is claimed: its proof is of other noise or other
+    sampling that failed. None or nan is what is not known. A certificate below the bound, or one
+    whose run fails a check, is refuted whatever is claimed. Its proof is of other noise or other
     batches. Below the claim a certificate makes it `consistent`. An infinite epsilon is no claim.
     """
     proof, bound = _known(certified), _known(audited)

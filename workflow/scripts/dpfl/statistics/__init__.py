@@ -2,7 +2,7 @@
 
 A file offers RELEASES, the names of what it releases, and `build(noise_multiplier, **settings)`,
 which returns a dpfl.contracts.protocols.Statistics. Everything it releases is an event of the run's
-account, composed with the steps (dpfl.privacy.calibration), and is drawn and charged in one place
+account, composed with the steps (dpfl.privacy.calibration). It is drawn and charged in one place
 (dpfl.statistics.parts.releases). Importing this package costs nothing: plans read it.
 """
 

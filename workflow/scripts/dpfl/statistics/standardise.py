@@ -7,16 +7,16 @@ second moments  the sum over examples of the mean over places of (x - mean)^2, o
                 channel [C], clipped to norm R sqrt(C); `mean` is what the first one released
 
 Proof. An example enters a sum with one vector, a function of that example and of what was released
-before. It is scaled to a norm of at most the radius, whatever its numbers are: adding or removing
-one example moves the sum by at most the radius, which is a constant of the configuration and owes
-nothing to the data. With Gaussian noise of standard deviation z times the radius the sum is one
-Gaussian of multiplier z. The second is a function of the examples and of the first's output alone,
-so that both compose adaptively with one another and with the steps, which see the data only through
-inputs that are each a function of one example and of what was released.
+before. It is scaled to a norm of at most the radius, whatever its numbers are. So adding or
+removing one example moves the sum by at most the radius. The radius is a constant of the
+configuration and owes nothing to the data. With Gaussian noise of standard deviation z times the
+radius the sum is one Gaussian of multiplier z. The second is a function of the examples and of the
+first's output alone. The steps see the data only through their inputs. Each input is a function of
+one example and of what was released. So both compose adaptively with one another and with the
+steps.
 
-The sums are divided by the number of examples, which counts as public (docs/privacy.md), the same
-for both neighbours, as it does in the sampling rate of the steps. Roots and quotients are
-post-processing.
+The sums are divided by the number of examples. It counts as public (docs/privacy.md), the same for
+both neighbours, as in the sampling rate of the steps. Roots and quotients are post-processing.
 """
 
 import math

@@ -28,7 +28,7 @@ def measured(study: results.Study, runs_dir: Path, rates: np.ndarray) -> pd.Data
 
     `tpr` are true positive rates at the false positive rates `rates`; `strangers` is the least
     number of non-members of a target. Cells that share all their runs are one, named by all of
-    `labels`; one of which fewer than LEAST runs trained has no row.
+    `labels`. A cell has no row if fewer than LEAST of its runs trained.
     """
     frame = results.frame(study, runs_dir)
     runs = frame.groupby("cell")[["certified", "refuted"]].first()

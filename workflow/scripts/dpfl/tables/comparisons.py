@@ -1,12 +1,12 @@
 """Paired comparisons of a study: every other value of what it varies with the baseline.
 
-At every finite epsilon first (without a budget there is no equal budget), by one difference per
-seed whose runs trained on both sides; the row `overall` says what holds at all of them, with the
-numbers of the epsilon that says least. The mean over the epsilons, `pooled`, stands second and
-decides nothing. Holm runs over the comparisons of the study, each with its largest p; one whose
-sides share no finite epsilon is not run, and takes nothing from the others.
+Every finite epsilon is judged first; without a budget there is no equal budget. A seed whose runs
+trained on both sides gives one difference. The row `overall` says what holds at all epsilons. Its
+numbers are those of the epsilon that says least. The mean over the epsilons, `pooled`, stands
+second and decides nothing. Holm runs over the comparisons of the study, each with its largest p. A
+comparison whose sides share no finite epsilon is not run, and takes nothing from the others.
 
-A baseline is one value of what a study varies, or one of its methods; every other value, or method,
+A baseline is one value of what a study varies, or one of its methods. Every other value, or method,
 is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
 """
 
@@ -111,8 +111,9 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
 def _overall(pair: Pair, over: list[float], parts: list[Row], found: pairing.Found) -> Row:
     """Sum up the epsilons of a pair: the p are of all together, the rest of the one that decides.
 
-    Of those with the verdict of all, or of all where they are mixed, it is the one that says least:
-    the largest p, or where all say that there is no difference the interval that reaches farthest.
+    The epsilon that says least decides, among those with the verdict of all, or among all if they
+    are mixed. It has the largest p. If all say that there is no difference, it has the interval
+    that reaches farthest.
     """
     verdict = verdicts.together(part["verdict"] for part in parts)
     alike = [part for part in parts if part["verdict"] == verdict] or parts

@@ -9,8 +9,8 @@ def write(study: results.Study, home: Path) -> None:
     """Write {study} and its _comparisons, _ranges, _tuned and _trials as csv, md and tex.
 
     Below `home`/tables, from `home`/runs and what has chosen values. Without a baseline the
-    comparisons, without a grid of rates the ranges, and where nothing is tuned the last two have
-    only their header.
+    comparisons have only their header, without a grid of rates the ranges. The last two have only
+    theirs where nothing is tuned.
     """
     runs = results.frame(study, home / "runs")
     cells = study_table.cells(study, runs)

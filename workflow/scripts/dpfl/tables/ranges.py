@@ -1,10 +1,9 @@
 """Learning-rate robustness: which rates of each optimizer diverge, crawl or are good.
 
-Everything is judged on the final validation accuracy, in percent, the mean over the seeds of a
-rate; the test set plays no part. A *series* is one method with one rate key (alpha or final_lr) at
-one epsilon, with one value of everything else that the grid varies. Its best rate has
-the highest accuracy (of equal ones the lowest rate), as by the rule `grid` of dpfl.tuning. Each
-rate is
+A rate is judged by its final validation accuracy, in percent, the mean over its seeds. The test set
+plays no part. A *series* is one method with one rate key (alpha or final_lr) at one epsilon.
+Everything else that the grid varies has one value in it. Its best rate has the highest accuracy (of
+equal ones the lowest rate), as by the rule `grid` of dpfl.tuning. Each rate is
 
     diverges   the loss was not finite at some round of a seed, or the accuracy ended at chance
                level at a rate above a best one that trains
@@ -13,13 +12,13 @@ rate is
     good       it trains, within GOOD points of the best accuracy
     fair       it trains, and everything else
 
-where "it trains" means an accuracy above chance level that is at least half of the best accuracy of
-any optimizer at that epsilon, so that an optimizer which never gets anywhere has no good range.
+"It trains" means that its accuracy is above chance level, and at least half of the best one. That
+is the best of any optimizer at that epsilon: one that gets nowhere has no good range.
 
-Chance level is `results.chance_level`. The good range is the unbroken run of good rates
-around the best one; its width is log10(highest / lowest), in decades, so that a single good rate
-has width 0; where it touches an end of the grid (`edge`) the width is a lower bound; where even the
-best rate is not good it is empty. Trials are runs: rates times seeds.
+Chance level is `results.chance_level`. The good range is the unbroken run of good rates around the
+best one. Its width is log10(highest / lowest), in decades, so a single good rate has width 0. Where
+the range touches an end of the grid (`edge`), the width is a lower bound. The range is empty where
+even the best rate is not good. Trials are runs: rates times seeds.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """Finished runs as tables: one row per run, or one row per round, with the cell they belong to.
 
-A study is the JSON object that the workflow hands to its drivers: name, title, dataset, kind,
-delta, margin, demonstrates, baseline and cells. A cell lists its runs in the order of its seeds.
+A study is the JSON object that the workflow hands to its drivers. It has a name, title, dataset,
+kind, delta, margin, demonstrates, baseline and cells. A cell lists its runs in the order of its
+seeds.
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -147,10 +148,9 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     """Return one row per run of every cell; accuracies in percent.
 
     A run without a finite accuracy counts as guessing; `trained` marks the runs of a cell that did
-    not fail (`seeds.outcomes`).
-    `certified` holds for a cell if every run has a certificate, or no budget to certify, `refuted`
-    if an audit refutes the certificate or the claim of any run. Every setting that the study varies
-    has a column, None where a cell does not have it.
+    not fail (`seeds.outcomes`). `certified` holds for a cell if every run has a certificate, or no
+    budget to certify. `refuted` holds if an audit refutes the certificate or the claim of any run.
+    Every setting that the study varies has a column, None where a cell does not have it.
     """
     rows = [
         own | setting_columns(study, study["cells"][own["cell"]]) | _outcome(path)

@@ -1,19 +1,19 @@
 """The results table: one row per cell of a study, with interval and epsilons.
 
-A cell has two outcomes (`seeds.outcomes`): of its n seeds `trained` trained, a share between
-`trained_low` and `trained_high`; test accuracy in percent is the mean of these, with an interval
-from three on. Three epsilons stand side by side: `eps_claimed` (the method's own), `eps_certified`
-(a proof's, the largest over seeds; empty without one) and `eps_audited` (the largest lower bound
-from an attack; empty without one). That bound holds at `audit_level`; `audit_ceiling` is what
-the audit gives at its best, `audit_broken` names checks of noise and sampling that failed,
-`audit_blind` says what it does not see, and `privacy_reasons` what the verdict `privacy` is due to.
-`certified` holds if all runs have a proof, `reasons` say why there is none. `eps_accounted` is what
-an accountant charges for all steps at their noise, each as one subsampled Gaussian: for a mechanism
-without a proof it proves nothing.
+A cell has two outcomes (`seeds.outcomes`). Of its n seeds `trained` trained, a share between
+`trained_low` and `trained_high`. Test accuracy, in percent, is the mean of these, with an interval
+from three on. Three epsilons stand side by side. `eps_claimed` is the method's own. `eps_certified`
+is a proof's, the largest over seeds, and empty without one. `eps_audited` is the largest lower
+bound from an attack, and empty without one. That bound holds at `audit_level`; `audit_ceiling` is
+what the audit gives at its best. `audit_broken` names checks of noise and sampling that failed.
+`audit_blind` says what the audit does not see, and `privacy_reasons` what the verdict `privacy` is
+due to. `certified` holds if all runs have a proof, `reasons` say why there is none. `eps_accounted`
+is what an accountant charges for all steps at their noise, each as one subsampled Gaussian. Without
+a proof of the mechanism it proves nothing.
 
-Every setting that the study varies has a column, and what an optimizer of the study declares. What
-was printed for a cell stands in the table of published numbers, with its verdict; what a change
-does to it in the table of comparisons.
+Every setting that the study varies has a column, and what an optimizer of the study declares. The
+table of published numbers has what was printed for a cell, with its verdict. The table of
+comparisons has what a change does to it.
 """
 
 from typing import Any

@@ -1,15 +1,15 @@
 """What was tried for every cell that is tuned, what was chosen, and how much hangs on it.
 
 `trials` has a row for all values that were tried, with the mean validation accuracy over their
-seeds; `tuned` has one for every cell. In both a setting that is tuned has a column. There `factor`
-is the ratio of a chosen value to the nearest other one that was tried, `spread` the range of
-accuracy, in points, over the chosen point and its neighbours; `edge` names settings whose chosen
-value is the lowest or the highest that was tried, so that a better one may lie beyond. `runs`
-counts trainings, which are as many for every cell of a rule. Cells of several epsilons or variants
-may share their trials: then `tuning`, the stage that chose, is the same, and `tuned_at` says at
-which epsilon they ran. `eps_selected` is what paying for the choice would cost
-(dpfl.privacy.selection), where trials ran with the plan of the cell: at its epsilon, with its
-rounds and batches; not with those of a variant that is tuned once for all.
+seeds; `tuned` has one for every cell. In both a setting that is tuned has a column. `factor` is the
+ratio of a chosen value to the nearest other one that was tried. `spread` is the range of accuracy,
+in points, over the chosen point and its neighbours. `edge` names settings whose chosen value is the
+lowest or the highest tried: a better one may lie beyond. `runs` counts trainings, which are as many
+for every cell of a rule. Cells of several epsilons or variants may share their trials. Then
+`tuning`, the stage that chose, is the same. `tuned_at` says at which epsilon they ran.
+`eps_selected` is what paying for the choice would cost (dpfl.privacy.selection). It is given where
+trials ran with the plan of the cell: its epsilon, rounds and batches. It is not given where a
+variant is tuned once for all.
 """
 
 import math

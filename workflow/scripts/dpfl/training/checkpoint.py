@@ -1,10 +1,10 @@
 """Checkpoints of a run: one each round, from which a killed run continues to the same bits.
 
-A checkpoint is a manifest that names its files with their digests: the run's own (weights, history,
-ledger) and one for every optimizer state. Each round rewrites only what it changed, under a new
-name, and replaces the manifest last, so that a kill at any moment leaves the round before whole.
-The manifest of the round before and its files are kept: where the last round turns out damaged, the
-run continues after the one before.
+A checkpoint is a manifest that names its files with their digests. They are the run's own (weights,
+history, ledger) and one for every optimizer state. Each round rewrites only what it changed, under
+a new name, and replaces the manifest last. So a kill at any moment leaves the round before whole.
+The manifest of the round before and its files are kept. If the last round is damaged, the run
+continues after the one before.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ States = tuple[dict[str, Any], dict[str, Any]]
 class Checkpoints:
     """The checkpoint folder of one run.
 
-    `fingerprint` stands for everything the run depends on (settings, inputs, source files); a
+    `fingerprint` stands for everything the run depends on (settings, inputs, source files). A
     checkpoint with another fingerprint is discarded rather than continued.
     """
 

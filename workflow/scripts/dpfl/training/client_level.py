@@ -1,9 +1,9 @@
 """Federated training that protects whole clients: DP-FedAvg (McMahan et al. 2018, 1710.06963).
 
 Every round the server draws a Poisson sample of the clients. Each of them trains from the server's
-weights, without noise, and hands back how far it came; the server clips these updates, adds noise
+weights, without noise, and hands back how far it came. The server clips these updates, adds noise
 to their sum and moves its weights by the mean. So a round is one step: one Poisson-subsampled
-Gaussian, whose unit is everything that a client holds.
+Gaussian. Its unit is everything that a client holds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,9 +30,9 @@ from dpfl.training.steps import Batches, Ledger, Sources, poisson, restore, stat
 class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
-    `clients` gives the examples of a client's number, and a client starts every round with a new
-    optimizer, so that a round costs what its sample costs and nothing but the weights and the clip
-    norm outlives it. Each of the `population` is sampled with probability `sample_rate`, in every
+    `clients` gives the examples of a client's number, so a round costs what its sample costs. A
+    client starts every round with a new optimizer. Nothing but the weights and the clip norm
+    outlives a round. Each of the `population` is sampled with probability `sample_rate`, in every
     round anew. Samples and noise are draws of `sources` for the round. Local batches are seeded in
     any case: whatever a client does locally costs no privacy.
     """

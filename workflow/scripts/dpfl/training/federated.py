@@ -1,7 +1,7 @@
 """Federated training under local differential privacy (CAdabelief paper, figure 1; unit `example`).
 
-The server sends its weights; every participant takes local steps, each on a Poisson batch whose
-gradient is privatised before anything else sees it, and returns its weights; the server averages.
+The server sends its weights. Every participant takes local steps and returns its weights; the
+server averages. A step privatises the gradient of a Poisson batch before anything else sees it.
 """
 
 import math
@@ -69,9 +69,9 @@ class Round:
 class Trainer:
     """Runs the rounds of one federated training on one flat model.
 
-    `clients` builds the Client of a number on demand, so that a round costs what its
-    participants cost. `holder` builds the private steps of a client's number, once: its mechanism,
-    whose clipping bound may follow its data, and its place in the streams.
+    `clients` builds the Client of a number on demand, so a round costs what its participants cost.
+    `holder` builds the private steps of a client's number, once. They are its mechanism, whose
+    clipping bound may follow its data, and its place in the streams.
     """
 
     flat: FlatModel

@@ -9,8 +9,8 @@ GROW_BY = 2**26  # bytes
 def keep_freed_memory() -> None:
     """Tell glibc's malloc to hand no freed memory back before the process ends.
 
-    By default it returns large blocks at once, and the next step pays for fresh, zeroed pages:
-    on a virtual machine that is up to half of a step's time. Does nothing on other systems.
+    By default it returns large blocks at once, and the next step pays for fresh, zeroed pages. On a
+    virtual machine that is up to half of a step's time. Does nothing on other systems.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl and other systems have none
     if mallopt:

@@ -1,8 +1,8 @@
 """Whether a mechanism draws the noise that it promises, measured before anything is released.
 
-A certificate rests on what a mechanism's file says of its noise. Here that is tried: on batches
-without examples, canaries show how far one record moves what is released and how much noise lies
-on it.
+A certificate rests on what a mechanism's file says of its noise. Here that is tried, on batches
+without examples. Canaries show how far one record moves what is released and how much noise lies on
+it.
 """
 
 from collections.abc import Callable

@@ -46,8 +46,8 @@ def examples(settings: dict, inputs: Inputs) -> Examples:
 def accounts(settings: dict, inputs: Inputs) -> tuple[steps.Ledger, Records]:
     """Return the ledger, and the calibration of everyone who adds noise (none at "inf").
 
-    UserError for a finite epsilon without a calibration, or with one of another budget, unit,
-    batch or number of steps, or of other clients.
+    UserError for a finite epsilon without a calibration. Also where its budget, unit, batch, number
+    of steps or clients are others.
     """
     if inputs.calibration is None:
         if settings["epsilon"] != "inf":
@@ -89,8 +89,8 @@ def parts(
 def _sources(settings: dict, secret: str) -> Sources:
     """Return where secrets come from: batches pair over the runs of a seed, noise never does.
 
-    A secure run has a secret of its own, which lasts as long as its checkpoint: a round that
-    was killed is repeated with the same draws, so that it releases nothing twice.
+    A secure run has a secret of its own, which lasts as long as its checkpoint. A round that was
+    killed is repeated with the same draws, so it releases nothing twice.
     """
     noise = settings["noise"]
     key = (secret,) if noise == "secure" else streams.pairing_key(settings)

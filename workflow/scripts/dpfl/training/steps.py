@@ -118,10 +118,10 @@ def restore(
 class PrivateSteps:
     """A holder's mechanism, which may keep a clipping bound, and the number of steps it has taken.
 
-    Draws are keyed by (key, holder, step): equal batches for every method, and nothing to store in
-    a checkpoint but counts and bounds. `canaries` watch the sampler, and the mechanism if it is
-    `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C, or that there is
-    no privacy and no noise.
+    Draws are keyed by (key, holder, step), so batches are equal for every method. A checkpoint
+    stores nothing but counts and bounds. `canaries` watch the sampler, and the mechanism if it is
+    `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C, or that there is no
+    privacy and no noise.
     """
 
     holder: int | str
@@ -144,8 +144,8 @@ class PrivateSteps:
     ) -> Released:
         """Take one step: sample a batch, charge it, release its gradient.
 
-        `number` counts the steps of a round. UserError if the step is not paid, if the mechanism
-        promises less noise than is charged, or under autocast; nothing is sampled or released then.
+        `number` counts the steps of a round. UserError if the step is not paid, under autocast, or
+        if the mechanism promises less noise than is charged. Then nothing is sampled or released.
         """
         if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
             raise UserError("autocast is on, expected off: in fewer digits clipping does not hold")

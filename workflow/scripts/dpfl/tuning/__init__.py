@@ -1,8 +1,8 @@
 """How values of hyper-parameters are chosen: rules are files here, in fixed stages of trials.
 
 A rule is pure: values tried and their validation accuracies say what is tried next, and what is
-chosen. The number of trials never depends on what came out, so that it is the same for every
-method, and that the workflow knows all of its jobs before the first one.
+chosen. The number of trials never depends on what came out. So it is the same for every method. The
+workflow knows all of its jobs before the first one.
 """
 
 from collections.abc import Iterable, Sequence

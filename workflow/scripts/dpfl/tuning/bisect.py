@@ -1,10 +1,10 @@
 """bisect: a coarse grid, halved twice around its best value, and more seeds for the best two.
 
-On a coarse grid two equally good methods differ by how far the best values of each lie from a
-value of the grid. So every stage tries the geometric means of the best value and its neighbours,
-or goes outwards by the grid's factor where the best is at an end of what was tried. Then the two
-best get two more seeds. Of these two the lower is chosen if its mean is within one standard error
-of the higher mean: a rate that is too high costs more than one that is too low.
+On a coarse grid equally good methods differ by how far their best values lie from a grid value. So
+every stage tries the geometric means of the best value and its neighbours. Where the best is at an
+end of what was tried, it goes outwards by the grid's factor. Then the two best get two more seeds.
+Of these two the lower is chosen if its mean is within one standard error of the higher mean. A rate
+that is too high costs more than one that is too low.
 """
 
 import itertools
@@ -35,8 +35,8 @@ def propose(tried: Sequence[Point], stage: Stage) -> list[Values]:
 def choose(tried: Sequence[Point]) -> int:
     """Return the index of the lowest point within one standard error of the best.
 
-    Only points of the most seeds are compared: one alone is high by chance more often than the
-    mean of several.
+    Only points of the most seeds are compared. One seed is high by chance more often than the mean
+    of several.
     """
     most = max(len(point.accuracies) for point in tried)
     last = [i for i, point in enumerate(tried) if len(point.accuracies) == most]

@@ -1,7 +1,7 @@
 """Natural clients: every client holds all examples of its owners, as the data set names them.
 
-Such as the writers of LEAF (Caldas et al. 2018, arXiv 1812.01097). No owner is divided: with as
-many clients as owners each client is one owner, with fewer several owners share a client.
+Such as the writers of LEAF (Caldas et al. 2018, arXiv 1812.01097). No owner is divided. With as
+many clients as owners each client is one owner. With fewer, several owners share a client.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Renyi differential privacy (dp-accounting), shown beside the truth.
 
-Gaussians without sampling use orders up to 4096, which cost nothing there; all other events
+Gaussians without sampling use orders up to 4096, which cost nothing there. All other events use
 dp-accounting's default orders up to 1024, of which integers above 63 are thin.
 """
 

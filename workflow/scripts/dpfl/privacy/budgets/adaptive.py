@@ -1,9 +1,9 @@
 """The next round's share follows the progress of the released model (see dpfl.privacy.filter).
 
 Noise that depends on what was released before is not covered by privacy loss distributions, whose
-composition assumes a plan. A Renyi filter at ONE order fixed in advance covers it: as long as the
-sum of the steps' Renyi divergences stays below a bound, the run is (epsilon, delta)-private however
-the noise was chosen (Feldman and Zrnic 2021, arXiv 2008.11193).
+composition assumes a plan. A Renyi filter at ONE order fixed in advance covers it (Feldman and
+Zrnic 2021, arXiv 2008.11193). While the steps' Renyi divergences sum to less than a bound, the run
+is (epsilon, delta)-private, whatever the noise.
 """
 
 import math
@@ -32,10 +32,11 @@ def schedule(
 ) -> Schedule:
     """Fix the order, the bound and the levels of noise; the shares are decided while training.
 
-    A round gets `save` (below 1) times its equal share of what is left while consecutive released
-    updates agree (cosine above `agreement`), else `spend` (above 1) times; the last round gets the
-    rest. The order is the best one for a uniform schedule. Raises UserError for an argument out of
-    range, if epsilon is too small for any order, and for releases before the first step.
+    A round gets a multiple of its equal share of what is left. It is `save` (below 1) while
+    consecutive released updates agree (cosine above `agreement`), else `spend` (above 1). The last
+    round gets the rest. The order is the best one for a uniform schedule. Raises UserError for an
+    argument out of range, and for releases before the first step. Also if epsilon is too small for
+    any order.
     """
     if work.released:
         raise UserError(

@@ -1,6 +1,6 @@
 """What clients release of all their examples before the first step: noisy sums, each charged first.
 
-Every client that takes part adds noise of its own to its own sum; the sums are added up and divided
+Every client that takes part adds noise of its own to its own sum. The sums are added up and divided
 by the number of all their examples, which is public. With one client that is one noisy mean.
 """
 
@@ -38,8 +38,9 @@ class Releases:
         """Return the mean of rows(x) [L, d] of examples x [L, ...], as float64 [d].
 
         Every row is scaled to a norm of at most the radius; one that is not finite counts as zero.
-        So one example, added or removed, moves its client's sum by at most the radius, if `rows`
-        treats every example by itself. UserError for a release that is not planned, or twice.
+        So one example, added or removed, moves its client's sum by at most the radius. That needs
+        `rows` to treat every example by itself. UserError for a release that is not planned, or
+        twice.
         """
         total = torch.zeros((), dtype=torch.float64, device=self.inputs.device)
         for client, members in self.members.items():
