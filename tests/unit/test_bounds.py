@@ -33,6 +33,7 @@ def real(x):
         ("one of a, b-c", lambda x: x == "a"),
         ("null or number > 0", lambda x: x is None or (real(x) and x > 0)),
         ("list of whole >= 1", lambda x: x == [1]),
+        ("rising list of whole >= 1", lambda x: x == [1]),
         ("pair of number > 0", lambda x: False),
     ],
 )
@@ -54,6 +55,12 @@ def test_values_of_other_types_that_are_as_good(text, value):
     assert parse(text).holds(value)
 
 
+@pytest.mark.parametrize("value", [[2, 1], [1, 1], [1, 2, 2], [1, math.nan], []])
+def test_a_rising_list_rises_from_value_to_value(value):
+    assert parse("rising list of number").holds([-1, 1, 2.5])
+    assert not parse("rising list of number").holds(value)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -62,6 +69,7 @@ def test_values_of_other_types_that_are_as_good(text, value):
         ("one of gram, funk", "gram or funk"),
         ("null or whole >= 2", "null or a whole number >= 2"),
         ("pair of number > 0", "two values, each a finite number > 0"),
+        ("rising list of whole", "a list of one or more that rise, each a whole number"),
     ],
 )
 def test_a_bound_in_words(text, words):

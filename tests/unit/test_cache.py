@@ -53,26 +53,20 @@ def test_every_part_of_the_setting_is_part_of_the_key(cache, noise, other):
     assert cache.noise_multiplier(*other) == search.noise_multiplier(*other) != noise
 
 
-@pytest.mark.parametrize(
-    "poison", [0.5, 0.999, 1.1, 1e-3, 1e-300, -1.0, 0.0, math.nan, math.inf, "1.1", None, [2]]
-)
-def test_a_wrong_noise_is_found_out_and_replaced(cache, noise, poison):
+WRONG = [0.5, 0.999, 1.1, 1e-3, 1e-300, -1.0, 0.0, math.nan, math.inf, "1.1", None, [2]]
+DAMAGED = [b"", b"{", b"null", b"[]", b"7", b"\xff\xfe", b'{"key": 1}', b'{"content": {}}']
+
+
+@pytest.mark.parametrize("poison", [*WRONG, *DAMAGED])
+def test_a_wrong_noise_or_a_damaged_file_is_found_out_and_replaced(cache, noise, poison):
     """Numbers are factors on the right noise: half of it would cost far more than the target."""
     cache.noise_multiplier(*SETTING)
     entry = json.loads(only_file(cache).read_text())
     false = poison * noise if isinstance(poison, float) else poison
-    entry["content"]["noise_multiplier"] = false
-    only_file(cache).write_text(json.dumps(entry))
-    assert cache.noise_multiplier(*SETTING) == noise
-    assert json.loads(only_file(cache).read_text())["content"]["noise_multiplier"] == noise
-
-
-@pytest.mark.parametrize(
-    "damage", [b"", b"{", b"null", b"[]", b"7", b"\xff\xfe", b'{"key": 1}', b'{"content": {}}']
-)
-def test_a_damaged_file_is_ignored_and_replaced(cache, noise, damage):
-    cache.noise_multiplier(*SETTING)
-    only_file(cache).write_bytes(damage)
+    if not isinstance(poison, bytes):
+        entry["content"]["noise_multiplier"] = false
+        poison = json.dumps(entry).encode()
+    only_file(cache).write_bytes(poison)
     assert cache.noise_multiplier(*SETTING) == noise
     assert json.loads(only_file(cache).read_text())["content"]["noise_multiplier"] == noise
 

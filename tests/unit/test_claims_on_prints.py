@@ -14,25 +14,22 @@ from dpfl.seeds import power
 
 
 @pytest.mark.parametrize(
-    ("points", "expected"), [(1.0, "matches"), (4.0, "differs"), (1.95, "inconclusive")]
-)
-def test_a_gain_is_compared_with_the_printed_one(points, expected):
-    claim = {"kind": "gap", "better": "a", "worse": "b", "points": points}
-    assert verdict(two(91, 90, seeds=8, sd=0.1), **claim) == expected
-
-
-@pytest.mark.parametrize(
-    ("better", "points", "expected"),
+    ("better", "sd", "points", "expected"),
     [
-        (89.5, 0.4, "differs"),
-        (90.5, -0.4, "differs"),
-        (89.5, -0.4, "matches"),
-        (90.5, 0, "matches"),
+        (91, 0.1, 1.0, "matches"),
+        (91, 0.1, 4.0, "differs"),
+        (91, 0.1, 1.95, "inconclusive"),
+        (89.5, 0.05, 0.4, "differs"),
+        (90.5, 0.05, -0.4, "differs"),
+        (89.5, 0.05, -0.4, "matches"),
+        (90.5, 0.05, 0, "matches"),
     ],
 )
-def test_a_loss_matches_no_gain_however_small(better, points, expected):
+def test_a_gain_is_compared_with_the_printed_one_and_a_loss_matches_none(
+    better, sd, points, expected
+):
     claim = {"kind": "gap", "better": "a", "worse": "b", "points": points}
-    assert verdict(two(better, 90, seeds=8, sd=0.05), **claim) == expected
+    assert verdict(two(better, 90, seeds=8, sd=sd), **claim) == expected
 
 
 def test_a_gain_is_the_difference_of_two_printed_numbers():

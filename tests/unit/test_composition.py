@@ -214,9 +214,9 @@ def test_mistakes_are_named_with_their_bound(call, message):
         ("slak", 1, "settings has the unknown key 'slak'; did you mean 'slack'?"),
         ("rule", None, "settings lacks the key 'rule'"),
         ("slack", "1e-6", r"settings.slack is '1e-6', must be a number in \(0, 1\).*write 1.0e-6"),
-        ("rounds", [], r"settings.rounds is \[\], must be a list with at least one item"),
-        ("rounds", [1, 0], "settings.rounds.1 is 0, must be a whole number in"),
-        ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must increase"),
+        ("rounds", [], r"settings.rounds is \[\], must be a list of one or more"),
+        ("rounds", [1, 0], r"settings.rounds is \[1, 0\], must be .*, each a whole number in"),
+        ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must be a list of one or more that rise"),
         (
             "mechanisms.0.delta",
             1,
@@ -227,7 +227,7 @@ def test_mistakes_are_named_with_their_bound(call, message):
         ("mechanisms.1.noise_multiplier", None, "mechanisms.1 lacks the key 'noise_multiplier'"),
         ("mechanisms", [7], "settings.mechanisms.0 is 7, must be a mapping of epsilon, delta"),
         ("mechanisms.1", SETTINGS["mechanisms"][0], "mechanisms.1 is .* which is there already"),
-        ("rule.rounds", [0.5], "settings.rule.rounds.0 is 0.5, must be a whole number"),
+        ("rule.rounds", [0.5], r"settings.rule.rounds is \[0.5\], must be .* a whole number"),
     ],
 )
 def test_wrong_settings_are_told_in_one_line(path, value, message):
@@ -239,8 +239,8 @@ def test_wrong_settings_are_told_in_one_line(path, value, message):
     ("path", "value", "message"),
     [
         ("delta", 0, r"settings.delta is 0, must be a number in \(0, 1\)"),
-        ("sample_rates", [0.5, 2], r"settings.sample_rates.1 is 2, must be a number in \(0, 1\]"),
-        ("noise_multipliers", [0], "noise_multipliers.0 is 0, must be a finite number > 0"),
+        ("sample_rates", [0.5, 2], r"sample_rates is \[0.5, 2\], must be .* a number in \(0, 1\]"),
+        ("noise_multipliers", [0], r"noise_multipliers is \[0\], must be .* a finite number > 0"),
         ("steps", [1], "settings has the unknown key 'steps'"),
     ],
 )

@@ -133,19 +133,12 @@ def test_a_checkpoint_tells_those_who_watch(undisturbed, tmp_path):
     assert shown["epsilon_spent"] == last["epsilon_spent"]
 
 
-def write_weights(path):
-    save_file({"w": torch.arange(6.0)}, path)
-
-
-def write_array(path):
-    np.save(path, np.arange(9))
-
-
+WEIGHTS = {"w": torch.arange(6.0)}
 FORMATS = {
     "a.json": (lambda path: path.write_text('{"rate": 0.1}'), files.read_json),
-    "a.npy": (write_array, files.read_array),
+    "a.npy": (lambda path: np.save(path, np.arange(9)), files.read_array),
     "a.csv": (lambda path: path.write_text("round,loss\n0,1.5\n"), files.read_table),
-    "a.safetensors": (write_weights, files.read_weights),
+    "a.safetensors": (lambda path: save_file(WEIGHTS, path), files.read_weights),
 }
 
 

@@ -77,11 +77,8 @@ def test_the_rows_of_a_table_are_those_of_scikit_learn(tmp_path):
     assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, expected.tolist()))
     share = [np.mean(t) for t in (arrays.train_targets, arrays.test_targets)]
     assert abs(share[0] - share[1]) < 0.01  # stratified
-
-
-def test_rows_are_normalised_column_by_column(tmp_path):
+    # Its columns are normalised one by one.
     source, path = plugins.load("data", "breast-cancer"), tmp_path / "rows.safetensors"
-    arrays = data.read("breast-cancer", tmp_path)
     data.write(path, arrays, source.SCALE, source.MEAN, source.STD)
     loaded = data.load(path)
     everyone = torch.cat([loaded.train_inputs, loaded.test_inputs]).double()
@@ -171,10 +168,7 @@ def test_digits_are_those_of_scikit_learn(tmp_path):
     theirs = zip(oracle.data.astype(int).tolist(), oracle.target.tolist(), strict=True)
     assert ours == Counter((*p, t) for p, t in theirs)
     assert np.array_equal(arrays.train_inputs[0, 0], oracle.images[1])
-
-
-def test_digits_split_is_stratified(tmp_path):
-    arrays = data.read("digits", tmp_path)
+    # The split is stratified.
     train, test = np.bincount(arrays.train_targets), np.bincount(arrays.test_targets)
     assert (len(arrays.train_targets), len(arrays.test_targets)) == (1437, 360)
     assert np.abs(test - (train + test) / 5).max() < 1

@@ -120,7 +120,7 @@ def test_the_figure_shows_originals_over_what_was_found(tables):
         ("pictures", 0, "settings.pictures is 0, must be a whole number in"),
         ("pictures", 1000, "settings.pictures is 1000, must be at most the 479 examples"),
         ("batch_sizes", [3], "settings.batch_sizes.0 is 3, must be a divisor of the 4 pictures"),
-        ("epsilons", [8, 1], r"settings.epsilons is \[8, 1\], must increase"),
+        ("epsilons", [8, 1], r"settings.epsilons is \[8, 1\], must be .* that rise"),
         ("models", {"matching": "mlp"}, "settings.models lacks the key 'closed-form'"),
         ("federation.batch_size", 500, "federation.batch_size is 500, must be at most the 479"),
         ("search.rate", 0, "settings.search.rate is 0, must be a finite number > 0"),

@@ -205,12 +205,16 @@ def test_orders_are_those_of_classic_rdp():
             r"settings.releases is \[1\], must be a mapping of some of dpsgd, pdpsgd",
         ),
         ("releases.fdsp", [1], "settings.releases has the unknown key 'fdsp'; did you mean 'fsdp'"),
-        ("releases.fsdp", [], r"settings.releases.fsdp is \[\], must be a list with at least one"),
-        ("releases.fsdp", [1, 0], "settings.releases.fsdp.1 is 0, must be a finite number > 0"),
+        ("releases.fsdp", [], r"settings.releases.fsdp is \[\], must be a list of one or more"),
+        ("releases.fsdp", [1, 0], r"settings.releases.fsdp is \[1, 0\], must be .* > 0"),
         ("search.rate", [1, 2], "settings.search has the unknown key 'rate'"),
-        ("search.sample_rate", [0.1, 2], r"search.sample_rate.1 is 2, must be .* in \(0, 1\]"),
+        (
+            "search.sample_rate",
+            [0.1, 2],
+            r"search.sample_rate is \[0.1, 2\], must be .* in \(0, 1\]",
+        ),
         ("search.noise_multiplier", [1], r"search.noise_multiplier is \[1\], must be its two ends"),
-        ("search.noise_multiplier", [2, 1], r"noise_multiplier is \[2, 1\], must increase"),
+        ("search.noise_multiplier", [2, 1], r"noise_multiplier is \[2, 1\], must be .* that rise"),
     ],
 )
 def test_wrong_settings_are_told_in_one_line(path, value, message):

@@ -2,11 +2,9 @@
 
 import pytest
 import yaml
+from bad_input import cases
 
-from dpfl.base.errors import UserError
-from dpfl.checks import config as configuration
-from dpfl.papers import folder, published
-from dpfl.planning import plan
+from dpfl.papers import published
 from dpfl.planning.beside import Beside, unmatched
 from dpfl.planning.compose import compose
 
@@ -89,145 +87,25 @@ def test_a_number_may_stand_beside_a_network(default, scale, model, study, epsil
     assert found == value
 
 
-def test_a_table_is_its_papers_own(default, monkeypatch, tmp_path):
-    """A paper with tables of the same names changes nothing of another's."""
-    before = plan.make(compose(default | {"scale": "mnist"}))
-    monkeypatch.setattr(folder, "HOME", copied_papers(tmp_path))
-    clear()
-    invented = tmp_path / "papers" / "zhou2021"
-    invented.mkdir()
-    (invented / "paper.yaml").write_text("title: invented\n", encoding="utf-8")
-    (invented / "studies.yaml").write_text("scales: {}\n", encoding="utf-8")
-    head = "table,row,metric,value,dataset,epsilon,delta,rank\n"
-    (invented / "published.csv").write_text(
-        f"{head}table 3,fsdp,accuracy_pct,50.0,mnist,2,1e-5,50\n", encoding="utf-8"
-    )
-    after = plan.make(compose(default | {"scale": "mnist"}))
-    assert after.studies == before.studies
-    clear()
-
-
-def copied_papers(to):
-    import shutil
-
-    shutil.copytree(folder.HOME, to / "papers")
-    return to / "papers"
-
-
-def clear():
-    for function in (folder.load, published.read):
-        function.cache_clear()
-
-
-@pytest.fixture
-def paper(monkeypatch, tmp_path):
-    """Write a paper's printed numbers and its studies; give back what is wrong with them."""
-    home = tmp_path / "workflow" / "papers"
-    (home / "new2024").mkdir(parents=True)
-    monkeypatch.setattr(folder, "HOME", home)
-    clear()
-
-    def write(printed, studies, about=ABOUT):
-        (home / "new2024" / "paper.yaml").write_text(about, encoding="utf-8")
-        text = yaml.safe_dump(studies)
-        (home / "new2024" / "studies.yaml").write_text(text, encoding="utf-8")
-        (home / "new2024" / "published.csv").write_text(printed, encoding="utf-8")
-        clear()
-
-    yield write
-    clear()
-
-
-ABOUT = "title: new\nread: all\nsummary: one\nclaims: []\n"
-HEAD = "table,row,metric,value,dataset,epsilon"
-STUDY = {
-    "title": "a study",
-    "kind": "compare",
-    "dataset": "digits",
-    "methods": ["sgd"],
-    "epsilons": [8],
-    "seeds": [0],
-    "figures": [],
-    "published": [{"table": "t", "methods": {"sgd": "ours"}}],
-}
-
-
-def studies(**changed):
-    return {"studies": {"main": STUDY | changed}, "scales": {"demo": {"select": ["main"]}}}
-
-
-def lines_of(default):
-    with pytest.raises(UserError) as error:
-        configuration.composed(default | {"papers": ["new2024"]})
-    return str(error.value).splitlines()
-
-
-def test_a_matching_row_is_accepted(default, paper):
-    paper(f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\n", studies())
-    assert configuration.composed(default | {"papers": ["new2024"]})
-
-
-WRONG = "workflow/papers/new2024/published.csv"
+LIST = "studies/main/published/0"
+EPOCHS = """table,row,metric,value,dataset,epsilon,epochs
+table 1,SGD,accuracy_pct,75,digits,8,2
+table 1,momentum,accuracy_pct,80,digits,8,2
+"""
 
 
 @pytest.mark.parametrize(
-    ("printed", "expected"),
+    "made",
     [
-        ("table,row,value\nt,ours,90\n", f"{WRONG}: no column 'metric'"),
-        (f"{HEAD}\nt,ours,accuracy_pct,9o,digits,8\n", f"{WRONG}, line 2: value '9o', expected a"),
-        (f"{HEAD}\nt,ours,accuracy_pct,nan,digits,8\n", f"{WRONG}, line 2: value 'nan'"),
-        (f"{HEAD}\nt,ours,accuracy_pct,90,digits\n", f"{WRONG}, line 2: expected as many fields"),
-        (
-            f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\nt,ours,accuracy_pct,91,digits,8\n",
-            f"{WRONG}, line 3: says again what line 2 says",
-        ),
-        (
-            f"{HEAD},epocs\nt,ours,accuracy_pct,90,digits,8,10\n",
-            f"{WRONG}: column 'epocs' of t is no setting of study main; did you mean 'epochs'?",
-        ),
-        (
-            f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\nt,ours,accuracy_pct,90,digits,4\n",
-            f"{WRONG}, line 3: t, row 'ours', dataset=digits, epsilon=4: stands beside no cell",
-        ),
-        (f"{HEAD}\nu,ours,accuracy_pct,90,digits,8\n", "no table 't'; "),
+        {},
+        {"studies.yaml": {"studies/main/vary": {"rounds": [2, 3]}, f"{LIST}/beside": ["rounds"]}},
+        {"write": {"published.csv": EPOCHS}},
     ],
+    ids=["matching", "beside two cells, as it says", "epochs are rounds of local epochs"],
 )
-def test_a_mistake_in_printed_numbers_is_one_line(default, paper, printed, expected):
-    paper(printed, studies())
-    lines = lines_of(default)
-    assert any(expected in line for line in lines), lines
-
-
-@pytest.mark.parametrize(
-    ("table", "row", "expected"),
-    [
-        ("tt", "ours", "workflow/papers/new2024/published.csv: no table 'tt'; did you mean 't'?"),
-        ("t", "our", "no row 'our' in t; did you mean 'ours'?"),
-    ],
-)
-def test_a_claim_on_what_is_not_printed_is_one_line(default, paper, table, row, expected):
-    claim = {"id": "c", "where": "table 1", "quote": "90", "kind": "number", "study": "main"}
-    claims = [claim | {"table": table, "row": row, "method": "sgd"}]
-    about = yaml.safe_dump(yaml.safe_load(ABOUT) | {"claims": claims})
-    paper(f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\n", studies(), about)
-    assert lines_of(default) == [f"workflow/papers/new2024/paper.yaml: claim c: {expected}"]
-
-
-def test_a_number_beside_two_cells_is_one_line_unless_it_is_said(default, paper):
-    printed = f"{HEAD}\nt,ours,accuracy_pct,90,digits,8\n"
-    vary = {"rounds": [5, 10]}
-    paper(printed, studies(vary=vary))
-    (line,) = lines_of(default)
-    assert f"{WRONG}, line 2: t, row 'ours', stands beside two cells of study main" in line
-    assert "rounds=5 and rounds=10" in line
-    said = [{"table": "t", "beside": ["rounds"], "methods": {"sgd": "ours"}}]
-    paper(printed, studies(vary=vary, published=said))
-    assert configuration.composed(default | {"papers": ["new2024"]})
-
-
-def test_epochs_are_rounds_of_local_epochs(default, paper):
-    paper(f"{HEAD},epochs\nt,ours,accuracy_pct,90,digits,8,10\n", studies())
-    assert configuration.composed(default | {"papers": ["new2024"]})  # 10 rounds of one epoch
+def test_printed_numbers_beside_a_cell_are_accepted(root, tmp_path, monkeypatch, made):
+    """The mistakes are those of bad_input."""
+    cases.MEETS["papers"](made, cases.Place(root, tmp_path, monkeypatch))
 
 
 def test_tables_that_an_analysis_prices_are_left_to_it(default):

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 NEEDS_DATASET = True
 TABLES = ("", "pictures")
 
-_FEDERATION = dict.fromkeys(("clients", "batch_size", "rounds"), expect.whole)
-_SEARCH = dict.fromkeys(("restarts", "iterations"), expect.whole)
-_SEARCH |= dict.fromkeys(("rate", "total_variation"), expect.number)
+_FEDERATION = dict.fromkeys(("clients", "batch_size", "rounds"), expect.COUNT)
+_SEARCH = dict.fromkeys(("restarts", "iterations"), expect.COUNT)
+_SEARCH |= dict.fromkeys(("rate", "total_variation"), "number > 0")
+_MODELS = dict.fromkeys(("closed-form", "matching"), expect.anything)
 _SETTINGS = {
-    "models": partial(expect.mapping, keys=("closed-form", "matching")),
-    "pictures": expect.whole,
-    "seed": expect.whole,
-    "batch_sizes": expect.counts,
-    "epsilons": partial(expect.numbers, each=expect.epsilon),
-    "delta": expect.share,
-    "clip_norm": expect.number,
+    "models": partial(expect.fields, checks=_MODELS),
+    "pictures": expect.COUNT,
+    "seed": expect.COUNT,
+    "batch_sizes": expect.COUNTS,
+    "epsilons": f"rising list of {expect.EPSILON}",
+    "delta": expect.SHARE,
+    "clip_norm": "number > 0",
     "federation": partial(expect.fields, checks=_FEDERATION),
     "search": partial(expect.fields, checks=_SEARCH),
 }

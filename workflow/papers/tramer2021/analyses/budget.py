@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 TABLES = ("",)
 
 _ROW = {
-    **dict.fromkeys(("dataset", "model", "normalised"), lambda *_: None),
-    **dict.fromkeys(("examples", "batch_size"), expect.whole),
-    "noise_multiplier": expect.number,
+    **dict.fromkeys(("dataset", "model", "normalised"), expect.anything),
+    **dict.fromkeys(("examples", "batch_size"), expect.COUNT),
+    "noise_multiplier": "number > 0",
 }
 
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
-    own = {"epsilon": expect.epsilon, "delta": expect.share, "statistics": expect.number}
+    own = {"epsilon": expect.EPSILON, "delta": expect.SHARE, "statistics": "number > 0"}
     expect.fields("settings", settings, {**own, "rows": _check_rows})
 
 

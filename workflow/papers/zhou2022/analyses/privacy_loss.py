@@ -27,13 +27,13 @@ def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
     printed = _printed.losses()
     datasets, methods = ({getattr(x, n): None for x in printed} for n in ("dataset", "method"))
-    ends = {"noise_multiplier": expect.number, "sample_rate": expect.rate}
+    ends = {"noise_multiplier": "number > 0", "sample_rate": "number in (0, 1]"}
     search = {name: partial(_ends, each=each) for name, each in ends.items()}
     own = {
-        "batch_size": expect.whole,
-        "examples": partial(_some, known=datasets, each=expect.whole),
-        **dict.fromkeys(("delta", "header_delta", "other_header_delta"), expect.share),
-        "releases": partial(_some, known=methods, each=_scales),
+        "batch_size": expect.COUNT,
+        "examples": partial(_some, known=datasets, each=expect.COUNT),
+        **dict.fromkeys(("delta", "header_delta", "other_header_delta"), expect.SHARE),
+        "releases": partial(_some, known=methods, each="list of number > 0"),
         "search": partial(expect.fields, checks=search),
     }
     expect.fields("settings", settings, own)
@@ -50,16 +50,11 @@ def _some(where: str, value: Any, known: Collection[str], each: expect.Check) ->
     for name, own in value.items():
         if name not in known:
             raise UserError(f"{where} has the unknown key {name!r}; {nearest(name, known)}")
-        each(f"{where}.{name}", own)
+        expect.passes(f"{where}.{name}", own, each)
 
 
-def _scales(where: str, value: Any) -> None:
-    for index, scale in enumerate(expect.items(where, value)):
-        expect.number(f"{where}.{index}", scale)
-
-
-def _ends(where: str, value: Any, each: expect.Check) -> None:
-    expect.numbers(where, value, each)
+def _ends(where: str, value: Any, each: str) -> None:
+    expect.passes(where, value, f"rising list of {each}")
     if len(value) != 2:
         raise UserError(f"{where} is {value!r}, must be its two ends")
 

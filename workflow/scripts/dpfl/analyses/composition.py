@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 
 TABLES = ("", "rule", "crossover")
 
-GIVEN = {"epsilon": expect.number, "delta": expect.share}
-SAMPLED = {"sample_rate": expect.rate, "noise_multiplier": expect.number, "delta": expect.share}
+GIVEN = {"epsilon": "number > 0", "delta": expect.SHARE}
+SAMPLED = {
+    "sample_rate": "number in (0, 1]",
+    "noise_multiplier": "number > 0",
+    "delta": expect.SHARE,
+}
 """A round by its epsilon and delta, or by what is sampled and released."""
-RULE = {"epsilon": expect.number, "delta": expect.share, "rounds": expect.counts}
+RULE = {**GIVEN, "rounds": expect.COUNTS}
 
 
 def check(settings: dict[str, Any]) -> None:
     """Raise a UserError with name, value and bound of the first setting that is wrong."""
     parts = {"mechanisms": _check_mechanisms, "rule": partial(expect.fields, checks=RULE)}
-    expect.fields("settings", settings, {"rounds": expect.counts, "slack": expect.share, **parts})
+    expect.fields("settings", settings, {"rounds": expect.COUNTS, "slack": expect.SHARE, **parts})
 
 
 def _check_mechanisms(where: str, value: Any) -> None:

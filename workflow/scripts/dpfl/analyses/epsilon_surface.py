@@ -5,7 +5,6 @@ grid, those of whole batches the Gaussian's closed form. Where RDP finds more th
 stands, an upper bound.
 """
 
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
 TABLES = ("",)
 
 SETTINGS = {
-    "noise_multipliers": partial(expect.numbers, each=expect.number),
-    "rounds": expect.counts,
-    "sample_rates": partial(expect.numbers, each=expect.rate),
-    "delta": expect.share,
+    "noise_multipliers": "rising list of number > 0",
+    "rounds": expect.COUNTS,
+    "sample_rates": "rising list of number in (0, 1]",
+    "delta": expect.SHARE,
 }
 
 

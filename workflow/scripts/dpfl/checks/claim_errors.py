@@ -7,7 +7,7 @@ from dpfl.base.suggestions import unknown
 from dpfl.judging import claims
 from dpfl.papers import folder, measures, published
 from dpfl.planning.methods import SECTIONS
-from dpfl.plugins import declarations
+from dpfl.plugins import bounds, declarations
 
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
@@ -24,7 +24,7 @@ def claim_errors(config: dict) -> Iterator[str]:
     seen: set[str] = set()
     made = folder.load(config["paper"]).about["claims"]
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
-        yield from declarations.errors("judging/kinds", kind, [])
+        yield from declarations.errors("judging/kinds", kind)
     for claim in made:
         place = f"{where}: claim {claim['id']}"
         try:
@@ -90,7 +90,7 @@ def _trend_errors(claim: dict, varied: dict[str, list]) -> Iterator[str]:
     settings = [key for key in varied if key not in UNORDERED]
     yield from _unknown("over", [over], [*settings, EPSILON, ROUNDS])
     values = varied.get(over, [])
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+    if values and not bounds.parse("list of number").holds(values):
         told = ", ".join(map(str, values))
         yield f"over {over!r}: its values are {told}, expected numbers"
 

@@ -65,9 +65,9 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     known = folder.names()
     _raise(unknown(config["papers"] or [], known, "config: papers: no", " in workflow/papers"))
     for key in compose.chosen(config):
-        _check_files(key)
+        _raise(_file_errors(key))
         for lender in compose.lenders(key, config["scale"]):
-            _check_files(lender)
+            _raise(_file_errors(lender))
     papers = compose.compose(config)
     for stage in STAGES:
         _raise(_of_every_paper(stage, papers))
@@ -75,11 +75,6 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     for key in papers:
         _raise(_unmatched(key))
     return papers
-
-
-def _check_files(key: str) -> None:
-    _raise(_wrong_folder(key))
-    _raise(_file_errors(folder.load(key)))
 
 
 def _raise(lines: Iterable[str]) -> None:
@@ -107,20 +102,18 @@ def _wrong_data_dir(path: Path) -> Iterator[str]:
         yield f"config: data_dir = {path}: there is no {path.absolute().parent} to make it in"
 
 
-def _wrong_folder(key: str) -> Iterator[str]:
-    """Check the name of a paper's folder, which names its results and is part of their paths."""
+def _file_errors(key: str) -> Iterator[str]:
+    """Check a paper's folder by its name, which names results too, and its files by schemas."""
     if not re.fullmatch(r"[a-z0-9-]{1,100}", key):
         where = shortened(folder.shown(folder.HOME / key))
         yield f"{where}: expected a name of at most 100 lower-case letters, digits and dashes"
-
-
-def _file_errors(paper: folder.Paper) -> Iterator[str]:
-    """Check the files of a paper by their schemas, its scale blocks too."""
+        return
+    paper = folder.load(key)
     for file, schema, content in (
         (folder.ABOUT, "paper", paper.about),
         (folder.STUDIES, "studies", paper.content),
     ):
-        where = folder.shown(folder.path_of(paper.key, file))
+        where = folder.shown(folder.path_of(key, file))
         for line in list(not_numbers(content)) or broken_schema(schema, content):
             yield line.replace("config: ", f"{where}: ", 1)
 

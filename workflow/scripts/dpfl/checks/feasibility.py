@@ -88,15 +88,16 @@ def _trials(config: dict, study: dict) -> tuple[str, dict]:
 
 def _delta_error(delta: float, uses: list[Use]) -> Iterator[str]:
     """Compare delta with the largest number of what is protected."""
-    clients = [(use.federation["clients"], "clients") for use in uses if use.unit == "client"]
-    examples = [
-        (use.examples // use.federation["clients"], "examples of a client")
-        for use in uses
-        if use.unit != "client"
-    ]
-    size, noun = max(clients + examples, default=(0, ""))
+    size, noun = max(map(_protected, uses), default=(0, ""))
     if size and delta >= 1 / size:
         yield f"config: delta = {delta}, expected less than 1/{size}, 1/({noun})"
+
+
+def _protected(use: Use) -> tuple[int, str]:
+    """Return how many clients, or examples of a client, a method protects."""
+    clients = use.federation["clients"]
+    one_of_many = (use.examples // clients, "examples of a client")
+    return (clients, "clients") if use.unit == "client" else one_of_many
 
 
 def _size_errors(use: Use) -> Iterator[tuple[str, str]]:

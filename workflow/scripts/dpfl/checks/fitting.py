@@ -151,7 +151,11 @@ def _lacks(study: dict, declared: Callable[[str, Any], Any]) -> Iterator[str]:
     vary = study.get("vary", {})
     if declared("VARIES_SOME", False) and not vary:
         yield "vary is missing, expected at least one setting"
-    yield from _seeds(study, declared("LEAST_SEEDS", 1))
+    least = declared("LEAST_SEEDS", 1)
+    seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
+    seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
+    few = {key: given for key, given in seeds.items() if len(given) < least}
+    yield from (f"{key} has {len(given)}, expected at least {least}" for key, given in few.items())
     if declared("HOLDS_OUT", False):
         yield from _held_out(study)
     if declared("NO_PUBLIC", False) and study.get("public_examples"):
@@ -160,14 +164,6 @@ def _lacks(study: dict, declared: Callable[[str, Any], Any]) -> Iterator[str]:
         f"vary has no {key!r}, expected one" for key in declared("VARIES", ()) if key not in vary
     )
     yield from _numbers(vary, declared("NUMBERS", None))
-
-
-def _seeds(study: dict, least: int) -> Iterator[str]:
-    seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
-    seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
-    for key, given in seeds.items():
-        if len(given) < least:
-            yield f"{key} has {len(given)}, expected at least {least}"
 
 
 def _held_out(study: dict) -> Iterator[str]:

@@ -58,10 +58,8 @@ def _file_errors(config: dict) -> Iterator[str]:
     for package, name in named:
         if package not in plugin_files.FILES:
             continue
-        has_function = package in declarations.FUNCTIONS
         try:
-            taken = declarations.arguments(package, name)[0] if has_function else []
-            yield from declarations.errors(package, name, taken)
+            yield from declarations.errors(package, name)
         except UserError as error:
             yield str(error)
 

@@ -1,12 +1,12 @@
 """Finds what a study could not be tuned by: a grid, or what is said of how to use it."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from dpfl import plugins, tuning
 from dpfl.base.suggestions import nearest, unknown
 from dpfl.planning import stages
 from dpfl.planning.methods import SHORT, variants
+from dpfl.plugins import bounds
 
 TUNABLE = ("optimizer.", "clipping.")
 """Settings that change neither noise nor clients, which are made before anything is tuned."""
@@ -34,12 +34,8 @@ def _rule_errors(where: str, grid: dict) -> Iterator[str]:
         if not SHORT.get(key, key).startswith(TUNABLE):
             expected = "expected a setting of the optimizer or the clipping rule"
             yield f"{where}.tuning.over has {key!r}, {expected}: others change noise or clients"
-        elif not all(map(_is_positive, vary[key])):
+        elif not bounds.parse("list of number > 0").holds(vary[key]):
             yield f"{where}.vary.{key} = {vary[key]}, expected numbers more than 0: it is tuned"
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _grid_errors(config: dict, name: str, study: dict) -> Iterator[str]:

@@ -156,7 +156,9 @@ class TuningFile(Protocol):
     dpfl.contracts.points.Stage.
     """
 
-    STAGES: ClassVar[tuple[dict[Literal["slots", "more_seeds", "each_setting"], int], ...]] = ()
+    STAGES: ClassVar[
+        tuple[dict[Literal["slots", "more_seeds", "each_setting"], int | bool], ...]
+    ] = ()
     """What follows the grid of the study: `slots` of every stage; `more_seeds`, new ones of every
     slot instead of the grid's; `each_setting`, the stage comes once for each that is tuned."""
 

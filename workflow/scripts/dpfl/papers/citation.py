@@ -17,15 +17,11 @@ BEGIN = "  # The papers: written by make docs from workflow/papers.\n"
 END = "  # What the software builds on: kept by hand.\n"
 
 
-def names(about: About) -> list[str]:
-    """Return the family names of the authors; an author that is no person has a `name`."""
-    authors = about.get("citation", {}).get("authors", [])
-    return [author.get("family-names") or author["name"] for author in authors]
-
-
 def short(about: About) -> str:
-    """Return the short form, such as `Meng, Liu and Xie (2023)`."""
-    found, year = names(about), about.get("citation", {}).get("year")
+    """Return the short form, such as `Meng, Liu and Xie (2023)`; some authors are no persons."""
+    cited = about.get("citation", {})
+    found = [one.get("family-names") or one["name"] for one in cited.get("authors", [])]
+    year = cited.get("year")
     if not found:
         return english(about)
     if len(found) > 3:
@@ -47,11 +43,12 @@ def full(about: About) -> str:
     where = found.get("journal") or found.get("collection-title")
     number = f"({found['issue']})" if "issue" in found else ""
     volume = f" {found['volume']}{number}" if "volume" in found else ""
+    pages = "–".join(str(found[name]) for name in ("start", "end") if name in found)
     parts = [
         people,
         f"{about['title']}{translated}",
         f"{where}{volume}" if where else "",
-        f"pages {_pages(found)}" if "start" in found else "",
+        f"pages {pages}" if "start" in found else "",
         str(found.get("year", "")),
         f"doi {found['doi']}" if "doi" in found else "",
         *(f"arXiv {name}" for name in arxiv(about)),
@@ -72,15 +69,10 @@ def link(about: About) -> str:
     return f"https://doi.org/{found['doi']}" if "doi" in found else found.get("url", "")
 
 
-def reference(about: About) -> dict[str, Any]:
-    """Return the reference of CITATION.cff."""
-    cited = dict(about["citation"])
-    return {"type": cited.pop("type"), "title": about["title"], **cited}
-
-
 def cff(papers: Mapping[str, About]) -> str:
     """Return the references of all papers that have a citation, as entries of a YAML list."""
-    references = [reference(about) for about in papers.values() if "citation" in about]
+    cited = [(own["title"], own["citation"]) for own in papers.values() if "citation" in own]
+    references = [{"type": found["type"], "title": title, **found} for title, found in cited]
     text = yaml.safe_dump(references, allow_unicode=True, sort_keys=False, width=100)
     return "".join(f"  {line}\n" for line in text.splitlines()) if references else ""
 
@@ -92,10 +84,6 @@ def renewed(text: str, papers: Mapping[str, About]) -> str:
     if not (begin and end):
         raise UserError(f"CITATION.cff: expected the lines {BEGIN.strip()!r} and {END.strip()!r}")
     return "".join([before, begin, cff(papers), end, after])
-
-
-def _pages(found: Mapping[str, Any]) -> str:
-    return "–".join(str(found[name]) for name in ("start", "end") if name in found)
 
 
 def _given(author: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import re
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -15,7 +14,6 @@ from dpfl.contracts import plugin_files
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT.parents[1]
-NAME = re.compile("[a-z0-9][a-z0-9-]*")
 PAPERS = "papers/"
 """Packages that begin so are folders of a paper, in workflow/."""
 DERIVED = "derived"
@@ -54,17 +52,16 @@ def folder_of(package: str) -> Path:
 
 def path_of(package: str, name: str) -> Path:
     """Return the file of a plug-in; UserError with the nearest name if there is none."""
-    stem = f"_{DERIVED}" if str(name) in derived(package) else str(name).replace("-", "_")
-    path = folder_of(package) / f"{stem}.py"
-    if NAME.fullmatch(str(name)) and path.is_file():
-        return path
-    raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
+    if name not in names(package):
+        raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
+    stem = f"_{DERIVED}" if name in derived(package) else name.replace("-", "_")
+    return folder_of(package) / f"{stem}.py"
 
 
 def load(package: str, name: str) -> ModuleType:
     """Import a plug-in by name, such as load("optimizers", "sgd-momentum")."""
     module = f"{package.replace('/', '.')}.{path_of(package, name).stem}"
-    if str(name) in derived(package):
+    if name in derived(package):
         return _derived(package, name)
     if not package.startswith(PAPERS):
         return importlib.import_module(f"dpfl.{module}")
@@ -94,7 +91,7 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     """
     if name in derived(package):
         return getattr(load(package, name), variable, default)
-    found = _assigned(package, name).get(variable)
+    found = assigned(package, name).get(variable)
     if found is None:
         return getattr(plugin_files.FILES.get(package), variable, default)
     try:
@@ -104,12 +101,6 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
         raise UserError(
             f"{where}: {variable} is {ast.unparse(found)}; it must be a literal"
         ) from error
-
-
-def public_constants(package: str, name: str) -> list[str]:
-    """Return the names in capitals that a plug-in assigns at top level, but for private ones."""
-    assigned = _assigned(package, name)
-    return [name for name in assigned if name.isupper() and not name.startswith("_")]
 
 
 def tree(package: str, name: str) -> ast.Module:
@@ -128,7 +119,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 @cache
-def _assigned(package: str, name: str) -> dict[str, ast.expr]:
+def assigned(package: str, name: str) -> dict[str, ast.expr]:
     """Return what a plug-in assigns at top level, by name."""
     found: dict[str, ast.expr] = {}
     for node in tree(package, name).body:

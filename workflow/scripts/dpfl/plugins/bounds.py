@@ -6,7 +6,7 @@ A bound is text, so that a configuration is checked without importing the plug-i
     one of gram, funk               one of these words
     whole >= 1, whole in [1, 8]     a whole number
     number > 0, number in [0, 1)    a finite number; also >=, and every kind of interval
-    null or B, list of B, pair of B with another bound B; a list has at least one item
+    null or B, list of B, rising list of B, pair of B with another bound B; a list is never empty
 
 A setting that is not declared is checked by nobody. The same text serves the configuration check
 and `build`, by the decorator `bounded`.
@@ -83,22 +83,17 @@ def plug_in(defined: Callable) -> str:
 def parse(text: str) -> Bound:
     """Read a bound; UserError for one that cannot be read."""
     for beginning, form in _FORMS.items():
-        if text.startswith(beginning):
-            return form(text.removeprefix(beginning))
-    raise _unreadable(text)
-
-
-def _unreadable(text: str) -> UserError:
+        found = form(text.removeprefix(beginning)) if text.startswith(beginning) else None
+        if found:
+            return found
     forms = ", ".join(repr(form.strip()) for form in _FORMS)
-    return UserError(
+    raise UserError(
         f"cannot read the bound {text!r}; expected {forms} (see dpfl/plugins/bounds.py)"
     )
 
 
-def _switch(rest: str) -> Bound:
-    if rest:
-        raise _unreadable(f"switch{rest}")
-    return Bound("true or false", lambda x: isinstance(x, bool), (False, True))
+def _switch(rest: str) -> Bound | None:
+    return None if rest else Bound("true or false", lambda x: isinstance(x, bool), (False, True))
 
 
 def _one_of(rest: str) -> Bound:
@@ -111,20 +106,22 @@ def _null_or(rest: str) -> Bound:
     return Bound(f"null or {bound.words}", lambda x: x is None or bound.holds(x))
 
 
-def _several(words: str, least: int, most: float, rest: str) -> Bound:
+def _several(words: str, least: int, most: float, rises: bool, rest: str) -> Bound:
+    """A list or tuple of so many values, each larger than the one before it if the list rises."""
     bound = parse(rest)
 
     def holds(x: Any) -> bool:
-        return isinstance(x, list | tuple) and least <= len(x) <= most and all(map(bound.holds, x))
+        several = isinstance(x, list | tuple) and least <= len(x) <= most
+        return several and all(map(bound.holds, x)) and not (rises and list(x) != sorted({*x}))
 
     return Bound(f"{words}, each {bound.words}", holds)
 
 
-def _numeric(form: str, kind: type, rest: str) -> Bound:
+def _numeric(words: str, kind: type, rest: str) -> Bound | None:
     """A number of a kind, within a range; NaN and infinity are within none."""
     found = _RANGE.fullmatch(rest)
     if not found:
-        raise _unreadable(f"{form}{rest}")
+        return None
     half, least, opening, low, high, closing = found.groups()
     ends = [(half, least), (opening, low), (closing, high)]
     limits = [(_COMPARE[sign], float(end)) for sign, end in ends if sign]
@@ -133,16 +130,16 @@ def _numeric(form: str, kind: type, rest: str) -> Bound:
         numeric = isinstance(x, kind) and not isinstance(x, bool) and math.isfinite(x)
         return numeric and all(compare(x, end) for compare, end in limits)
 
-    words = "a whole number" if kind is Integral else "a number" if opening else "a finite number"
-    return Bound(f"{words}{rest}", holds)
+    return Bound(f"a {'' if opening or kind is Integral else 'finite '}{words}{rest}", holds)
 
 
-_FORMS: dict[str, Callable[[str], Bound]] = {
+_FORMS: dict[str, Callable[[str], Bound | None]] = {
     "switch": _switch,
     "one of ": _one_of,
-    "whole": partial(_numeric, "whole", Integral),
+    "whole": partial(_numeric, "whole number", Integral),
     "number": partial(_numeric, "number", Real),
     "null or ": _null_or,
-    "list of ": partial(_several, "a list of one or more", 1, math.inf),
-    "pair of ": partial(_several, "two values", 2, 2),
+    "list of ": partial(_several, "a list of one or more", 1, math.inf, False),
+    "rising list of ": partial(_several, "a list of one or more that rise", 1, math.inf, True),
+    "pair of ": partial(_several, "two values", 2, 2, False),
 }

@@ -4,9 +4,9 @@ Files are read, not imported: that would cost two CPU seconds.
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
-from types import UnionType
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, ClassVar, get_args, get_origin
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
@@ -14,6 +14,8 @@ from dpfl.base.suggestions import nearest, unknown
 from dpfl.contracts import plugin_files
 from dpfl.plugins import bounds
 
+PUBLIC = re.compile("[A-Z][A-Z0-9_]*")
+"""The names of constants that a plug-in declares to others."""
 FUNCTIONS = {
     "clients/partitions": ("assign", 3),
     "mechanisms": ("build", 1),
@@ -33,12 +35,11 @@ def arguments(package: str, name: str) -> tuple[list[str], list[str]]:
     function, given = FUNCTIONS[package]
     for node in plugins.tree(package, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
-            taken = node.args
-            needed = taken.args[given : len(taken.args) - len(taken.defaults)]
-            keywords = zip(taken.kwonlyargs, taken.kw_defaults, strict=True)
-            needed += [argument for argument, default in keywords if default is None]
-            known = [*taken.args[given:], *taken.kwonlyargs]
-            return [a.arg for a in known], [a.arg for a in needed]
+            optional = len(node.args.defaults)
+            own, named = node.args.args[given:], node.args.kwonlyargs
+            keywords = zip(named, node.args.kw_defaults, strict=True)
+            needed = own[: len(own) - optional] + [one for one, usual in keywords if usual is None]
+            return [one.arg for one in own + named], [one.arg for one in needed]
     file = plugins.path_of(package, name).name
     raise UserError(f"{package}/{file}: no function {function} at top level")
 
@@ -53,14 +54,11 @@ def wrong_settings(package: str, name: str, given: Iterable[str]) -> Iterator[tu
     yield from ((setting, "") for setting in required if setting not in given)
 
 
-def errors(package: str, name: str, arguments: list[str]) -> Iterator[str]:
-    """Find constants that are unknown, no literals or of another type, and unreadable bounds.
-
-    `arguments` are the settings that the plug-in's function takes.
-    """
-    where = f"{package}/{plugins.path_of(package, name).name}"
-    known = types(package)
-    for variable in plugins.public_constants(package, name):
+def errors(package: str, name: str) -> Iterator[str]:
+    """Find constants that are unknown, no literals or of another type, and unreadable bounds."""
+    where, known = f"{package}/{plugins.path_of(package, name).name}", types(package)
+    taken = arguments(package, name)[0] if package in FUNCTIONS else []
+    for variable in filter(PUBLIC.fullmatch, plugins.assigned(package, name)):
         if variable not in known:
             yield from unknown([variable], known, f"{where}: unknown constant")
             continue
@@ -74,38 +72,24 @@ def errors(package: str, name: str, arguments: list[str]) -> Iterator[str]:
             written = kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
             yield f"{where}: {variable} is {value!r}; it must be {written}"
         elif variable == "SETTINGS":
-            yield from (f"{where}: SETTINGS: {found}" for found in _bound_errors(value, arguments))
+            yield from (f"{where}: SETTINGS: {found}" for found in _bound_errors(value, taken))
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Tell whether a literal is of a type: bool, int, float, str, tuple, dict, Literal, unions."""
-    if kind is Any:
-        return True
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return value in inner
-    if origin is UnionType:
-        return any(fits(value, one) for one in inner)
-    if origin is dict:
-        return isinstance(value, dict) and all(
-            fits(key, inner[0]) and fits(item, inner[1]) for key, item in value.items()
-        )
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        each = inner[:1] * len(value) if inner[1:] == (...,) else inner
-        return len(value) == len(each) and all(map(fits, value, each))
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    """Tell whether a literal is of a type, without any conversion but of a whole number."""
+    from pydantic import ConfigDict, TypeAdapter, ValidationError  # trainings do without
+
+    try:
+        TypeAdapter(kind, config=ConfigDict(strict=True)).validate_python(value)
+    except ValidationError:
+        return False
+    return True
 
 
 def types(package: str) -> dict[str, Any]:
     """Return the type of every constant that a package's files may declare."""
-    declared = plugin_files.FILES[package].__annotations__
-    return {
-        name: get_args(kind)[0] for name, kind in declared.items() if get_origin(kind) is ClassVar
-    }
+    declared = plugin_files.FILES[package].__annotations__.items()
+    return {name: get_args(kind)[0] for name, kind in declared if get_origin(kind) is ClassVar}
 
 
 def _bound_errors(declared: dict[str, str], arguments: list[str]) -> Iterator[str]:
