@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,23 @@ def data_dir() -> Path:
     if not path.exists():
         pytest.skip("no folder with MNIST and CIFAR-10")
     return path
+
+
+@pytest.fixture(scope="module")
+def coarse() -> Iterator[None]:
+    """Price on one coarse grid: still from above, and quick."""
+    from dpfl.privacy import accounting, search
+    from dpfl.privacy.accountants import pld
+
+    cached = (accounting.epsilon_of_run, search.noise_multiplier, search.noise_multipliers)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pld, "GRID", 1e-2)
+        patch.setattr(pld, "DRAFT_GRID", 1e-2)
+        for function in (*cached, pld._one_step):
+            function.cache_clear()
+        yield
+        for function in (*cached, pld._one_step):
+            function.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,40 +1,61 @@
 """Every private gradient estimator, found by file name, with every choice that it declares."""
 
+from functools import partial
+
 import declared
-import torch
-from torch import nn
+from fixtures_of_steps import EXPECTED, step_of
 
 from dpfl import plugins
-from dpfl.draws import streams
-from dpfl.gradients.step import Public, Step
-from dpfl.training.federated import loss_fn
+from dpfl.contracts.release import Release
+from dpfl.privacy.release import of_step
 
-CLIP, Z, EXPECTED = 0.7, 1.3, 10.0
-SMALL = {"rank": 3}  # of settings, where the default is too large for the network below
+CLIP, Z = 0.7, 1.3
+SMALL = {"rank": 3, "basis_examples": 20}  # of settings, where a network has few coordinates
 CLIPPINGS = {
     rule: {**declared.required("clippings", rule), "rule": rule, "clip_norm": CLIP}
     for rule in plugins.names("clippings")
 }
 
 
-def example_level():
-    """Yield every mechanism at its defaults, and with every choice that it declares."""
+def variants(always_small=False):
+    """Yield (label, mechanism, settings) at the defaults, and with every choice declared."""
     for name in plugins.names("mechanisms"):
-        if plugins.constant("mechanisms", name, "UNIT") != "example":
-            continue
         needed = declared.required("mechanisms", name)
-        small = {key: SMALL[key] for key in SMALL.keys() & declared.parameters("mechanisms", name)}
-        yield name, (name, needed)
+        fewer = SMALL.keys() & declared.parameters("mechanisms", name)
+        small = {**needed, **{key: SMALL[key] for key in fewer}}
+        yield name, name, small if always_small else needed
         for setting, value in declared.choices("mechanisms", name):
-            yield f"{name}, {setting} {value}", (name, {**needed, **small, setting: value})
+            yield f"{name}, {setting} {value}", name, {**small, setting: value}
 
 
-VARIANTS = dict(example_level())
+def built(name, settings, rule="fixed", **clipping):
+    return plugins.load("mechanisms", name).build({**CLIPPINGS[rule], **clipping}, **settings)
+
+
+def small_builds(wanted=lambda name: True):
+    """Return (build, unit, whether it has a proof) of every small variant with every rule."""
+    return {
+        f"{label}, {rule}": (build, plugins.constant("mechanisms", name, "UNIT"), proven(build()))
+        for label, name, own in variants(always_small=True)
+        if wanted(name)
+        for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES")
+        for build in [partial(built, name, own, rule)]
+    }
+
+
+def proven(mechanism):
+    return isinstance(of_step(mechanism, Z, EXPECTED), Release)
+
+
+VARIANTS = {
+    label: (name, own)
+    for label, name, own in variants()
+    if plugins.constant("mechanisms", name, "UNIT") == "example"
+}
 
 
 def build(name, rule="fixed", **clipping):
-    estimator, settings = VARIANTS[name]
-    return plugins.load("mechanisms", estimator).build({**CLIPPINGS[rule], **clipping}, **settings)
+    return built(*VARIANTS[name], rule, **clipping)
 
 
 RULES = [
@@ -44,34 +65,6 @@ RULES = [
 ]
 
 
-def zeros(size):
-    return torch.zeros(size, dtype=torch.float64)
-
-
-def streams_normal():
-    rng = streams.rng("noise")
-    return lambda size: torch.from_numpy(rng.standard_normal(size))
-
-
-def setting(examples, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    model = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3)).double()
-    inputs = 5 * torch.randn(examples, 5, generator=generator, dtype=torch.float64)
-    return model, inputs, torch.randint(0, 3, (examples,), generator=generator)
-
-
-def estimate(mechanism, model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros, **more):
-    _, public, labels = setting(30, seed=1)
-    return mechanism.estimate(
-        Step(
-            model=model,
-            inputs=inputs,
-            targets=targets,
-            noise_multiplier=z,
-            expected_batch=batch,
-            normal=normal,
-            public=Public(public.to(inputs.device), labels.to(inputs.device)),
-            public_rng=lambda: streams.rng("public"),
-            **{"loss_fn": loss_fn, **more},
-        )
-    )
+def estimate(mechanism, *given, **more):
+    """Return what a mechanism makes of a step of the fixtures."""
+    return mechanism.estimate(step_of(*given, **more))

@@ -10,6 +10,8 @@ from dpfl.clippings.quantile import Quantile
 from dpfl.contracts.release import Release
 from dpfl.privacy.release import remaining
 
+FAULTY = {}  # what is told of each mechanism with a fault
+
 
 @dataclass
 class Sound:
@@ -17,6 +19,10 @@ class Sound:
 
     clippings: tuple = ()
     kept: dict = field(default_factory=dict)
+
+    def __init_subclass__(cls, told=None):
+        if told:
+            FAULTY[cls] = told
 
     @property
     def clip_norm(self):
@@ -50,44 +56,44 @@ class Sound:
         return total / expected
 
 
-class NoNoise(Sound):
+class NoNoise(Sound, told="moves what no noise covers"):
     def noise(self, size, z, normal):
         return 0 * normal(size)
 
 
-class NothingDrawn(Sound):
+class NothingDrawn(Sound, told="no noise is drawn"):
     def noise(self, size, z, normal):
         return torch.zeros(size)
 
 
-class Halved(Sound):
+class Halved(Sound, told="by 1.5385 of its noise, not 0.7692"):
     def noise(self, size, z, normal):
         return super().noise(size, z / 2, normal)
 
 
-class AThousandthLess(Sound):
+class AThousandthLess(Sound, told="of its noise"):
     def noise(self, size, z, normal):
         return super().noise(size, 0.999 * z, normal)
 
 
-class OneScalar(Sound):
+class OneScalar(Sound, told="moves what no noise covers"):
     def noise(self, size, z, normal):
         return super().noise(1, z, normal).expand(size)
 
 
-class NoneOnTheLast(Sound):
+class NoneOnTheLast(Sound, told="moves what no noise covers"):
     def noise(self, size, z, normal):
         return torch.cat([super().noise(size - 1, z, normal), torch.zeros(1)])
 
 
-class DrawnOnce(Sound):
+class DrawnOnce(Sound, told="next step: no noise is drawn"):
     def noise(self, size, z, normal):
         if "noise" not in self.kept:
             self.kept["noise"] = super().noise(size, z, normal)
         return self.kept["noise"]
 
 
-class PartlyKept(Sound):
+class PartlyKept(Sound, told="the next step shows more of this batch"):
     """Noise of full variance in every step, half of it that of the step before."""
 
     def noise(self, size, z, normal):
@@ -96,24 +102,24 @@ class PartlyKept(Sound):
         return fresh if old is None else (fresh + old) / math.sqrt(2)
 
 
-class OfTheLibrary(Sound):
+class OfTheLibrary(Sound, told="not affine in the draws"):
     """Noise of torch's global generator, not of the stream."""
 
     def noise(self, size, z, normal):
         return super().noise(size, z, normal) + torch.randn(size, dtype=torch.float64)
 
 
-class NotClipped(Sound):
+class NotClipped(Sound, told="of its noise"):
     def clipped_sum(self, rows, norms):
         return rows.sum(0)
 
 
-class ClippedAtTwice(Sound):
+class ClippedAtTwice(Sound, told="by 1.5385 of its noise"):
     def clipped_sum(self, rows, norms):
         return 2 * super().clipped_sum(rows / 2, norms / 2)
 
 
-class ClippedByParameter(Sound):
+class ClippedByParameter(Sound, told="of its noise"):
     """Each of the two parameters to C, so that both together reach sqrt(2) C."""
 
     def clipped_sum(self, rows, norms):
@@ -123,19 +129,19 @@ class ClippedByParameter(Sound):
         )
 
 
-class ClippedAsABatch(Sound):
+class ClippedAsABatch(Sound, told="of its noise"):
     def clipped_sum(self, rows, norms):
         total = rows.sum(0)
         return total * (self.clip_norm / total.norm()).clamp(max=1)
 
 
-class ClippedAfterNoise(Sound):
+class ClippedAfterNoise(Sound, told="not affine in the draws"):
     def noisy(self, rows, norms, z, normal):
         total = rows.sum(0) + self.noise(rows.shape[1], z, normal)
         return total * (self.clip_norm / total.norm()).clamp(max=1)
 
 
-class ClippedByTheMean(Sound):
+class ClippedByTheMean(Sound, told="the noise depends on the batch"):
     """To the mean norm of the batch, noise in proportion: FSDP's rule."""
 
     def noisy(self, rows, norms, z, normal):
@@ -143,7 +149,7 @@ class ClippedByTheMean(Sound):
         return super().noisy(rows, norms, z, normal)
 
 
-class NormalisedToOne(Sound):
+class NormalisedToOne(Sound, told="by 7.6923 of its noise, not 0.7692"):
     """What is longer than 1 gets length 1, and noise the scale of C = .1."""
 
     def clipped_sum(self, rows, norms):
@@ -153,12 +159,12 @@ class NormalisedToOne(Sound):
         return z * 0.1 * normal(size)
 
 
-class RealisedSize(Sound):
+class RealisedSize(Sound, told="the noise depends on the batch"):
     def divided(self, total, realised, expected):
         return total / max(realised, 1)
 
 
-class CarriedNorm(Sound):
+class CarriedNorm(Sound, told="the next step shows more of this batch"):
     """The mean norm of this batch scales the next step's estimate."""
 
     def noisy(self, rows, norms, z, normal):
@@ -166,7 +172,7 @@ class CarriedNorm(Sound):
         return scale * super().noisy(rows, norms, z, normal)
 
 
-class CarriedLoss(Sound):
+class CarriedLoss(Sound, told="the next step shows more of this batch"):
     """The mean loss of this batch scales the next step's bound, and its noise with it."""
 
     def noisy(self, rows, norms, z, normal):
@@ -178,17 +184,17 @@ class CarriedLoss(Sound):
         return super().noisy(rows, norms, z, normal)
 
 
-class DrawsForEveryExample(Sound):
+class DrawsForEveryExample(Sound, told="draws of sizes"):
     def noisy(self, rows, norms, z, normal):
         return super().noisy(rows, norms, z, normal) + normal(len(rows)).sum()
 
 
-class NothingOfAnEmptyBatch(Sound):
+class NothingOfAnEmptyBatch(Sound, told="no noise is drawn"):
     def noisy(self, rows, norms, z, normal):
         return super().noisy(rows, norms, z, normal) if norms.any() else rows.sum(0)
 
 
-class CandidatesForFree(Sound):
+class CandidatesForFree(Sound, told="by 1.3323 of its noise, not 0.7692"):
     """The best of three noisy sums by the public loss, and one of them is charged."""
 
     def estimate(self, step):
@@ -223,19 +229,19 @@ class WithCount(Sound):
         rule.after(votes, noise_multiplier=z, expected=10.0, normal=normal)
 
 
-class CountWithoutNoise(WithCount):
+class CountWithoutNoise(WithCount, told="moves what no noise covers"):
     def move(self, rule, votes, z, normal):
         super().move(rule, votes, z, lambda size: torch.zeros(size))
 
 
-class CountForFree(WithCount):
+class CountForFree(WithCount, told="of its noise"):
     """The count has noise, but all of z is spent on the sum as well."""
 
     def counted(self, rule, z):
         return math.inf
 
 
-class CountWithTheNoiseOfTheSum(WithCount):
+class CountWithTheNoiseOfTheSum(WithCount, told="moves what no noise covers"):
     def noise(self, size, z, normal):
         self.kept["drawn"] = normal(size)
         return z * self.clip_norm * self.kept["drawn"]
@@ -258,13 +264,13 @@ class TwoParts(Sound):
         return normal(5), normal(16)
 
 
-class OneDrawForBoth(TwoParts):
+class OneDrawForBoth(TwoParts, told="moves what no noise covers"):
     def draws(self, normal):
         other = normal(16)
         return other[:5], other
 
 
-class SplitAsIfAlone(TwoParts):
+class SplitAsIfAlone(TwoParts, told="of its noise"):
     """Both parts with the noise of z, which together cost as z / sqrt(2) does."""
 
     def draws(self, normal):
@@ -272,33 +278,4 @@ class SplitAsIfAlone(TwoParts):
 
 
 SOUND = (Sound, WithCount, TwoParts)
-FAULTY = {
-    NothingDrawn: "no noise is drawn",
-    NoNoise: "moves what no noise covers",
-    Halved: "by 1.5385 of its noise, not 0.7692",
-    AThousandthLess: "of its noise",
-    OneScalar: "moves what no noise covers",
-    NoneOnTheLast: "moves what no noise covers",
-    DrawnOnce: "next step: no noise is drawn",
-    PartlyKept: "the next step shows more of this batch",
-    OfTheLibrary: "not affine in the draws",
-    NotClipped: "of its noise",
-    ClippedAtTwice: "by 1.5385 of its noise",
-    ClippedByParameter: "of its noise",
-    ClippedAsABatch: "of its noise",
-    ClippedAfterNoise: "not affine in the draws",
-    ClippedByTheMean: "the noise depends on the batch",
-    NormalisedToOne: "by 7.6923 of its noise, not 0.7692",
-    RealisedSize: "the noise depends on the batch",
-    CarriedNorm: "the next step shows more of this batch",
-    CarriedLoss: "the next step shows more of this batch",
-    CountWithoutNoise: "moves what no noise covers",
-    CountForFree: "of its noise",
-    CountWithTheNoiseOfTheSum: "moves what no noise covers",
-    DrawsForEveryExample: "draws of sizes",
-    NothingOfAnEmptyBatch: "no noise is drawn",
-    CandidatesForFree: "by 1.3323 of its noise, not 0.7692",
-    OneDrawForBoth: "moves what no noise covers",
-    SplitAsIfAlone: "of its noise",
-}
 OF_EXAMPLES_ALONE = {CarriedLoss, CandidatesForFree}  # an update has no loss

@@ -97,12 +97,16 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Examples:
-    """Takes steps of a mechanism that protects examples."""
+class Charged:
+    """What a step is charged for, and the type of its numbers."""
 
     noise_multiplier: float = 1.3
     expected: float = 10.0
     dtype: torch.dtype = torch.float64
+
+
+class Examples(Charged):
+    """Takes steps of a mechanism that protects examples."""
 
     def take(
         self, mechanism: Mechanism, given: Batch, normal: "Tape", number: int, chosen: int
@@ -126,13 +130,8 @@ class Examples:
         return estimate.double() * self.expected, loss.trials
 
 
-@dataclass(frozen=True)
-class Clients:
+class Clients(Charged):
     """Takes rounds of a mechanism that protects clients, whose updates are the same gradients."""
-
-    noise_multiplier: float = 1.3
-    expected: float = 10.0
-    dtype: torch.dtype = torch.float64
 
     def take(
         self, mechanism: ClientMechanism, given: Batch, normal: "Tape", number: int, chosen: int

@@ -1,21 +1,18 @@
 """Every plug-in with a proof, attacked by canaries: no lower bound lies above its certificate."""
 
-import functools
-
 import numpy as np
 import pytest
 import torch
+from every_mechanism import small_builds
 from replay import CLIP, Batch, Clients, Examples, drawn
-from test_replay import CLIPPINGS, UNITS, variants
+from test_replay import UNITS
 
 from dpfl import plugins
 from dpfl.audit.audited import audited
 from dpfl.audit.canaries import Canaries, Terms
 from dpfl.audit.findings import findings
-from dpfl.contracts.release import Release
 from dpfl.draws import noise, streams
 from dpfl.privacy.accounting import epsilon
-from dpfl.privacy.release import of_step
 
 STEPS, CANARIES, RATE, DELTA, Z, EXPECTED = 300, 100, 0.1, 1e-5, 1.3, 10.0
 CERTIFICATE = epsilon(RATE, Z, STEPS, DELTA)
@@ -23,24 +20,16 @@ TERMS = Terms(gaussian=True, delta=DELTA, level=1e-3)
 BATCH = drawn([0.05, 0.5, 5.0], "audited")
 
 
-def build_of(name, rule, own, around=None):
-    clipping = CLIPPINGS[rule] | ({"around": around} if around else {})
-    return plugins.load("mechanisms", name).build(clipping, **own)
+def appends(name):
+    """Tell whether a mechanism lets coordinates be appended to its gradients."""
+    return not plugins.constant("mechanisms", name, "OWN_GRADIENTS")
 
 
-def watched():
-    """Yield what builds whatever lets coordinates be appended, its unit, and if it has a proof."""
-    for label, name, own in variants():
-        unit = UNITS[plugins.constant("mechanisms", name, "UNIT")]
-        for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES"):
-            build = functools.partial(build_of, name, rule, own)
-            proven = isinstance(of_step(build(), Z, EXPECTED), Release)
-            if not plugins.constant("mechanisms", name, "OWN_GRADIENTS"):
-                yield f"{label}, {rule}", build, unit(Z, EXPECTED), proven
-
-
-ALL = {name: (build, unit) for name, build, unit, _ in watched()}
-WATCHED = {name: ALL[name] for name, _, _, proven in watched() if proven}
+ALL = {
+    name: (lambda around, build=build: build(around=around), UNITS[unit](Z, EXPECTED), has_proof)
+    for name, (build, unit, has_proof) in small_builds(appends).items()
+}
+WATCHED = {name: found[:2] for name, found in ALL.items() if found[2]}
 
 
 def attacked(build, unit: Examples | Clients, batch: Batch = BATCH, part=1.0):
@@ -70,13 +59,13 @@ def test_half_of_the_noise_is_found(name):
 
 def test_a_batch_without_examples_is_attacked_as_any_other():
     none = Batch(torch.zeros(0, BATCH.inputs.shape[1]).double(), torch.zeros(0, dtype=torch.long))
-    for build, unit in list(WATCHED.values())[:1]:
-        assert 0.3 * CERTIFICATE < attacked(build, unit, none)["epsilon"] <= CERTIFICATE
+    build, unit = next(iter(WATCHED.values()))
+    assert 0.3 * CERTIFICATE < attacked(build, unit, none)["epsilon"] <= CERTIFICATE
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "relevance" not in name])  # no rule here
 def test_a_network_whose_gradients_are_all_zero_ends_no_step(name):
-    build, unit = ALL[name]
+    build, unit, _ = ALL[name]
     canaries = Canaries(CANARIES, CANARIES, ("contract", "canaries"))
     canaries.draw(np.ones(CANARIES, bool), 3, 30, RATE)
     mechanism, draws = audited(build, canaries, CLIP), noise.Seeded("contract", "dead")

@@ -60,6 +60,7 @@ def test_an_optimizer_steps_and_is_kept(name):
     assert isinstance(built, protocols.Optimizer)
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", plugins.names("privacy/budgets"))
 def test_a_strategy_gives_every_round_its_noise(name):
     work, needed = Work(0.2, 2, 3), declared.required("privacy/budgets", name)

@@ -2,17 +2,15 @@
 
 import pytest
 from planted import FAULTY, OF_EXAMPLES_ALONE, SOUND
-from replay import Clients, Examples, check, correlation
-from test_replay import BATCHES
-
-UNITS = {"example": Examples(), "client": Clients()}
+from replay import check, correlation
+from test_replay import BATCHES, UNITS
 
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 @pytest.mark.parametrize("mechanism", SOUND)
 def test_a_sound_mechanism_has_nothing_wrong(mechanism, unit):
-    assert check(mechanism, unit, BATCHES.values()) == []
-    assert abs(correlation(mechanism, unit)) < 0.2
+    assert check(mechanism, unit(), BATCHES.values()) == []
+    assert abs(correlation(mechanism, unit())) < 0.2
 
 
 @pytest.mark.parametrize(
@@ -25,5 +23,5 @@ def test_a_sound_mechanism_has_nothing_wrong(mechanism, unit):
     ],
 )
 def test_a_fault_is_found_and_named(mechanism, unit):
-    found = check(mechanism, unit, BATCHES.values())
+    found = check(mechanism, unit(), BATCHES.values())
     assert any(FAULTY[mechanism] in reason for reason in found), found

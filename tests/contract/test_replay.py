@@ -1,54 +1,22 @@
 """Sensitivity and noise of every mechanism with a proof, exactly; found by file name."""
 
 import math
+from functools import cache
 
-import declared
 import pytest
 import replay
 import torch
+from every_mechanism import small_builds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from replay import CLASSES, CLIP, FEATURES, Clients, Examples, Replay, batch, check, drawn
 
-from dpfl import plugins
-from dpfl.contracts.release import Release
-from dpfl.privacy.release import of_step
-
 UNITS = {"example": Examples, "client": Clients}
-CLIPPINGS = {
-    rule: {**declared.required("clippings", rule), "rule": rule, "clip_norm": CLIP}
-    for rule in plugins.names("clippings")
+PROVEN = {
+    name: (build, UNITS[unit])
+    for name, (build, unit, has_proof) in small_builds().items()
+    if has_proof
 }
-ROOM = {"rank": 3, "basis_examples": 20}  # of settings: more would leave nothing of 21 coordinates
-
-
-def variants():
-    """Yield every mechanism at its defaults, and with every choice that it declares."""
-    for name in plugins.names("mechanisms"):
-        own = declared.required("mechanisms", name)
-        own |= {key: ROOM[key] for key in ROOM.keys() & declared.parameters("mechanisms", name)}
-        yield name, name, own
-        for setting, value in declared.choices("mechanisms", name):
-            yield f"{name}, {setting} {value}", name, {**own, setting: value}
-
-
-def build_of(name, rule, own):
-    return lambda: plugins.load("mechanisms", name).build(CLIPPINGS[rule], **own)
-
-
-def proven():
-    """Return (build, unit) by name of whatever has a proof."""
-    found = {}
-    for label, name, own in variants():
-        unit = UNITS[plugins.constant("mechanisms", name, "UNIT")]
-        for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES"):
-            build = build_of(name, rule, own)
-            if isinstance(of_step(build(), 1.3, 10.0), Release):
-                found[f"{label}, {rule}"] = (build, unit)
-    return found
-
-
-PROVEN = proven()
 
 
 def example(norm, axis=0, target=0):
@@ -110,15 +78,13 @@ def long(length, direction, target):
 @settings(deadline=None, max_examples=15)
 @given(rows=st.lists(examples, min_size=1, max_size=6))
 def test_no_batch_that_is_searched_for_shows_more(name, rows):
+    assert [*replay._reasons_of(measured(name), batch([long(*row) for row in rows]))] == []
+
+
+@cache
+def measured(name):
     build, unit = PROVEN[name]
-    measured = measured_once(name, build, unit)
-    assert [*replay._reasons_of(measured, batch([long(*row) for row in rows]))] == []
-
-
-def measured_once(name, build, unit, known={}):  # noqa: B006
-    if name not in known:
-        known[name] = Replay(build, unit())
-    return known[name]
+    return Replay(build, unit())
 
 
 @pytest.mark.parametrize("name", PROVEN)

@@ -89,13 +89,6 @@ def test_the_radius_is_attained_and_owes_nothing_to_the_data(rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rows_treat_every_example_by_itself(rule):
-    inputs = examples(3).double()
-    for rows, _ in watched(rule, inputs).values():
-        torch.testing.assert_close(rows(inputs)[2:3], rows(inputs[2:3]), rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("rule", RULES)
 def test_all_that_is_released_is_declared_once_and_in_order(rule):
     names = plugins.constant("statistics", rule, "RELEASES")
     assert names and tuple(watched(rule, examples(4))) == names

@@ -9,7 +9,8 @@ import test_private
 import test_run
 import tiny
 import torch
-from every_mechanism import RULES, Z, build, setting, streams_normal
+from every_mechanism import RULES, Z, build
+from fixtures_of_steps import drawn, setting
 
 from dpfl.api import fitness
 from dpfl.base.errors import UserError
@@ -55,7 +56,7 @@ def test_a_step_is_that_of_the_cpu(name, rule, z):
     model, inputs, targets = setting(9)
     there = (deepcopy(model).cuda(), inputs.cuda(), targets.cuda())
     expected, found = (
-        every_mechanism.estimate(build(name, rule), *given, z=z, normal=streams_normal())
+        every_mechanism.estimate(build(name, rule), *given, z=z, normal=drawn())
         for given in ((model, inputs, targets), there)
     )
     assert found.is_cuda
@@ -76,9 +77,7 @@ def test_a_run_without_noise_is_that_of_the_cpu(tmp_path):
         )
         found.append(test_run.train(settings, folder))
     cpu, gpu = found
-    torch.testing.assert_close(
-        test_run.weights(gpu).cpu(), test_run.weights(cpu), rtol=1e-3, atol=1e-5
-    )
+    torch.testing.assert_close(tiny.weights(gpu).cpu(), tiny.weights(cpu), rtol=1e-3, atol=1e-5)
     accuracies = [
         torch.tensor([[row["validation_accuracy"], row["test_accuracy"]] for row in result.metrics])
         for result in (gpu, cpu)
@@ -99,7 +98,7 @@ def test_a_killed_run_continues_to_the_same_bits(tmp_path, name):
     whole = tmp_path / "whole"
     whole.mkdir()
     again = test_run.train(settings, whole, inputs)
-    assert torch.equal(test_run.weights(continued), test_run.weights(again))
+    assert torch.equal(tiny.weights(continued), tiny.weights(again))
     assert test_run.rows(continued) == test_run.rows(again)
     assert continued.audit == again.audit
 

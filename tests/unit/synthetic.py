@@ -102,19 +102,13 @@ def write_run(
         for t in range(1, rounds + 1):
             rates.append(",".join(map(str, (t, t * steps, *_rates(t * steps, quantiles)))))
     (folder / "rates.csv").write_text("\n".join(rates) + "\n")
-    rate = own["variant"].get("rate", 0.01)
+    optimizer = {"algorithm": algorithm, "rate_key": changes.pop("rate_key", "lr"), "settings": {}}
+    optimizer["rate"] = own["variant"].get("rate", 0.01)
+    belief = {"r": 0.05, "regime": "lower", "clipped_below": 0.4, "clipped_above": 0.0}
     private = own["epsilon"] != "inf"
     summary = {
         "run": run,
-        "settings": _settings(own, changes.pop("dataset", "mnist"))
-        | {
-            "optimizer": {
-                "algorithm": algorithm,
-                "rate_key": changes.pop("rate_key", "lr"),
-                "rate": rate,
-                "settings": {},
-            },
-        },
+        "settings": _settings(own, changes.pop("dataset", "mnist")) | {"optimizer": optimizer},
         "seed": seed,
         "final_test_accuracy": accuracy,
         "final_test_loss": 0.3,
@@ -141,11 +135,7 @@ def write_run(
             "max": noise(1),
             "clients": {"0": [noise(t) for t in range(1, _rounds(own) + 1)] if private else []},
         },
-        "belief": (
-            {"r": 0.05, "regime": "lower", "clipped_below": 0.4, "clipped_above": 0.0}
-            if algorithm in BOUNDED
-            else None
-        ),
+        "belief": belief if algorithm in BOUNDED else None,
         "versions": {"python": "3.11", "torch": "2.12.1"},
         "hardware": {"cpu": "some", "threads": 1},
     } | changes

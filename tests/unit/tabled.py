@@ -8,11 +8,7 @@ import pandas as pd
 import synthetic
 from synthetic import cell, study
 
-from dpfl.tables import (
-    comparisons,
-    results,
-    study_table,
-)
+from dpfl.tables import comparisons, results, study_table
 
 INF = math.inf
 
@@ -30,15 +26,20 @@ def accuracy(own: dict, seed: int) -> float:
     return 0.9 + AHEAD[own["method"]] + 0.01 * seed + bonus + noise
 
 
-def compare(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
-    """Write a study of all methods and return it with its runs, comparisons and cells."""
-    private = [cell(m, e, seeds) for m in METHODS for e in (2.0, 8.0)]
-    cells = private + [cell(m, INF, 1) for m in METHODS]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracy(c, s)})
-    made = study(cells, dataset=dataset, **({"baseline": {"method": "sgd"}} | extra))
+def study_of(tmp_path: Path, cells: list[dict], outcome=lambda c, s: {}, **extra):
+    """Write a study of these cells and return it with its runs, comparisons and cells."""
+    synthetic.write(tmp_path, cells, outcome)
+    made = study(cells, **extra)
     runs = results.frame(made, tmp_path)
-    compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, study_table.cells(made, runs)
+    return made, runs, comparisons.comparisons(made, runs), study_table.cells(made, runs)
+
+
+def compare(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
+    """Write a study of all methods; return all as `study_of` does."""
+    cells = [cell(m, e, seeds) for m in METHODS for e in (2.0, 8.0)]
+    cells += [cell(m, INF, 1) for m in METHODS]
+    extra = {"baseline": {"method": "sgd"}, "dataset": dataset} | extra
+    return study_of(tmp_path, cells, lambda c, s: {"accuracy": accuracy(c, s)}, **extra)
 
 
 def row(table: pd.DataFrame, **where) -> pd.Series:
@@ -59,13 +60,8 @@ def budget_study(tmp_path: Path, seeds: int = 6, dataset: str = "mnist", **extra
         for c in (0.5, 1.0)
         for e in (2.0, 8.0, INF)
     ]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": spending(c, s)})
-    made = study(
-        cells, dataset=dataset, kind="variants", **{"baseline": {"budget": "uniform"}} | extra
-    )
-    runs = results.frame(made, tmp_path)
-    compared = comparisons.comparisons(made, runs)
-    return made, runs, compared, study_table.cells(made, runs)
+    extra = {"kind": "variants", "baseline": {"budget": "uniform"}, "dataset": dataset} | extra
+    return study_of(tmp_path, cells, lambda c, s: {"accuracy": spending(c, s)}, **extra)
 
 
 def spending(own: dict, seed: int) -> float:

@@ -48,7 +48,7 @@ def partitions(draw):
 
 @settings(deadline=None)
 @given(partitions())
-def test_every_example_has_one_place(case):
+def test_every_example_has_one_place_and_is_counted_there(case):
     targets, options, percent, seed = case
     try:
         assignment = assign(targets, seed=seed, **options)
@@ -63,6 +63,10 @@ def test_every_example_has_one_place(case):
     assert sorted(everyone.tolist()) == list(range(len(targets)))
     for number, members in enumerate(clients):
         assert members.tolist() == [i for i, c in enumerate(assignment) if c == number]
+    counts = assignments.label_counts(assignment, targets, 5)
+    naive = Counter(zip(assignment.tolist(), targets.tolist(), strict=True))
+    assert all(n == naive[pair] for pair, n in np.ndenumerate(counts))
+    assert counts.shape == (options["clients"], 5)
 
 
 def test_clients_are_looked_up_in_one_array_when_they_are_asked_for():
@@ -73,21 +77,6 @@ def test_clients_are_looked_up_in_one_array_when_they_are_asked_for():
     for outside in (-1, 4):
         with pytest.raises(IndexError, match=re.escape(f"client is {outside}, must be in [0, 3]")):
             clients[outside]
-
-
-@settings(deadline=None)
-@given(partitions())
-def test_label_counts_equal_a_naive_count(case):
-    targets, options, _, seed = case
-    try:
-        assignment = assign(targets, seed=seed, **options)
-    except UserError:
-        return
-    counts = assignments.label_counts(assignment, targets, 5)
-    naive = Counter(zip(assignment.tolist(), targets.tolist(), strict=True))
-    for (client, label), n in np.ndenumerate(counts):
-        assert n == naive[client, label]
-    assert counts.shape == (options["clients"], 5)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -162,12 +151,8 @@ def test_dirichlet_shares_have_the_variance_of_the_distribution(alpha):
     clients, draws = 4, 3000
     split = plugins.load("clients/partitions", "dirichlet").assign
     one_label, rng = np.zeros(1000, dtype=int), streams.rng("variance")
-    shares = np.array(
-        [
-            np.bincount(split(one_label, clients, rng, alpha=alpha), minlength=clients) / 1000
-            for _ in range(draws)
-        ]
-    )
+    found = (split(one_label, clients, rng, alpha=alpha) for _ in range(draws))
+    shares = np.array([np.bincount(one, minlength=clients) / 1000 for one in found])
     variance = (1 / clients) * (1 - 1 / clients) / (clients * alpha + 1)
     assert np.abs(shares.mean(axis=0) - 1 / clients).max() < 4 * np.sqrt(variance / draws)
     assert shares.var(axis=0) == pytest.approx(variance, rel=0.12)
@@ -192,9 +177,8 @@ def test_shards_are_equal_up_to_one(clients, per_client, seed):
 
 @given(st.integers(1, 5), st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.29]), st.integers(0, 99))
 def test_public_examples_are_nobodys(clients, public, fraction, seed):
-    found = assign(
-        BALANCED, "iid", clients, seed, public_examples=public, validation_fraction=fraction
-    )
+    options = {"public_examples": public, "validation_fraction": fraction}
+    found = assign(BALANCED, "iid", clients, seed, **options)
     declared = assignments.public_of(found)
     assert len(declared) == public and set(found[declared]) <= {assignments.PUBLIC}
     held = [assignments.clients_of(found)[c] for c in range(clients)]
@@ -220,12 +204,7 @@ def test_public_examples_are_nobodys(clients, public, fraction, seed):
         ("dirichlet", 2, {"alpha": float("nan")}, "alpha is nan; it must be a finite number > 0"),
         ("dirichlet", 2, {"alpha": float("inf")}, "alpha is inf; it must be a finite number > 0"),
         ("shards", 2, {}, "partition 'shards' needs labels_per_client"),
-        (
-            "shards",
-            2,
-            {"labels_per_client": 0},
-            "labels_per_client is 0; it must be a whole number >= 1",
-        ),
+        ("shards", 2, {"labels_per_client": 0}, "labels_per_client is 0; it must be a whole"),
         ("shards", 51, {"labels_per_client": 2}, "51 x 2: more than the 100 examples"),
         ("dirichet", 2, {}, "did you mean 'dirichlet'?"),
     ],
@@ -244,9 +223,8 @@ def test_settings_that_are_not_given_change_nothing():
 def test_a_client_with_too_few_examples_is_named():
     free = assign(BALANCED, "dirichlet", 10, alpha=0.5)
     sizes = np.bincount(free)
-    assert np.array_equal(
-        free, assign(BALANCED, "dirichlet", 10, alpha=0.5, min_examples=sizes.min())
-    )
+    enough = assign(BALANCED, "dirichlet", 10, alpha=0.5, min_examples=sizes.min())
+    assert np.array_equal(free, enough)
     with pytest.raises(UserError) as caught:
         assign(BALANCED, "dirichlet", 10, alpha=0.5, min_examples=sizes.min() + 1)
     expected = f"client {sizes.argmin()} gets {sizes.min()} examples, fewer than min_examples = "

@@ -13,7 +13,7 @@ from dpfl.audit.checks import (
     repeated_noise,
 )
 
-REPEATS = 400
+REPEATS = 200
 
 
 def rng(seed: int = 0) -> np.random.Generator:

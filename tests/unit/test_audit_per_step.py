@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from closed_forms import gaussian_epsilon
 from dp_accounting import get_epsilon_gaussian
-from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, norm
 
@@ -48,19 +48,9 @@ def test_the_shift_is_that_of_scipys_exact_intervals(coins):
     assert least_shift(tally(*coins), LEVEL) == pytest.approx(max(expected, 0), rel=1e-6)
 
 
-def sampled_epsilon(mu: float, q: float) -> float:
-    """The exact epsilon of one Poisson-sampled Gaussian (Balle and Wang 2018, amplified)."""
-
-    def excess(eps):
-        full = math.log1p(math.expm1(eps) / q)
-        return q * (ndtr(mu / 2 - full / mu) - math.exp(full) * ndtr(-mu / 2 - full / mu)) - DELTA
-
-    return brentq(excess, 0, 50)
-
-
 def test_one_sampled_step_is_priced_with_its_rate():
     seen = tally(20000, 3000, 20000, 3100)
-    exact = sampled_epsilon(least_shift(seen, LEVEL), 0.1)
+    exact = gaussian_epsilon(least_shift(seen, LEVEL), DELTA, q=0.1)
     assert lower_bound([seen], 0.1, DELTA, LEVEL) == pytest.approx(exact, abs=GRID)
 
 

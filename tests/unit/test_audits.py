@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import synthetic
-from synthetic import audit, cell, study
+from synthetic import audit, cell
+from tabled import study_of
 
 from dpfl.audit import findings
 from dpfl.base import files
@@ -15,13 +15,12 @@ from dpfl.judging import claims, records, rows
 from dpfl.papers import folder
 from dpfl.report import values
 from dpfl.seeds import audits
-from dpfl.tables import rendering, results, study_table
+from dpfl.tables import rendering
 from dpfl.words import cell_words, numerals
 
 
 def runs_of(tmp_path: Path, outcome, *cells: dict) -> pd.DataFrame:
-    synthetic.write(tmp_path, list(cells), outcome)
-    return results.frame(study(list(cells)), tmp_path)
+    return study_of(tmp_path, list(cells), outcome)[1]
 
 
 def test_the_largest_bound_of_a_cell_holds_at_the_level_of_all_its_seeds(tmp_path: Path) -> None:
@@ -82,16 +81,15 @@ SEEN = {
 }
 
 
-def table_of(tmp_path: Path) -> tuple[dict, pd.DataFrame, pd.DataFrame]:
+def table_of(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the runs and cells of these methods."""
     cells = [cell(method, 4.0, 5) for method in SEEN]
-    runs = runs_of(tmp_path, lambda c, s: SEEN[c["method"]], *cells)
-    made = study(cells)
-    table = study_table.cells(made, runs)
-    return made, runs, table
+    _, runs, _, table = study_of(tmp_path, cells, lambda c, s: SEEN[c["method"]])
+    return runs, table
 
 
 def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
-    _, _, table = table_of(tmp_path)
+    _, table = table_of(tmp_path)
     table = table.set_index("method")
     assert table["eps_audited"].tolist()[:3] == [1.9, 7.5, 4.86]
     assert table["audit_ceiling"].tolist()[:3] == [6.0, 7.9, 4.86]
@@ -99,13 +97,12 @@ def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
     assert table["audit_estimator"]["fsdp"] == "one run, top calls"
     assert table["audit_status"].tolist() == ["audited", "audited", "audited", "blind"]
     assert table["audit_blind"]["part"] == BLIND
-    assert table["privacy"].tolist() == [
-        *("consistent", "certificate refuted", "refuted", "consistent")
-    ]
+    expected = ["consistent", "certificate refuted", "refuted", "consistent"]
+    assert table["privacy"].tolist() == expected
 
 
 def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
-    _, _, table = table_of(tmp_path)
+    _, table = table_of(tmp_path)
     rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     back = values.read(tmp_path / "main.csv").set_index("method")
     assert back["eps_audited"]["fsdp"] == 4.86 and math.isnan(back["eps_audited"]["part"])
@@ -120,7 +117,7 @@ def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
 
 
 def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> None:
-    _, runs, _ = table_of(tmp_path)
+    runs, _ = table_of(tmp_path)
     sides = [runs[runs["method"] == name] for name in ("sgd", "quiet", "fsdp")]
     found = rows.of_runs(*sides)
     assert (found["privacy"], found["eps_audited"]) == ("certificate refuted", 7.5)
@@ -129,7 +126,7 @@ def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> 
 
 
 def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
-    found = audits.of_cell(table_of(tmp_path / "runs")[1].query("method == 'fsdp'"))
+    found = audits.of_cell(table_of(tmp_path / "runs")[0].query("method == 'fsdp'"))
     head = {"paper": "audit", "part": "overall", "verdict": "not judged", "runs": "a b"}
     told = folder.load("audit").about["claims"]
     judged = [head | found | {"claim": claim["id"]} for claim in told]

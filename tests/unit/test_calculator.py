@@ -6,10 +6,9 @@ import sys
 from bisect import bisect_right
 
 import pytest
+from closed_forms import gaussian_epsilon
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
-from scipy.special import ndtr
 
 import privacy
 from dpfl.base import cli
@@ -24,6 +23,11 @@ from dpfl.words.numerals import rounded_up
 DELTA = 1e-5
 SETTING = "--sample-rate 0.05 --delta 1e-5"
 ROUNDS = f"{SETTING} --epsilon 1 --steps-per-round 5 --rounds 4"
+SIZES = "--examples 6000 --batch-size 64 --epochs 20"
+PRICE = f"epsilon {SETTING} --noise-multiplier"
+NOISE = f"noise {SETTING} --epsilon"
+FIT = f"rounds {SETTING} --epsilon"
+PLAN = f"schedule {ROUNDS} --strategy"
 
 
 @pytest.fixture
@@ -59,23 +63,10 @@ def table_of(text: str) -> list[dict]:
     return [dict(zip(cells[0], line, strict=True)) for line in cells[2:]]
 
 
-def gaussian_delta(eps: float, mu: float) -> float:
-    """Balle and Wang 2018, theorem 8: the exact delta of the Gaussian mechanism."""
-    return ndtr(mu / 2 - eps / mu) - math.exp(eps) * ndtr(-mu / 2 - eps / mu)
-
-
-def gaussian_epsilon(mu: float) -> float:
-    return brentq(lambda eps: gaussian_delta(eps, mu) - DELTA, 0, 100)
-
-
-def gaussian_mu(eps: float) -> float:
-    return brentq(lambda mu: gaussian_delta(eps, mu) - DELTA, 1e-3, 100)
-
-
 def test_every_accountant_bounds_the_closed_form_without_sampling(run):
     text = run("epsilon --sample-rate 1 --noise-multiplier 9 --steps 25 --delta 1e-5 --json")
     found = {row["accountant"]: row["epsilon"] for row in rows_of(text)}
-    exact = gaussian_epsilon(5 / 9)
+    exact = gaussian_epsilon(5 / 9, DELTA)
     assert next(iter(found)) == "pld" and set(found) == set(calculator.accountants())
     assert found["gaussian"] == pytest.approx(exact, rel=1e-6)
     assert exact <= found["pld"] <= exact + 2e-4
@@ -95,21 +86,13 @@ def test_an_accountant_that_does_not_apply_says_so(run):
 
 
 def test_sizes_of_a_data_set_are_rate_and_steps(run):
+    """methods: 10 clients of 6,000 examples, batches of 64, 20 epochs."""
     line = "epsilon --noise-multiplier 1.173 --delta 1e-5 --accountant pld --json"
-    sizes = json.loads(run(f"{line} --examples 6000 --batch-size 64 --epochs 20"))
+    sizes = json.loads(run(f"{line} {SIZES}"))
     direct = json.loads(run(f"{line} --sample-rate {64 / 6000} --steps 1860"))
     assert (sizes["sample_rate"], sizes["steps"]) == (64 / 6000, 1860)
     assert sizes["rows"][0]["epsilon"] == direct["rows"][0]["epsilon"]
     assert sizes["rows"][0]["epsilon"] == pytest.approx(2, abs=5e-3)
-
-
-def test_printed_noise_multiplier(run):
-    """methods: 10 clients of 6,000 examples, batches of 64, 20 epochs."""
-    sizes = "--examples 6000 --batch-size 64 --epochs 20"
-    (row,) = rows_of(run(f"noise --epsilon 2 {sizes} --delta 1e-5 --json"))
-    assert row["noise_multiplier"] == pytest.approx(1.173, abs=1e-3)
-    assert 2 * (1 - 1e-3) <= row["epsilon"] <= 2
-    assert row["epsilon"] == accounting.epsilon(64 / 6000, row["noise_multiplier"], 1860, DELTA)
 
 
 def test_a_table_is_the_cross_product_whoever_computes_it(run):
@@ -118,7 +101,10 @@ def test_a_table_is_the_cross_product_whoever_computes_it(run):
     settings = [(row["sample_rate"], row["steps"], row["target"]) for row in alone]
     assert settings == [(0.05, 10, 1), (0.05, 10, 2), (1, 10, 1), (1, 10, 2)]
     assert together == alone
-    assert all((1 - 1e-3) * row["target"] <= row["epsilon"] <= row["target"] for row in alone)
+    for row in alone:
+        assert (1 - 1e-3) * row["target"] <= row["epsilon"] <= row["target"]
+        given = (row["sample_rate"], row["noise_multiplier"], row["steps"])
+        assert row["epsilon"] == accounting.epsilon(*given, DELTA)
 
 
 def test_the_noise_of_another_accountant_is_certified_beside_it(run):
@@ -135,31 +121,25 @@ def test_a_second_call_finds_the_noise_in_the_cache(run, monkeypatch):
     assert run(line) == first
 
 
+NUMBERS = {"steps": "steps", "noise multiplier": "noise_multiplier"}
+
+
 @pytest.mark.parametrize(
     ("line", "columns"),
     [
         (
-            f"epsilon {SETTING} --noise-multiplier 2 --steps 20 --accountant pld rdp",
+            f"{PRICE} 2 --steps 20 --accountant pld rdp",
             {"accountant": "accountant", "ε": "epsilon"},
         ),
         (
-            f"noise {SETTING} --epsilon 1 1.5 --steps 10 --jobs 1",
-            {
-                "q": "sample_rate",
-                "steps": "steps",
-                "target ε": "target",
-                "noise multiplier": "noise_multiplier",
-                "ε (pld)": "epsilon",
-            },
+            f"{NOISE} 1 1.5 --steps 10 --jobs 1",
+            {"q": "sample_rate", "target ε": "target", "ε (pld)": "epsilon", **NUMBERS},
         ),
         (
-            f"rounds {SETTING} --epsilon 1 --noise-multiplier 2 --steps-per-round 3",
+            f"{FIT} 1 --noise-multiplier 2 --steps-per-round 3",
             {"rounds": "rounds", "steps": "steps"},
         ),
-        (
-            f"schedule {ROUNDS} --strategy uniform",
-            {"round": "round", "steps": "steps", "noise multiplier": "noise_multiplier"},
-        ),
+        (f"{PLAN} uniform", {"round": "round", **NUMBERS}),
     ],
     ids=lambda value: value.split()[0] if isinstance(value, str) else "",
 )
@@ -242,9 +222,9 @@ def test_unequal_rounds_of_full_batches_follow_the_closed_form(run, name):
     weights = [row["noise_multiplier"] ** -2 for row in rows]
     assert sorted(weights, reverse=name == "decay") == weights
     assert max(weights) / min(weights) == pytest.approx(4)
-    assert math.sqrt(2 * sum(weights)) == pytest.approx(gaussian_mu(1), rel=1e-3)
-    costs = [gaussian_epsilon(math.sqrt(2 * sum(weights[: n + 1]))) for n in range(3)]
+    costs = [gaussian_epsilon(math.sqrt(2 * sum(weights[: n + 1])), DELTA) for n in range(3)]
     assert [row["epsilon"] for row in rows] == pytest.approx(costs, abs=1e-3)
+    assert costs[-1] == pytest.approx(1, rel=1e-3)
     assert rows_of(run(line)) == rows  # from the cache
 
 
@@ -282,91 +262,54 @@ def test_adaptive_tells_what_is_fixed_in_advance(run):
     assert "decided while training" in text
 
 
-SIZES = "--examples 6000 --batch-size 64 --epochs 20"
-DECAY = f"schedule {ROUNDS} --strategy decay --setting shape=linear"
+DECAY = f"{PLAN} decay --setting shape=linear"
+UNSET = "epsilon --noise-multiplier 1 --delta"
 MISTAKES = [
     ("", "the following arguments are required: command"),
     ("epsilonn", "invalid choice: 'epsilonn'"),
     ("epsilon --sample-rate 0.1 --noise-multiplier 1 --steps 5", "required: --delta"),
-    (f"epsilon {SETTING} --noise-multiplier 1 --steps x", "--steps: 'x', expected a whole number"),
+    (f"{PRICE} 1 --steps x", "--steps: 'x', expected a whole number"),
+    (f"{PRICE} x --steps 1", "--noise-multiplier: 'x', expected a num"),
+    (f"{PRICE} 1 --steps 1 --noise 2", "unrecognized arguments: --noi"),
+    (f"{PRICE} 1", "--steps is missing; give --sample-rate and"),
+    (f"{PRICE} 1 {SIZES}", "--sample-rate 0.05 beside --examples; give"),
+    (f"{UNSET} 1e-5 --examples 9", "--batch-size is missing; give"),
+    (f"{UNSET} 1e-3 {SIZES}", "delta is 0.001, must be < 1/6000"),
     (
-        f"epsilon {SETTING} --noise-multiplier x --steps 1",
-        "--noise-multiplier: 'x', expected a num",
-    ),
-    (
-        f"epsilon {SETTING} --noise-multiplier 1 --steps 1 --noise 2",
-        "unrecognized arguments: --noi",
-    ),
-    (f"epsilon {SETTING} --noise-multiplier 1", "--steps is missing; give --sample-rate and"),
-    (
-        f"epsilon {SETTING} --noise-multiplier 1 {SIZES}",
-        "--sample-rate 0.05 beside --examples; give",
-    ),
-    ("epsilon --noise-multiplier 1 --delta 1e-5 --examples 9", "--batch-size is missing; give"),
-    (f"epsilon --noise-multiplier 1 --delta 1e-3 {SIZES}", "delta is 0.001, must be < 1/6000"),
-    (
-        "epsilon --noise-multiplier 1 --delta 1e-5 --examples 9 --batch-size 10 --epochs 1",
+        f"{UNSET} 1e-5 --examples 9 --batch-size 10 --epochs 1",
         "batch_size is 10, must be in [1, 9]",
     ),
-    (
-        "epsilon --noise-multiplier 1 --delta 1e-5 --sample-rate 2 --steps 1",
-        "sample_rate is 2.0, must be in (0, 1]",
-    ),
-    (f"epsilon {SETTING} --noise-multiplier -1 --steps 1", "noise_multiplier is -1.0, must be >="),
-    (f"epsilon {SETTING} --noise-multiplier nan --steps 1", "noise_multiplier is nan"),
-    (f"epsilon {SETTING} --noise-multiplier 1e-9 --steps 1", "noise_multiplier is 1e-09, must be"),
-    (f"epsilon {SETTING} --noise-multiplier 1e8 --steps 1", "must be 0 or in [0.001, 1e+06]"),
-    (f"epsilon {SETTING} --noise-multiplier 0.01 --steps 1", "expected at most 1000"),
-    (f"epsilon {SETTING} --noise-multiplier 1 --steps -1", "steps is -1, must be a whole number"),
-    (f"epsilon {SETTING} --noise-multiplier 1 --steps 9999999999", "steps is 9999999999, must be"),
-    (f"epsilon {SETTING} --noise-multiplier 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
-    (
-        "epsilon --noise-multiplier 1 --delta 1 --sample-rate 0.1 --steps 1",
-        "delta is 1.0, must be in (0, 1)",
-    ),
-    (f"noise {SETTING} --epsilon 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
-    (f"noise {SETTING} --epsilon inf --steps 1", "epsilon is inf, must be in (0, 1000]"),
-    (f"noise {SETTING} --epsilon 1 --steps 0", "steps is 0, must be a whole number >= 1"),
-    (f"noise {SETTING} --epsilon 1 --steps 1 --jobs 0", "jobs is 0, must be a whole number >= 1"),
-    (f"noise {SETTING} --epsilon 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
-    (f"noise {SETTING} --epsilon 1 --steps 5 --accountant gaussian", "gaussian cannot price"),
-    (
-        f"noise {SETTING} --epsilon 0.1 --steps 5 --accountant classic-rdp",
-        "no noise has this price",
-    ),
-    (f"noise {SETTING} --epsilon 1 --steps 1 --cache {__file__}", "expected a folder"),
-    (
-        "noise --sample-rate 1e-9 --delta 1e-5 --epsilon 1 --steps 10",
-        "delta is 1e-05, must be < 1e-08, the chance",
-    ),
-    (f"rounds {SETTING} --epsilon 1 --noise-multiplier 0", "noise_multiplier is 0.0, must be > 0"),
-    (
-        f"rounds {SETTING} --epsilon -1 --noise-multiplier 1",
-        "epsilon is -1.0, must be in (0, 1000]",
-    ),
-    (
-        f"rounds {SETTING} --epsilon 1 --noise-multiplier 1 --steps-per-round 0",
-        "steps_per_round is 0, must be a whole number >= 1",
-    ),
-    (f"schedule {ROUNDS} --strategy decya", "no 'decya' in privacy/budgets: did you mean 'decay'?"),
-    (
-        f"schedule {SETTING} --epsilon 0.005 --steps-per-round 1 --rounds 2 --strategy uniform "
-        "--accountant prv",
-        "no noise has this price",
-    ),
+    (f"{UNSET} 1e-5 --sample-rate 2 --steps 1", "sample_rate is 2.0, must be in (0, 1]"),
+    (f"{PRICE} -1 --steps 1", "noise_multiplier is -1.0, must be >="),
+    (f"{PRICE} nan --steps 1", "noise_multiplier is nan"),
+    (f"{PRICE} 1e-9 --steps 1", "noise_multiplier is 1e-09, must be"),
+    (f"{PRICE} 1e8 --steps 1", "must be 0 or in [0.001, 1e+06]"),
+    (f"{PRICE} 0.01 --steps 1", "expected at most 1000"),
+    (f"{PRICE} 1 --steps -1", "steps is -1, must be a whole number"),
+    (f"{PRICE} 1 --steps 9999999999", "steps is 9999999999, must be"),
+    (f"{PRICE} 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
+    (f"{UNSET} 1 --sample-rate 0.1 --steps 1", "delta is 1.0, must be in (0, 1)"),
+    (f"{NOISE} 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
+    (f"{NOISE} inf --steps 1", "epsilon is inf, must be in (0, 1000]"),
+    (f"{NOISE} 1 --steps 0", "steps is 0, must be a whole number >= 1"),
+    (f"{NOISE} 1 --steps 1 --jobs 0", "jobs is 0, must be a whole number >= 1"),
+    (f"{NOISE} 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
+    (f"{NOISE} 1 --steps 5 --accountant gaussian", "gaussian cannot price"),
+    (f"{NOISE} 0.1 --steps 5 --accountant classic-rdp", "no noise has this price"),
+    (f"{NOISE} 1 --steps 1 --cache {__file__}", "expected a folder"),
+    ("noise --sample-rate 1e-9 --delta 1e-5 --epsilon 1 --steps 10", "must be < 1e-08, the chance"),
+    (f"{FIT} 1 --noise-multiplier 0", "noise_multiplier is 0.0, must be > 0"),
+    (f"{FIT} -1 --noise-multiplier 1", "epsilon is -1.0, must be in (0, 1000]"),
+    (f"{FIT} 1 --noise-multiplier 1 --steps-per-round 0", "steps_per_round is 0, must be a whole"),
+    (f"{PLAN} decya", "no 'decya' in privacy/budgets: did you mean 'decay'?"),
+    (f"{PLAN} uniform --epsilon 0.005 --accountant prv", "no noise has this price"),
     (f"{DECAY} ratio=x", "setting ratio is 'x', expected a number"),
     (f"{DECAY} ratoi=2", "no setting 'ratoi' of decay; did you mean 'ratio'?"),
     (DECAY, "setting 'ratio' of decay is missing"),
     (f"{DECAY} ratio", "'ratio', expected key=value"),
     (f"{DECAY} ratio=0.5", "ratio is 0.5; it must be"),
-    (
-        f"schedule {ROUNDS} --strategy constant --setting noise_multiplier=1e-6",
-        "noise_multiplier is 1e-06, must be",
-    ),
-    (
-        f"schedule {ROUNDS} --rounds 0 --strategy uniform",
-        "rounds is 0, must be a whole number >= 1",
-    ),
+    (f"{PLAN} constant --setting noise_multiplier=1e-6", "noise_multiplier is 1e-06, must be"),
+    (f"{PLAN} uniform --rounds 0", "rounds is 0, must be a whole number >= 1"),
 ]
 
 

@@ -26,8 +26,8 @@ def after(rule, votes, z=1.0, expected=20.0, normal=ZEROS):
     return rule.clip_norm
 
 
-def built(name):
-    own = declared.required("clippings", name) | {"clip_norm": 0.3}
+def built(name, **changed):
+    own = declared.required("clippings", name) | {"clip_norm": 0.3} | changed
     return plugins.load("clippings", name).build(**own)
 
 
@@ -104,9 +104,8 @@ def test_the_step_is_that_of_the_paper(votes, share):
     ("count_noise", "expected", "deviation"), [(None, 200.0, 10.0), (3.0, 20.0, 3.0)]
 )
 def test_the_count_is_noisy(count_noise, expected, deviation):
-    found = after(
-        quantile.build(0.3, 0.5, count_noise=count_noise), 0.0, expected=expected, normal=ONES
-    )
+    rule = quantile.build(0.3, 0.5, count_noise=count_noise)
+    found = after(rule, 0.0, expected=expected, normal=ONES)
     assert found == pytest.approx(0.3 * math.exp(-0.2 * deviation / expected))
 
 
@@ -136,31 +135,15 @@ def test_the_bound_converges_to_the_quantile_of_the_norms(target):
         ("fixed", {"clip_norm": 0}, "clip_norm is 0; it must be a finite number > 0"),
         ("fixed", {"clip_norm": math.nan}, "clip_norm is nan"),
         ("fixed", {"clip_norm": "1e-5"}, "clip_norm is '1e-5'"),
-        (
-            "quantile",
-            {"clip_norm": 1e7, "quantile": 0.5},
-            r"clip_norm is 10000000.0; it must be a number in \[1e-6, 1e6\]",
-        ),
-        (
-            "quantile",
-            {"clip_norm": 1, "quantile": 1},
-            "quantile is 1; it must be a number in",
-        ),
-        (
-            "quantile",
-            {"clip_norm": 1, "quantile": 0.5, "rate": math.inf},
-            "rate is inf; it must be a finite",
-        ),
-        (
-            "quantile",
-            {"clip_norm": 1, "quantile": 0.5, "count_noise": 0},
-            "count_noise is 0; it must be null or a finite",
-        ),
+        ("quantile", {"clip_norm": 1e7}, r"clip_norm is 10000000.0; .* in \[1e-6, 1e6\]"),
+        ("quantile", {"quantile": 1}, "quantile is 1; it must be a number in"),
+        ("quantile", {"rate": math.inf}, "rate is inf; it must be a finite"),
+        ("quantile", {"count_noise": 0}, "count_noise is 0; it must be null or a finite"),
     ],
 )
 def test_mistakes_are_named_with_their_bound(rule, settings, message):
     with pytest.raises(UserError, match=message):
-        plugins.load("clippings", rule).build(**settings)
+        built(rule, **settings)
 
 
 @pytest.mark.parametrize("votes", [-3.5, 0.0, 40.0])
@@ -168,11 +151,8 @@ def test_the_noisy_count_leaves_on_a_grid(votes):
     """Its last digits could tell which votes the noise was added to."""
     rule, counts = quantile.build(1.0, 0.5, rate=1.0), []
     for step in range(20):
-        before = rule.clip_norm
-        rule.after(
-            votes, noise_multiplier=1.0, expected=64.0, normal=noise.Seeded("grid", step).normal
-        )
-        counts.append(64 * math.log(before / rule.clip_norm))
+        before, normal = rule.clip_norm, noise.Seeded("grid", step).normal
+        counts.append(64 * math.log(before / after(rule, votes, expected=64.0, normal=normal)))
     points = [count * 2**10 for count in counts]
     assert points == pytest.approx([round(point) for point in points], abs=1e-6)
     assert len(set(map(round, points))) == 20

@@ -128,9 +128,8 @@ def test_no_formula_is_below_the_best(epsilon, delta, k, slack):
 
 @pytest.mark.parametrize(("epsilon", "k"), [(0.1, 10), (0.1, 100), (0.7, 9), (2.0, 4)])
 def test_the_best_formula_is_the_composition_of_randomized_responses(epsilon, k):
-    one = pld.from_privacy_parameters(
-        common.DifferentialPrivacyParameters(epsilon, 1e-5), value_discretization_interval=1e-2
-    )
+    promised = common.DifferentialPrivacyParameters(epsilon, 1e-5)
+    one = pld.from_privacy_parameters(promised, value_discretization_interval=1e-2)
     best, total = optimal(epsilon, 1e-5, k, 1e-6)
     assert best == pytest.approx(one.self_compose(k).get_epsilon_for_delta(total), abs=1e-6)
 
@@ -208,45 +207,37 @@ def test_mistakes_are_named_with_their_bound(call, message):
         call()
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("slak", 1, "settings has the unknown key 'slak'; did you mean 'slack'?"),
-        ("rule", None, "settings lacks the key 'rule'"),
-        ("slack", "1e-6", r"settings.slack is '1e-6', must be a number in \(0, 1\).*write 1.0e-6"),
-        ("rounds", [], r"settings.rounds is \[\], must be a list of one or more"),
-        ("rounds", [1, 0], r"settings.rounds is \[1, 0\], must be .*, each a whole number in"),
-        ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must be a list of one or more that rise"),
-        (
-            "mechanisms.0.delta",
-            1,
-            r"settings.mechanisms.0.delta is 1, must be a number in \(0, 1\)",
-        ),
-        ("mechanisms.0.epsilon", True, "mechanisms.0.epsilon is True, must be a finite number"),
-        ("mechanisms.1.sample_rate", 1.5, r"mechanisms.1.sample_rate is 1.5, .*in \(0, 1\]"),
-        ("mechanisms.1.noise_multiplier", None, "mechanisms.1 lacks the key 'noise_multiplier'"),
-        ("mechanisms", [7], "settings.mechanisms.0 is 7, must be a mapping of epsilon, delta"),
-        ("mechanisms.1", SETTINGS["mechanisms"][0], "mechanisms.1 is .* which is there already"),
-        ("rule.rounds", [0.5], r"settings.rule.rounds is \[0.5\], must be .* a whole number"),
-    ],
-)
-def test_wrong_settings_are_told_in_one_line(path, value, message):
-    with pytest.raises(UserError, match=message):
-        analysis.check(changed(SETTINGS, path, value))
+OF_TABLE = [
+    ("slak", 1, "settings has the unknown key 'slak'; did you mean 'slack'?"),
+    ("rule", None, "settings lacks the key 'rule'"),
+    ("slack", "1e-6", r"settings.slack is '1e-6', must be a number in \(0, 1\).*write 1.0e-6"),
+    ("rounds", [], r"settings.rounds is \[\], must be a list of one or more"),
+    ("rounds", [1, 0], r"settings.rounds is \[1, 0\], must be .*, each a whole number in"),
+    ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must be a list of one or more that rise"),
+    ("mechanisms.0.delta", 1, r"settings.mechanisms.0.delta is 1, must be a number in \(0, 1\)"),
+    ("mechanisms.0.epsilon", True, "mechanisms.0.epsilon is True, must be a finite number"),
+    ("mechanisms.1.sample_rate", 1.5, r"mechanisms.1.sample_rate is 1.5, .*in \(0, 1\]"),
+    ("mechanisms.1.noise_multiplier", None, "mechanisms.1 lacks the key 'noise_multiplier'"),
+    ("mechanisms", [7], "settings.mechanisms.0 is 7, must be a mapping of epsilon, delta"),
+    ("mechanisms.1", SETTINGS["mechanisms"][0], "mechanisms.1 is .* which is there already"),
+    ("rule.rounds", [0.5], r"settings.rule.rounds is \[0.5\], must be .* a whole number"),
+]
+OF_SURFACE = [
+    ("delta", 0, r"settings.delta is 0, must be a number in \(0, 1\)"),
+    ("sample_rates", [0.5, 2], r"sample_rates is \[0.5, 2\], must be .* a number in \(0, 1\]"),
+    ("noise_multipliers", [0], r"noise_multipliers is \[0\], must be .* a finite number > 0"),
+    ("steps", [1], "settings has the unknown key 'steps'"),
+]
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("delta", 0, r"settings.delta is 0, must be a number in \(0, 1\)"),
-        ("sample_rates", [0.5, 2], r"sample_rates is \[0.5, 2\], must be .* a number in \(0, 1\]"),
-        ("noise_multipliers", [0], r"noise_multipliers is \[0\], must be .* a finite number > 0"),
-        ("steps", [1], "settings has the unknown key 'steps'"),
-    ],
+    ("check", "settings", "path", "value", "message"),
+    [(analysis.check, SETTINGS, *case) for case in OF_TABLE]
+    + [(epsilon_surface.check, SURFACE, *case) for case in OF_SURFACE],
 )
-def test_wrong_settings_of_the_surface(path, value, message):
+def test_wrong_settings_are_told_in_one_line(check, settings, path, value, message):
     with pytest.raises(UserError, match=message):
-        epsilon_surface.check(changed(SURFACE, path, value))
+        check(changed(settings, path, value))
 
 
 def test_settings_are_checked_without_loading_what_computes(imported):
@@ -294,25 +285,20 @@ def test_figure_holds_the_numbers_of_the_table(tables):
 def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
     import analyse
 
-    for folder in ("once", "twice"):
+    found = []
+    for folder in (tmp_path / "once", tmp_path / "twice"):
         arguments = ["--name", "composition-text/map", "--analysis", "epsilon-surface"]
-        arguments += ["--settings", json.dumps(SURFACE)]
-        arguments += ["--results", f"{tmp_path}/{folder}"]
-        monkeypatch.setattr(of_analysis, "CACHE", tmp_path / f"cache of {folder}")
+        arguments += ["--settings", json.dumps(SURFACE), "--results", str(folder)]
+        monkeypatch.setattr(of_analysis, "CACHE", tmp_path / f"cache of {folder.name}")
         monkeypatch.setattr(sys, "argv", ["analyse.py", *arguments])
         analyse.main()
-    once, twice = (
-        {p.relative_to(tmp_path / folder): p.read_bytes() for p in (tmp_path / folder).rglob("*.*")}
-        for folder in ("once", "twice")
-    )
+        found.append({str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.*")})
+    once, twice = found
     assert once == twice
-    names = {str(path) for path in once}
-    assert names == {
-        *(f"tables/composition-text/map.{ending}" for ending in ("csv", "csv.sha256", "md", "tex")),
-        *(
-            f"figures/composition-text/map/epsilon-surface.{ending}"
-            for ending in ("png", "pdf", "txt")
-        ),
+    table, figure = "tables/composition-text/map", "figures/composition-text/map/epsilon-surface"
+    assert {*once} == {
+        *(f"{table}.{ending}" for ending in ("csv", "csv.sha256", "md", "tex")),
+        *(f"{figure}.{ending}" for ending in ("png", "pdf", "txt")),
     }
     table = pd.read_csv(tmp_path / "once" / "tables" / "composition-text" / "map.csv")
     assert len(table) == 12
@@ -324,7 +310,6 @@ def test_driver_writes_the_same_bytes_twice(tmp_path, monkeypatch):
 
 
 def test_a_hopeless_setting_is_priced_by_its_upper_bound():
-    table = epsilon_surface.tables(
-        {"noise_multipliers": [0.5], "rounds": [1000], "sample_rates": [0.5], "delta": 1e-5}
-    )[""]
+    hopeless = {"noise_multipliers": [0.5], "rounds": [1000], "sample_rates": [0.5]}
+    table = epsilon_surface.tables({**hopeless, "delta": 1e-5})[""]
     assert table["accountant"].tolist() == ["rdp"] and table["epsilon"][0] > 50

@@ -83,9 +83,7 @@ MIXES = {
     "softmax over the batch": lambda: Of(lambda x: x.softmax(0)),
     "the size of the batch": lambda: Of(lambda x: x / len(x)),
     "one example alone is another": lambda: Of(lambda x: x if len(x) > 1 else 2 * x),
-    "fails on one example": lambda: Of(
-        lambda x: functional.batch_norm(x, None, None, None, None, True)
-    ),
+    "fails on one example": lambda: Of(lambda x: functional.batch_norm(x, *[None] * 4, True)),
 }
 RANDOM = {
     "dropout": nn.Dropout,

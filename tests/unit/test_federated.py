@@ -2,8 +2,8 @@
 
 import pytest
 import torch
+from test_client_level import make_client as examples_of
 from torch import nn
-from torch.utils.data import TensorDataset
 
 from dpfl.base.errors import UserError
 from dpfl.clippings import fixed
@@ -42,10 +42,7 @@ def clipped(clip_norm):
 
 
 def make_client(number, examples, rate=0.5, steps=3):
-    generator = streams.generator("data", number)
-    inputs = torch.randn(examples, 4, generator=generator)
-    targets = torch.randint(0, 3, (examples,), generator=generator)
-    return Client(number, TensorDataset(inputs, targets), rate, steps)
+    return Client(number, examples_of(number, examples), rate, steps)
 
 
 class Noisy(Unlimited):
@@ -107,13 +104,6 @@ def test_a_client_holds_the_examples_of_its_members_and_copies_none_of_them():
     inputs[3] = -1.0  # a copy made beforehand would not have it
     chosen, classes = held[torch.tensor([2, 0])]
     assert classes.tolist() == [3, 5] and chosen.tolist() == [[-1.0] * 4, [20.0, 21.0, 22.0, 23.0]]
-
-
-def test_only_participants_matter():
-    flat, clients = flat_linear(), {0: make_client(0, 10)}
-    server = flat.get()
-    trainer(flat, clients).run_round([0])  # asking for any other client would be a KeyError
-    torch.testing.assert_close(flat.get(), reference_client(server, clients[0], 3))
 
 
 def test_batches_and_noise_depend_on_client_and_step_alone():

@@ -10,7 +10,6 @@ from torch import nn
 
 from dpfl.draws.gaussian import noisy_sum
 from dpfl.draws.noise import SOURCES
-from dpfl.gradients.step import Public, Step
 from dpfl.mechanisms import dp_fedavg, dpsgd, fsdp_certified, p3sgd
 
 CLIP, Z, EXPECTED, N = 0.1, 1.173, 250.0, 200_000
@@ -30,18 +29,8 @@ class Sum:
 def of_dpsgd(total, normal):
     """Return what DP-SGD releases, in float32, of a clipped sum [n]."""
     nothing = torch.zeros(0)
-    step = Step(
-        model=nn.Identity(),
-        loss_fn=None,
-        inputs=nothing,
-        targets=nothing,
-        noise_multiplier=Z,
-        expected_batch=EXPECTED,
-        normal=normal,
-        public=Public(nothing, nothing),
-        public_rng=None,
-        differentiate=lambda *_: (Sum(total), nothing),
-    )
+    given = (nn.Identity(), nothing, nothing, Z, EXPECTED, normal)
+    step = step_of(*given, differentiate=lambda *_: (Sum(total), nothing))
     return dpsgd.build(FIXED).estimate(step)
 
 
@@ -125,13 +114,8 @@ def test_the_sums_of_every_mechanism_leave_on_the_grid():
         least = min(mechanism.release(Z, 8.0).multipliers)
         assert on_grid(8 * found, least * CLIP) and found.any()
     updates = torch.randn(5, 30, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    found = dp_fedavg.build(FIXED).aggregate(
-        updates,
-        like=updates[0],
-        noise_multiplier=Z,
-        expected_clients=8.0,
-        normal=drawn("grid"),
-    )
+    own = {"like": updates[0], "noise_multiplier": Z, "expected_clients": 8.0}
+    found = dp_fedavg.build(FIXED).aggregate(updates, **own, normal=drawn("grid"))
     assert on_grid(8 * found, Z * CLIP) and found.any()
 
 

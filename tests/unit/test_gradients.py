@@ -226,20 +226,15 @@ def test_one_example_moves_the_sum_by_at_most_the_clip_norm(clip_norm, scale, re
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e300])
-def test_an_example_without_a_finite_gradient_adds_nothing(bad):
+def test_an_example_without_a_finite_gradient_is_left_out(bad):
     model, inputs, targets = shipped("mnist-cnn", 4)
-    expected, _ = clipped_sum(model, each_cross_entropy, inputs[1:], targets[1:], 0.5)
-    inputs[0] = bad
-    total, norms = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
-    assert norms.isfinite().tolist() == [False, True, True, True]
-    assert torch.equal(flat(total), flat(expected))
-
-
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e300])
-def test_finite_leaves_out_the_examples_without_a_finite_gradient(bad):
-    model, inputs, targets = shipped("mnist-cnn", 4)
-    expected = naive(model, inputs[[0, 2, 3]], targets[[0, 2, 3]])
+    some = [0, 2, 3]
+    expected = naive(model, inputs[some], targets[some])
+    total, _ = clipped_sum(model, each_cross_entropy, inputs[some], targets[some], 0.5)
     inputs[1] = bad
+    found, norms = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
+    assert norms.isfinite().tolist() == [True, False, True, True]
+    assert torch.equal(flat(found), flat(total))
     gradients, norms = finite(model, each_cross_entropy, inputs, targets)
     assert_equal(norms, expected.norm(dim=1), 1e-10)
     assert_equal(gradients.gram(), expected @ expected.t(), 1e-10)
@@ -292,14 +287,12 @@ def test_no_matrix_of_all_gradients_is_made(piece):
     assert largest.numbers < len(inputs) * vectors.shape[1] / 4
 
 
-@pytest.mark.parametrize("shape", SHAPES.values())
-def test_the_layout_of_the_inputs_does_not_matter(shape):
-    name = next(name for name, found in SHAPES.items() if found == shape)
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_layout_of_the_inputs_does_not_matter(name):
     model, inputs, targets = shipped(name, 3)
-    strided = inputs.to(memory_format=torch.channels_last)
-    first, _ = clipped_sum(model, each_cross_entropy, inputs, targets, 0.5)
-    second, _ = clipped_sum(model, each_cross_entropy, strided, targets, 0.5)
-    assert torch.equal(flat(first), flat(second))
+    layouts = (inputs, inputs.to(memory_format=torch.channels_last))
+    sums = (clipped_sum(model, each_cross_entropy, x, targets, 0.5)[0] for x in layouts)
+    assert torch.equal(*map(flat, sums))
 
 
 def test_the_loss_may_read_targets_of_any_kind():

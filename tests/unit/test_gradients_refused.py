@@ -34,20 +34,18 @@ def test_no_hook_stays_behind_after_an_error():
     assert not any(hooks_of(model))
 
 
-class Twice(nn.Module):
-    def __init__(self):
+class OneLayer(nn.Module):
+    def __init__(self, width=4):
         super().__init__()
-        self.layer = nn.Linear(4, 4)
+        self.layer = nn.Linear(width, width)
 
+
+class Twice(OneLayer):
     def forward(self, x):
         return self.layer(self.layer(x))
 
 
-class Overwrites(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
+class Overwrites(OneLayer):
     def forward(self, x):
         x = x + 1
         y = self.layer(x)
@@ -55,11 +53,7 @@ class Overwrites(nn.Module):
         return x + y
 
 
-class MergesRows(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(2, 2)
-
+class MergesRows(OneLayer):
     def forward(self, x):
         return self.layer(x.view(-1, 2)).view(len(x), -1)
 
@@ -87,7 +81,7 @@ REFUSED = {
     ),
     r"'0' \(Linear\) and '1' \(Linear\) share": tied,
     r"input of layer 'layer' \(Linear\) is overwritten": Overwrites,
-    r"'layer' \(Linear\) is called with 6 rows for 3": MergesRows,
+    r"'layer' \(Linear\) is called with 6 rows for 3": lambda: MergesRows(2),
     r"parameters of layer '' \(Linear\)": lambda: prune.identity(nn.Linear(4, 4), "weight"),
     r"'layer' \(Linear\) is called twice": Twice,
 }

@@ -4,12 +4,11 @@ import math
 
 import pytest
 import torch
-from fixtures_of_steps import EXPECTED, drawn, gradients, ones, setting, step_of, zeros
+from fixtures_of_steps import EXPECTED, drawn, gradients, setting, step_of
 from opacus import GradSampleModule
 from opacus.optimizers import DPPerLayerOptimizer
 from torch.nn import functional
 
-from dpfl.base.errors import UserError
 from dpfl.mechanisms import dpsgd, dpsgd_layerwise
 
 CLIP, LAYERS = 0.7, 4
@@ -53,11 +52,6 @@ def test_a_gradient_long_in_every_layer_moves_the_sum_by_the_clip_norm():
 
 
 def test_noise_is_that_of_dpsgd():
-    model, inputs, targets = setting(6)
-    build = dpsgd_layerwise.build
-    noisy = build(FIXED).estimate(step_of(model, inputs, targets, z=3.0, normal=ones))
-    quiet = build(FIXED).estimate(step_of(model, inputs, targets, normal=zeros))
-    torch.testing.assert_close(noisy - quiet, torch.full_like(quiet, 3.0 * CLIP / EXPECTED))
     same = [
         made.build(FIXED).estimate(step_of(*setting(0), z=2.0, normal=drawn("empty")))
         for made in (dpsgd, dpsgd_layerwise)
@@ -73,8 +67,3 @@ def test_a_network_of_one_layer_is_dpsgd():
         for made in (dpsgd, dpsgd_layerwise)
     ]
     torch.testing.assert_close(*found)
-
-
-def test_a_bound_that_is_none_is_refused():
-    with pytest.raises(UserError, match="clip_norm is -1"):
-        dpsgd_layerwise.build({**FIXED, "clip_norm": -1})

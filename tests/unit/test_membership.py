@@ -60,9 +60,8 @@ def test_lira_is_the_ratio_of_gaussians_fitted_to_the_references():
             for held in (True, False):
                 own = [seen.confidences[m, x] for m in others if seen.members[m, x] == held]
                 deviations[held] += [(np.var(own) * len(own), len(own) - 1)] if own else []
-        sd = {
-            h: np.sqrt(sum(v for v, _ in d) / sum(k for _, k in d)) for h, d in deviations.items()
-        }
+        pooled = {held: np.sum(own, axis=0) for held, own in deviations.items()}
+        sd = {held: np.sqrt(squares / free) for held, (squares, free) in pooled.items()}
         for x in np.flatnonzero(comparable(seen.members)[target]):
             own = [
                 stats.norm(
@@ -94,19 +93,22 @@ def online(p, held, some_held):
     return (p[held].mean() + p[~held].mean()) / 2 if some_held else p.mean()
 
 
-@pytest.mark.parametrize("target", [0, 6])
-def test_rmia_is_algorithm_1(target):
+def compared_on(target):
+    """What is seen of the examples on which attacks on a target are compared."""
     seen = attacked.gaussian(7, 60, gain=1.0, population=40)
     where = comparable(seen.members)[target]
-    one = replace(seen, confidences=seen.confidences[:, where], members=seen.members[:, where])
+    return replace(seen, confidences=seen.confidences[:, where], members=seen.members[:, where])
+
+
+@pytest.mark.parametrize("target", [0, 6])
+def test_rmia_is_algorithm_1(target):
+    one = compared_on(target)
     assert membership.rmia(one)[target].tolist() == slow_rmia(one, target, online)
 
 
 @pytest.mark.parametrize("a", [0.0, 0.3, 1.0])
 def test_rmia_offline_is_algorithm_1_with_two_references_that_lack_the_example(a):
-    seen = attacked.gaussian(7, 60, gain=1.0, population=40)
-    where = comparable(seen.members)[2]
-    one = replace(seen, confidences=seen.confidences[:, where], members=seen.members[:, where])
+    one = compared_on(2)
     found = membership._offline(one, 2, np.array([0, 1, 3, 4, 5, 6]), a)
 
     def offline(p, held, _):

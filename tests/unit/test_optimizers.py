@@ -1,6 +1,5 @@
 """Every optimizer through one suite; each rule against others' code or worked out by hand."""
 
-import inspect
 import io
 import math
 from functools import partial
@@ -24,10 +23,7 @@ from dpfl.optimizers.cadabelief_scalar import build as cadabelief_scalar
 from dpfl.optimizers.dp_adambc import build as dp_adambc
 from dpfl.optimizers.sgd_ema import build as sgd_ema
 
-NAMES = plugins.names("optimizers")
-
-
-every_optimizer = pytest.mark.parametrize("name", NAMES)
+every_optimizer = pytest.mark.parametrize("name", plugins.names("optimizers"))
 
 
 def build(name, params, lr=0.05, **settings):
@@ -68,15 +64,6 @@ def first_step(make, grad):
 
 
 # --- the contract -------------------------------------------------------------------------------
-
-
-@every_optimizer
-def test_build_names_its_settings(name):
-    module = plugins.load("optimizers", name)
-    parameters = list(inspect.signature(module.build).parameters.values())
-    assert [p.name for p in parameters[:2]] == ["params", "lr"]
-    assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
-    assert all(p.default is not p.empty for p in parameters[2:])
 
 
 @every_optimizer
@@ -186,15 +173,6 @@ def test_refuses_a_wrong_setting_also_in_one_group(setting, value):
         make_cadabelief([{"params": [parameter([1.0])], setting: value}])
 
 
-@pytest.mark.parametrize(
-    "name, setting, value",
-    [("sgd-momentum", "momentum", 1.0), ("sgd-ema", "beta1", -0.1), ("adam", "betas", (0.9, 1))],
-)
-def test_refuses_a_wrong_setting_of_the_plain_ones(name, setting, value):
-    with pytest.raises(UserError, match=setting):
-        build(name, [parameter([1.0])], **{setting: value})
-
-
 @pytest.mark.parametrize("kind", [adabelief, make_cadabelief, adabound, cadabelief_scalar, sgd_ema])
 def test_refuses_sparse_and_complex_gradients(kind):
     for theta in (torch.zeros(3), torch.zeros(3, dtype=torch.complex64)):
@@ -214,27 +192,21 @@ def adabelief_pytorch(params, **settings):
     return module.AdaBelief(params, **switches, **settings)
 
 
-def pytorch_optimizer(kind, **switches):
-    def make(params, **settings):
+def both_ways(kind, **switches):
+    def make(params, foreach, **settings):
         module = pytest.importorskip("pytorch_optimizer")
-        return getattr(module, kind)(params, weight_decouple=False, **switches, **settings)
+        own = {"weight_decouple": False, "foreach": foreach, **switches}
+        return getattr(module, kind)(params, **own, **settings)
 
-    return make
+    return [partial(make, foreach=foreach) for foreach in (False, True)]
 
 
 def adabound_package(params, **settings):
     return pytest.importorskip("adabound").AdaBound(params, **settings)
 
 
-def both_ways(kind, **switches):
-    return [pytorch_optimizer(kind, foreach=foreach, **switches) for foreach in (False, True)]
-
-
 @pytest.mark.parametrize("oracle", [adabelief_pytorch, *both_ways("AdaBelief", rectify=False)])
-@pytest.mark.parametrize(
-    "ours",
-    [adabelief, lambda params, **settings: make_cadabelief(params, bounds=False, **settings)],
-)
+@pytest.mark.parametrize("ours", [adabelief, partial(make_cadabelief, bounds=False)])
 @pytest.mark.parametrize("betas", [(0.9, 0.999), (0.5, 0.9), (0.0, 0.99)])
 def test_adabelief_is_the_reference_code_once_eps_enters_s(oracle, ours, betas):
     settings = {"lr": 0.01, "betas": betas, "eps": 1e-8}
@@ -260,10 +232,7 @@ def squared(params, **settings):
 
 @pytest.mark.filterwarnings("ignore:This overload of add")
 @pytest.mark.parametrize("oracle", [adabound_package, *both_ways("AdaBound")])
-@pytest.mark.parametrize(
-    "ours",
-    [adabound, partial(squared, order="adabound")],
-)
+@pytest.mark.parametrize("ours", [adabound, partial(squared, order="adabound")])
 @pytest.mark.parametrize("lr, gamma", [(1e-3, 1e-3), (0.1, 0.05)])
 def test_adabound_is_the_reference_code(oracle, ours, lr, gamma):
     settings = {"lr": lr, "betas": (0.9, 0.99), "final_lr": 0.05, "gamma": gamma, "eps": 1e-8}
@@ -277,15 +246,14 @@ def test_adam_and_sgd_are_what_their_files_say():
     grads = gradients()
     looped = trace(lambda params: torch.optim.Adam(params, lr=0.01, foreach=False), grads)
     torch.testing.assert_close(trace(lambda params: adam(params, 0.01), grads), looped)
-    torch.testing.assert_close(
-        trace(lambda params: build("sgd", params), grads), -0.05 * grads.cumsum(0)
-    )
+    plain = trace(lambda params: build("sgd", params), grads)
+    torch.testing.assert_close(plain, -0.05 * grads.cumsum(0))
     velocity, theta, expected = torch.zeros(50), torch.zeros(50), []
     for grad in grads:
         velocity = 0.7 * velocity + grad
         theta = theta - 0.05 * velocity
         expected.append(theta)
-    got = trace(lambda params: build("sgd-momentum", params, momentum=0.7), grads)
+    got = trace(partial(build, "sgd-momentum", momentum=0.7), grads)
     torch.testing.assert_close(got, torch.stack(expected))
 
 
@@ -348,16 +316,13 @@ def test_first_steps_worked_out_by_hand():
     got = first_step(make_cadabelief, [20.0, -1.0, 1e-7])
     assert got == pytest.approx([-20 * 9.99000999e-5, 1e-3 / 0.9, -100.1e-7], rel=1e-6)
     # AdaBound's order divides by the bias of m before it clips: 1111 / .1 is clipped, then times m
-    late = first_step(lambda p: make_cadabelief(p, order="adabound"), [20.0, -1.0, 1e-7])
-    expected = [-1e-3 / 0.9, 1e-3 / 0.9, -100.1e-8]
-    assert late == pytest.approx(expected, rel=1e-5)
+    late = first_step(partial(make_cadabelief, order="adabound"), [20.0, -1.0, 1e-7])
+    assert late == pytest.approx([-1e-3 / 0.9, 1e-3 / 0.9, -100.1e-8], rel=1e-5)
     # vhat = g^2
     assert first_step(adabound, [20.0, -1.0, 1e-7]) == pytest.approx([-1e-3, 1e-3, -100.1e-8])
     assert first_step(lambda p: sgd_ema(p, 0.5), [2.0]) == pytest.approx([-1.0])
     for lr, rate in ((0.05, 0.05), (1e-6, 9.99000999e-5), (1e3, 100.1)):
-        assert first_step(lambda p, lr=lr: cadabelief_scalar(p, lr), [2.0]) == pytest.approx(
-            [-2 * rate]
-        )
+        assert first_step(partial(cadabelief_scalar, lr=lr), [2.0]) == pytest.approx([-2 * rate])
 
 
 @pytest.mark.parametrize("lr, side", [(1e-9, 0), (1e9, 1)])
@@ -371,11 +336,7 @@ def test_the_scalar_rate_is_clipped_at_every_step(lr, side):
     torch.testing.assert_close(got[-1], theta)
 
 
-@given(
-    t=st.integers(1, 10**7),
-    final_lr=st.floats(1e-6, 1e3),
-    gamma=st.floats(1e-6, 1e3),
-)
+@given(t=st.integers(1, 10**7), final_lr=st.floats(1e-6, 1e3), gamma=st.floats(1e-6, 1e3))
 def test_bounds_close_in_on_the_final_rate(t, final_lr, gamma):
     low, high = bounds(t, final_lr, gamma)
     later_low, later_high = bounds(t + 1, final_lr, gamma)

@@ -6,23 +6,18 @@ import pickle
 
 import pytest
 import torch
-from test_example_wise import SHAPES
+from test_example_wise import SHAPES, Of
+from test_private import private
 from torch import nn
 
-import dpfl
 from dpfl import models, plugins
 from dpfl.api.own_gradients import require_own_gradients
 from dpfl.base.errors import UserError
+from dpfl.gradients import PerExampleGradients
 from dpfl.training.steps import cross_entropy
 
+pytestmark = pytest.mark.usefixtures("coarse")
 CLASSES = 3
-
-
-class Centred(nn.Module):
-    """Subtracts the mean of the batch."""
-
-    def forward(self, x):
-        return x - x.mean(0)
 
 
 class Scaled(nn.Module):
@@ -61,22 +56,15 @@ def examples(shape=(5,), n=20):
     return torch.randn(n, *shape, generator=generator), torch.arange(n) % CLASSES
 
 
-def private(model):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    budget = {"epsilon": 4.0, "delta": 1e-3, "batch_size": 5, "epochs": 2}
-    return dpfl.Private(model, optimizer, examples=examples(), seed=0, **budget)
-
-
 def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
     """Why it is refused: an example more moves the sum by far more than the clip norm."""
     torch.manual_seed(0)
     model, clip_norm, moved = Sorted(), 0.1, []
     for seed in range(20):
         x = torch.randn(51, 5, generator=torch.Generator().manual_seed(seed)) * 5
+        y = torch.arange(51) % CLASSES
         sums = [
-            dpfl.gradients.PerExampleGradients(
-                model, cross_entropy, x[:n], torch.arange(n) % CLASSES
-            ).clipped_sum(clip_norm)
+            PerExampleGradients(model, cross_entropy, x[:n], y[:n]).clipped_sum(clip_norm)
             for n in (50, 51)
         ]
         apart = [(b - a).flatten() for a, b in zip(*sums, strict=True)]
@@ -85,7 +73,9 @@ def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
 
 
 @pytest.mark.parametrize(
-    "build", [lambda: with_zeros(Centred()), Sorted], ids=["zeros hide the mean", "sorted"]
+    "build",
+    [lambda: with_zeros(Of(lambda x: x - x.mean(0))), Sorted],
+    ids=["zeros hide the mean", "sorted"],
 )
 def test_what_is_not_the_examples_own_is_refused(build):
     with pytest.raises(UserError, match="depends on the others of the batch") as caught:

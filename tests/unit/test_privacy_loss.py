@@ -15,7 +15,6 @@ from papers.zhou2022.analyses import privacy_loss as analysis
 
 from dpfl.base.errors import UserError
 from dpfl.papers import folder
-from dpfl.privacy.accountants import classic_rdp
 from dpfl.tables import rendering
 
 SETTINGS = {
@@ -42,9 +41,7 @@ def tables() -> dict[str, pd.DataFrame]:
     return analysis.tables(SETTINGS)
 
 
-def chosen(
-    table: pd.DataFrame, header: float, method: str, reading: str = assumptions.ONE
-) -> pd.DataFrame:
+def chosen(table, header: float, method: str, reading: str = assumptions.ONE) -> pd.DataFrame:
     own = (table["header_epsilon"] == header) & (table["method"] == method)
     return table[own & (table["reading"] == reading)]
 
@@ -71,10 +68,8 @@ def test_it_declares_the_file_that_it_reads(root):
 @pytest.mark.parametrize(
     ("noise", "prices"),
     [
-        (1.1, (1.933, 2.707)),
-        (1.0961, (1.948, 2.723)),
-        (3.670, (0.438, 0.620)),
-        (2.2, (0.766, 1.085)),
+        *((1.1, (1.933, 2.707)), (1.0961, (1.948, 2.723))),
+        *((3.670, (0.438, 0.620)), (2.2, (0.766, 1.085))),
     ],
 )
 def test_known_prices_of_25_and_50_epochs(noise, prices):
@@ -144,9 +139,8 @@ def test_a_pair_without_a_single_sigma_has_no_fit(tables):
 def test_readings_charge_one_or_all_releases(tables):
     table = tables[""]
     for method, joint in (("fsdp", 2**-0.5), ("p3sgd", (1 + 1.2**-2 + 1.5**-2) ** -0.5)):
-        one, all_ = (
-            chosen(table, 4.42, method, reading) for reading in (assumptions.ONE, assumptions.ALL)
-        )
+        readings = (assumptions.ONE, assumptions.ALL)
+        one, all_ = (chosen(table, 4.42, method, reading) for reading in readings)
         assert (one["noise_multiplier"] == one["sigma"]).all()
         assert all_["noise_multiplier"].tolist() == pytest.approx((joint * one["sigma"]).tolist())
         base = chosen(table, 4.42, "dpsgd")
@@ -179,10 +173,6 @@ def test_what_no_setting_gives_stays_empty():
     assert shown["σ needed"](pd.Series(row)) == shown["fitted σ"](pd.Series(row)) == "none"
 
 
-def test_orders_are_those_of_classic_rdp():
-    assert list(classic_rdp.ORDERS) == ORDERS
-
-
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
@@ -192,18 +182,10 @@ def test_orders_are_those_of_classic_rdp():
         ("other_header_delta", 1, r"settings.other_header_delta is 1, must be .* in \(0, 1\)"),
         ("batch_size", 0, "settings.batch_size is 0, must be a whole number in"),
         ("examples", {}, r"settings.examples is {}, must be a mapping of some of mnist, cifar10"),
-        (
-            "examples.minst",
-            9,
-            "settings.examples has the unknown key 'minst'; did you mean 'mnist'",
-        ),
+        ("examples.minst", 9, "examples has the unknown key 'minst'; did you mean 'mnist'"),
         ("examples.mnist", 0.5, "settings.examples.mnist is 0.5, must be a whole number"),
         ("examples.mnist", 9, "settings.examples.mnist is 9, must be at least the batch size, 250"),
-        (
-            "releases",
-            [1],
-            r"settings.releases is \[1\], must be a mapping of some of dpsgd, pdpsgd",
-        ),
+        ("releases", [1], r"releases is \[1\], must be a mapping of some of dpsgd, pdpsgd"),
         ("releases.fdsp", [1], "settings.releases has the unknown key 'fdsp'; did you mean 'fsdp'"),
         ("releases.fsdp", [], r"settings.releases.fsdp is \[\], must be a list of one or more"),
         ("releases.fsdp", [1, 0], r"settings.releases.fsdp is \[1, 0\], must be .* > 0"),
@@ -227,12 +209,9 @@ def test_the_configured_settings_are_the_published_set_up():
     settings = folder.load("zhou2022").content["analyses"]["privacy-loss"]["settings"]
     analysis.check(settings)
     assert settings["examples"] == {"mnist": 60000, "cifar10": 50000}
-    assert {**settings, "examples": None, "releases": None} == {
-        **SETTINGS,
-        "examples": None,
-        "releases": None,
-    }
     assert settings["releases"] == SETTINGS["releases"] | {"pdpsgd": [1]}
+    own = {"examples": SETTINGS["examples"], "releases": SETTINGS["releases"]}
+    assert settings | own == SETTINGS
 
 
 def test_settings_are_checked_without_loading_what_computes(imported):

@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 import dpfl
 from dpfl.base.errors import UserError
 
+pytestmark = pytest.mark.usefixtures("coarse")
 N = 60
 SIZES = {"epsilon": 4.0, "delta": 1e-3, "batch_size": 20, "epochs": 2, "seed": 0}
 
@@ -60,6 +61,7 @@ def by_batch(outputs, targets):
 
 
 INPUTS, TARGETS = tensors()
+MORE = nn.Parameter(torch.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -67,17 +69,11 @@ INPUTS, TARGETS = tensors()
     [
         ({"optimizer": lambda m: sgd(network().parameters())}, "0 of the model's 4 .* 4 others"),
         ({"optimizer": lambda m: sgd(m[0].parameters())}, "2 of the model's 4 .* 0 others"),
-        (
-            {"optimizer": lambda m: sgd([*m.parameters(), nn.Parameter(torch.ones(2))])},
-            "4 of the model's 4 .* 1 others",
-        ),
+        ({"optimizer": lambda m: sgd([*m.parameters(), MORE])}, "4 of the model's 4 .* 1 others"),
         ({"optimizer": lambda m: torch.optim.LBFGS(m.parameters())}, "LBFGS: .* closure"),
         ({"model": frozen()}, "'0.weight' is frozen"),
         ({"model": network(torch.float64)}, "model Sequential on inputs .*float32: .*Double"),
-        (
-            {"examples": (INPUTS[:, :4], TARGETS)},
-            "Sequential on inputs .*cannot be multiplied",
-        ),
+        ({"examples": (INPUTS[:, :4], TARGETS)}, "Sequential on inputs .*cannot be multiplied"),
         ({"examples": (INPUTS.numpy(), TARGETS.numpy())}, "found ndarray, ndarray; expected two"),
         ({"examples": DataLoader(TensorDataset(*tensors()))}, "DataLoader; .*no loader"),
         ({"examples": Endless()}, "found Endless; .* with a length"),
@@ -87,7 +83,17 @@ INPUTS, TARGETS = tensors()
         ({"examples": (INPUTS, TARGETS, TARGETS)}, "found 3 tensors"),
         ({"examples": (INPUTS[:1], TARGETS[:1]), "batch_size": 1}, "found 1, expected at least 2"),
         ({"examples": (INPUTS[:0], TARGETS[:0])}, "found 0, expected at least 2"),
+        ({"examples": (INPUTS, TARGETS[1:])}, "60 inputs, but 59 targets"),
         ({"public": (INPUTS, TARGETS[1:])}, "public: 60 inputs, but 59 targets"),
+        ({"delta": 0.1}, "delta is 0.1, must be < 1/60"),
+        ({"batch_size": 500}, r"batch_size is 500, must be in \[1, 60\]"),
+        ({"mechanism": "dpsdg"}, "did you mean 'dpsgd'"),
+        ({"mechanism": "dp-fedavg"}, "protects clients"),
+        ({"mechanism": "p3sgd"}, "uses public examples"),
+        ({"clipping": {"uses": "nearest", "clip_norm": 1.0}}, "clippings"),
+        ({"mechanism": "dpsgd-opacus", "clipping": {"uses": "quantile"}}, "clips by rule"),
+        ({"budget": "unifrom"}, "did you mean 'uniform'"),
+        ({"model": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))}, "no running statistics"),
         ({"epsilon": math.inf}, "epsilon is inf; .* finite"),
         ({"epsilon": math.nan}, "epsilon is nan"),
         ({"epsilon": "4"}, "epsilon is '4'"),

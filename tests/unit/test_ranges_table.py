@@ -10,10 +10,7 @@ from synthetic import cell, study
 from tabled import row
 
 from dpfl.base.errors import UserError
-from dpfl.tables import (
-    ranges,
-    results,
-)
+from dpfl.tables import ranges, results
 
 GRID = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
 
@@ -78,17 +75,10 @@ def test_rates_need_a_validation_split(tmp_path: Path) -> None:
 
 
 def test_rates_of_one_optimizer_over_two_keys_are_two_lines(tmp_path: Path) -> None:
-    cells = [cell(m, 4.0, 1, rate=g) for m in ("adabound", "adabound-final") for g in GRID]
     keys = {"adabound": "lr", "adabound-final": "final_lr"}
-    synthetic.write(
-        tmp_path,
-        cells,
-        lambda c, s: {
-            "final_validation_accuracy": 0.9,
-            "algorithm": "adabound",
-            "rate_key": keys[c["method"]],
-        },
-    )
+    cells = [cell(method, 4.0, 1, rate=g) for method in keys for g in GRID]
+    common = {"final_validation_accuracy": 0.9, "algorithm": "adabound"}
+    synthetic.write(tmp_path, cells, lambda c, s: {**common, "rate_key": keys[c["method"]]})
     made = study(cells, kind="rates")
     table = ranges.ranges(made, results.frame(made, tmp_path))
     assert dict(zip(table["method"], table["rate_key"], strict=True)) == keys

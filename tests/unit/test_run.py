@@ -8,6 +8,7 @@ import pytest
 import tiny
 import torch
 from safetensors import safe_open
+from tiny import CERTIFIED, FIXED, QUANTILE
 
 from dpfl import data
 from dpfl.base.errors import UserError
@@ -40,12 +41,18 @@ def rows(result):
     return json.dumps(result.metrics)
 
 
-@pytest.mark.parametrize("state", ["persist", "reset", "server"])
+STANDARDISE = {"rule": "standardise", "noise_multiplier": 8.0, "radius": 3.0, "least": 0.05}
+STANDARDISED = {"model": "linear-from-zero", "statistics": STANDARDISE}
+STATES = [{"federation": tiny.federation(state=s)} for s in ("persist", "reset", "server")]
+
+
+@pytest.mark.parametrize(
+    "changed", [*STATES, {"mechanism": CERTIFIED, "clipping": QUANTILE}, STANDARDISED]
+)
 @pytest.mark.parametrize("kill_after", [1, 3])
-def test_a_killed_run_continues_to_the_same_bits(tmp_path, state, kill_after):
-    settings = tiny.settings(federation=tiny.federation(state=state))
-    (tmp_path / "whole").mkdir()
-    whole = train(settings, tmp_path / "whole")
+def test_a_killed_run_continues_to_the_same_bits(tmp_path, changed, kill_after):
+    settings = tiny.settings(**changed)
+    whole = tiny.trained(tmp_path / "whole", **changed)
     inputs = tiny.inputs_of(settings, tmp_path)
     with pytest.raises(KilledError):
         train(settings, tmp_path, inputs, kill_after)
@@ -54,7 +61,7 @@ def test_a_killed_run_continues_to_the_same_bits(tmp_path, state, kill_after):
     assert f"continuing after round {kill_after}" in resumed_lines
     assert torch.equal(tiny.weights(continued), tiny.weights(whole))
     assert rows(continued) == rows(whole)
-    assert continued.rates == whole.rates
+    assert continued.rates == whole.rates and continued.audit == whole.audit
 
 
 def test_what_is_held_out_of_training_is_what_validates(tmp_path):
@@ -79,8 +86,7 @@ def test_what_is_held_out_of_training_is_what_validates(tmp_path):
 def test_a_diverged_run_killed_after_its_last_round_ends_there(tmp_path):
     optimizer = {"algorithm": "sgd", "rate_key": "lr", "rate": 3e38, "settings": {}}
     settings = tiny.settings(optimizer=optimizer)
-    (tmp_path / "whole").mkdir()
-    whole = train(settings, tmp_path / "whole")
+    whole = tiny.trained(tmp_path / "whole", optimizer=optimizer)
     assert len(whole.metrics) == 2  # round 0, and the one that diverged
     inputs = tiny.inputs_of(settings, tmp_path)
     with pytest.raises(KilledError):
@@ -122,14 +128,14 @@ def test_a_half_written_checkpoint_is_ignored(tmp_path):
         train(settings, tmp_path, inputs, kill_after=2)
     stray = tmp_path / "run" / "checkpoint" / "run.3.pt"
     stray.write_bytes(b"half")
-    continued = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    continued = train(settings, tmp_path, inputs)
     assert [row["round"] for row in continued.metrics] == [0, 1, 2, 3, 4]
 
 
 def test_the_step_that_would_exceed_the_budget_is_not_taken(tmp_path):
     settings = tiny.settings(epsilon=4.0)  # less than the planned steps cost at this noise
     inputs = tiny.inputs_of(settings, tmp_path)
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    result = train(settings, tmp_path, inputs)
     planned = 4 * 2 * 2
     assert 0 < result.metrics[-1]["steps"] < planned
     assert all(row["epsilon_spent"] <= 4.0 for row in result.metrics)
@@ -166,24 +172,28 @@ def test_a_calibration_of_anything_else_is_refused(tmp_path, changed, told):
         train(tiny.settings(**changed), tmp_path, inputs)
 
 
-def test_a_calibration_for_another_share_of_clients_is_refused(tmp_path):
-    settings = tiny.settings(unit="client", mechanism={"estimator": "dp-fedavg"})
-    settings["federation"] |= {"state": "reset", "weighting": "uniform"}
+FEDAVG = {
+    "unit": "client",
+    "mechanism": {"estimator": "dp-fedavg"},
+    "federation": tiny.federation(state="reset", weighting="uniform"),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "key", "factor", "told"),
+    [
+        (FEDAVG, "sample_rate", 0.5, "2 of 3 are drawn, but the calibration is for a rate of"),
+        ({}, "examples", 2, r"clients hold .* examples, but the calibration is for"),
+    ],
+)
+def test_a_calibration_for_other_clients_is_refused(tmp_path, changed, key, factor, told):
+    settings = tiny.settings(**changed)
     inputs = tiny.inputs_of(settings, tmp_path)
     content = read_json(inputs.calibration)
-    content["clients"][0]["sample_rate"] /= 2
+    content["clients"][0][key] *= factor
     write_json(inputs.calibration, content)
-    with pytest.raises(UserError, match=r"2 of 3 are drawn, but the calibration is for a rate of"):
+    with pytest.raises(UserError, match=told):
         train(settings, tmp_path, inputs)
-
-
-def test_a_calibration_for_other_clients_is_refused(tmp_path):
-    inputs = tiny.inputs_of(tiny.settings(), tmp_path)
-    content = read_json(inputs.calibration)
-    content["clients"][0]["examples"] += 1
-    write_json(inputs.calibration, content)
-    with pytest.raises(UserError, match=r"clients hold .* examples, but the calibration is for"):
-        train(tiny.settings(), tmp_path, inputs)
 
 
 def test_clients_that_can_still_pay_train_on_after_others_are_exhausted(tmp_path):
@@ -194,7 +204,7 @@ def test_clients_that_can_still_pay_train_on_after_others_are_exhausted(tmp_path
     first = next(c for c in content["clients"] if 1 in c["rounds"])
     first["paid_steps"] = 0
     write_json(inputs.calibration, content)
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    result = train(settings, tmp_path, inputs)
     others = [c for c in content["clients"] if c is not first]
     assert result.metrics[1]["steps"] == 0
     assert result.steps_charged == {c["client"]: c["steps"] for c in others if c["steps"]}
@@ -209,10 +219,8 @@ def test_epsilon_infinity_has_neither_noise_nor_clipping(tmp_path):
     nonprivate = {"epsilon": "inf", "mechanism": {"estimator": "nonprivate"}}
     results = []
     for clip_norm in (1e-3, 1e3):
-        folder = tmp_path / str(clip_norm)
-        folder.mkdir()
         clipping = {"rule": "fixed", "clip_norm": clip_norm}
-        results.append(train(tiny.settings(**nonprivate, clipping=clipping), folder))
+        results.append(tiny.trained(tmp_path / str(clip_norm), **nonprivate, clipping=clipping))
     assert torch.equal(tiny.weights(results[0]), tiny.weights(results[1]))
     assert results[0].metrics[-1]["epsilon_spent"] == float("inf")
 
@@ -231,7 +239,7 @@ def test_a_run_that_diverged_for_a_while_did_diverge(tmp_path):
 def test_the_files_of_a_run(tmp_path):
     settings = tiny.settings()
     inputs = tiny.inputs_of(settings, tmp_path)
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    result = train(settings, tmp_path, inputs)
     summary.write("name", settings, inputs, result, tmp_path / "run")
     found = read_json(tmp_path / "run" / "summary.json")
     assert found["eps_claimed"] == 50.0
@@ -247,16 +255,11 @@ def test_the_files_of_a_run(tmp_path):
     assert names == {"metrics.csv", "rates.csv", "summary.json", "model.safetensors"}
 
 
-FIXED = {"rule": "fixed", "clip_norm": 1.0}
-QUANTILE = {**FIXED, "rule": "quantile", "quantile": 0.85}
-CERTIFIED = {"estimator": "fsdp-certified", "rank": 5, "basis_examples": 20, "basis_every": 2}
-
-
 def finished(tmp_path, **changed):
     """Write the files of a run of one round and return its summary."""
     settings = tiny.settings(federation=tiny.federation(rounds=1), **changed)
     inputs = tiny.inputs_of(settings, tmp_path)
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
+    result = train(settings, tmp_path, inputs)
     summary.write("name", settings, inputs, result, tmp_path / "run")
     return read_json(tmp_path / "run" / "summary.json")
 
@@ -282,8 +285,7 @@ def test_the_model_says_what_certifies_it_and_measurements_do_not(tmp_path, chan
 def test_the_files_of_a_run_are_the_same_bytes_however_often_they_are_written(tmp_path):
     settings = tiny.settings(federation=tiny.federation(rounds=1))
     inputs = tiny.inputs_of(settings, tmp_path)
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
-    written = []
+    result, written = train(settings, tmp_path, inputs), []
     for attempt in range(12):  # an order drawn anew each time would rarely be the same so often
         folder = tmp_path / str(attempt)
         summary.write("name", settings, inputs, result, folder)
@@ -309,22 +311,8 @@ def test_a_learning_rate_is_predicted_only_from_noise_that_is_known(
     assert belief["median_rate"] > 0
 
 
-def test_a_killed_run_of_the_certified_version_continues_to_the_same_bits(tmp_path):
-    settings = tiny.settings(mechanism=CERTIFIED, clipping=QUANTILE)
-    (tmp_path / "whole").mkdir()
-    whole = train(settings, tmp_path / "whole")
-    inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(KilledError):
-        train(settings, tmp_path, inputs, kill_after=2)
-    continued = train(settings, tmp_path, inputs)
-    assert torch.equal(tiny.weights(continued), tiny.weights(whole))
-    assert rows(continued) == rows(whole)
-
-
 def test_with_system_entropy_neither_noise_nor_batches_repeat(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-    first, second = (train(tiny.settings(noise="secure"), tmp_path / name) for name in ("a", "b"))
+    first, second = (tiny.trained(tmp_path / name, noise="secure") for name in ("a", "b"))
     assert not torch.equal(tiny.weights(first), tiny.weights(second))
     assert [r["examples"] for r in first.metrics] != [r["examples"] for r in second.metrics]
 

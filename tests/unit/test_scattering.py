@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from copy import deepcopy
 from functools import partial
 from types import SimpleNamespace
 
@@ -11,8 +10,8 @@ import numpy as np
 import pytest
 import tiny
 import torch
+from example_gradients import each_cross_entropy, naive
 from torch import nn
-from torch.nn.functional import cross_entropy
 
 from dpfl import data, models, plugins
 from dpfl.base.errors import UserError
@@ -226,15 +225,6 @@ def test_features_are_widened_without_loss():
     assert norm(inputs.double()).dtype == torch.float64
 
 
-def naive(model, inputs, targets):
-    """Rows g_i in float64, by one backward pass per example."""
-    model, rows = deepcopy(model).double(), []
-    for x, y in zip(inputs.double().split(1), targets.split(1), strict=True):
-        gradient = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
-        rows.append(nn.utils.parameters_to_vector(gradient))
-    return torch.stack(rows)
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 @pytest.mark.parametrize(("model", "dataset"), PARAMETERS)
 def test_per_example_gradients_equal_one_example_at_a_time(model, dataset, dtype):
@@ -242,8 +232,7 @@ def test_per_example_gradients_equal_one_example_at_a_time(model, dataset, dtype
     network = build(model, SHAPES[dataset], wide)
     inputs, targets = examples(SHAPES[dataset], 5, dtype)
     rows = naive(network, inputs, targets)
-    loss_fn = partial(cross_entropy, reduction="none")
-    found = PerExampleGradients(network, loss_fn, inputs, targets)
+    found = PerExampleGradients(network, each_cross_entropy, inputs, targets)
     tolerance = 1e-10 if dtype == torch.float64 else 2e-5
     torch.testing.assert_close(found.norms().double(), rows.norm(dim=1), rtol=tolerance, atol=0)
     weights = torch.linspace(-1, 2, len(inputs), dtype=wide)

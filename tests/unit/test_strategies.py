@@ -1,6 +1,7 @@
 """Budget strategies: shares fixed in advance, and the filter of the adaptive one."""
 
 import math
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -14,29 +15,15 @@ from opacus.accountants.analysis.rdp import compute_rdp
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.contracts.schedule import Budget, Work
-from dpfl.privacy import accounting, events, search
-from dpfl.privacy.accountants import pld
+from dpfl.privacy import accounting, events
 from dpfl.privacy.accounting import epsilon_of, spent
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
 
 DELTA = 1e-5
 FIXED = ["decay", "growth"]
+pytestmark = pytest.mark.usefixtures("coarse")
 RULE = {"save": 0.5, "spend": 2.0, "agreement": 0.0}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def coarse():
-    """Price on one coarse grid: still from above, and quick."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pld, "GRID", 1e-2)
-        patch.setattr(pld, "DRAFT_GRID", 1e-2)
-        caches = (accounting.epsilon_of_run, search.noise_multiplier, search.noise_multipliers)
-        for cached in (*caches, pld._one_step):
-            cached.cache_clear()
-        yield
-        for cached in (*caches, pld._one_step):
-            cached.cache_clear()
 
 
 def schedule(name, work, budget, **own):
@@ -50,6 +37,7 @@ def test_a_label_gives_every_step_the_noise_of_the_whole_epsilon():
     assert found.paid_steps == 12
 
 
+@cache
 def adaptive(epsilon=2.0, rounds=6, **changed):
     return schedule("adaptive", Work(0.1, 3, rounds), Budget(epsilon, DELTA), **{**RULE, **changed})
 
@@ -59,12 +47,12 @@ def ledger_of(found, rounds, steps=3):
     return Filter({"clients": [{**record, "filter": found.filter}]})
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     name=st.sampled_from(FIXED),
     shape=st.sampled_from(["geometric", "linear"]),
     ratio=st.floats(1, 20),
-    rounds=st.integers(1, 8),
+    rounds=st.integers(1, 5),
     epsilon=st.floats(0.3, 10),
 )
 def test_fixed_shares_meet_the_budget_at_most_and_within_a_percent(
@@ -107,11 +95,7 @@ def test_a_ratio_of_one_is_uniform():
 @pytest.mark.parametrize(
     "name, own, message",
     [
-        (
-            "decay",
-            {"shape": "linear", "ratio": 0.5},
-            r"ratio is 0.5; it must be a number in \[1, 1000000\]",
-        ),
+        ("decay", {"shape": "linear", "ratio": 0.5}, r"ratio is 0.5; it must be .* \[1, 1000000\]"),
         ("growth", {"shape": "cosine", "ratio": 2}, "shape is 'cosine'; it must be geometric"),
         ("adaptive", {**RULE, "save": 0}, r"save is 0; it must be a number in \(0, 1\]"),
         ("adaptive", {**RULE, "spend": 0.5}, "spend is 0.5; it must be a finite number"),
@@ -139,12 +123,12 @@ def test_the_bound_of_the_filter_is_the_budget_at_its_order():
     assert rule["budget"] == pytest.approx(2.0 - offset) and rule["budget"] < 2.0 - offset
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
-    rounds=st.integers(1, 8),
-    epsilon=st.sampled_from([0.5, 2.0, 8.0]),
+    rounds=st.sampled_from([1, 2, 6]),
+    epsilon=st.sampled_from([0.5, 8.0]),
     seed=st.integers(0, 10**6),
-    spend=st.floats(1, 6),
+    spend=st.sampled_from([1.0, 6.0]),
 )
 def test_no_run_of_updates_takes_the_adaptive_budget_beyond_its_epsilon(
     rounds, epsilon, seed, spend
@@ -205,32 +189,29 @@ def test_the_filter_resumes_from_its_state():
     assert resumed.epsilon_spent() == ledger.epsilon_spent() > 0
 
 
+ASKED = {
+    "epsilon": 2.0,
+    "delta": 1e-3,
+    "accountant": "pld",
+    "federation": {"batch_size": 10, "rounds": 7, "clients_per_round": 5, "local_steps": 2},
+    "participation_key": ["x"],
+}
+
+
 def test_a_calibration_says_which_accountant_certifies_it():
-    asked = {
-        "epsilon": 2.0,
-        "delta": 1e-3,
-        "accountant": "pld",
-        "budget": {"strategy": "adaptive", **RULE},
-        "federation": {"batch_size": 10, "rounds": 3, "local_steps": 2},
-        "participation_key": ["x"],
-    }
-    found = calibrate(Settings.read(asked), np.zeros(100, dtype=np.int32))
+    one = {"federation": {**ASKED["federation"], "rounds": 3, "clients_per_round": None}}
+    alone = np.zeros(100, dtype=np.int32)
+    own = {"strategy": "adaptive", **RULE}
+    found = calibrate(Settings.read({**ASKED, **one, "budget": own}), alone)
     assert found["accountant"] == "rdp-filter" and found["eps_certified"] == 2.0
-    plain = {**asked, "budget": {"strategy": "decay", "shape": "linear", "ratio": 2}}
-    found = calibrate(Settings.read(plain), np.zeros(100, dtype=np.int32))
+    plain = {"strategy": "decay", "shape": "linear", "ratio": 2}
+    found = calibrate(Settings.read({**ASKED, **one, "budget": plain}), alone)
     assert found["accountant"] == "pld" and found["eps_certified"] <= 2.0
 
 
 def test_client_level_plans_one_step_of_the_server_a_round():
-    asked = {
-        "epsilon": 2.0,
-        "delta": 1e-3,
-        "accountant": "pld",
-        "unit": "client",
-        "budget": {"strategy": "constant", "noise_multiplier": 5.0},
-        "federation": {"batch_size": 10, "rounds": 7, "clients_per_round": 5, "local_epochs": 1},
-        "participation_key": ["x"],
-    }
+    budget = {"strategy": "constant", "noise_multiplier": 5.0}
+    asked = {**ASKED, "unit": "client", "budget": budget}
     assignment = np.repeat(np.arange(50, dtype=np.int32), 3)
     found = calibrate(Settings.read(asked), assignment)
     (server,) = found["clients"]

@@ -142,34 +142,22 @@ def test_noise_that_is_used_again_is_caught(world, found, fault):
     assert AGAIN in found(planted(world, normal=NOISE[fault]))
 
 
+REPEATED = {"batches are drawn again", "uniforms are used again"}
+SIZES = "batch sizes are not binomial"
+OFTEN = "how often examples of 0 are drawn is not binomial"
 BATCHES = {
-    "again in every round": (
-        lambda size, r, c, s: of(c, s).uniform(size),
-        {"batches are drawn again", "uniforms are used again"},
-    ),
-    "again in the second round": (
-        lambda size, r, c, s: of(max(r, 1), c, s).uniform(size),
-        {"batches are drawn again", "uniforms are used again"},
-    ),
-    "between the steps of a round": (
-        lambda size, r, c, s: of(r, c).uniform(size),
-        {"batches are drawn again", "uniforms are used again"},
-    ),
-    "between clients": (
-        lambda size, r, c, s: of(r, s).uniform(size),
-        {"batches are drawn again", "uniforms are used again"},
-    ),
-    "of a fixed size": (
-        lambda size, r, c, s: ranks(size, r, c, s),
-        {"batch sizes are not binomial"},
-    ),
+    "again in every round": (lambda n, r, c, s: of(c, s).uniform(n), REPEATED),
+    "again in the second round": (lambda n, r, c, s: of(max(r, 1), c, s).uniform(n), REPEATED),
+    "between the steps of a round": (lambda n, r, c, s: of(r, c).uniform(n), REPEATED),
+    "between clients": (lambda n, r, c, s: of(r, s).uniform(n), REPEATED),
+    "of a fixed size": (ranks, {SIZES}),
     "of a few sizes": (
-        lambda size, r, c, s: of(r, c, s).uniform(size) * (0.5 if (r + s) % 2 else 1.5),
-        {"batch sizes are not binomial"},
+        lambda n, r, c, s: of(r, c, s).uniform(n) * (0.5 if (r + s) % 2 else 1.5),
+        {SIZES},
     ),
     "favouring some": (
-        lambda size, r, c, s: of(r, c, s).uniform(size) * np.linspace(0.5, 1.5, size),
-        {"how often examples of 0 are drawn is not binomial"},
+        lambda n, r, c, s: of(r, c, s).uniform(n) * np.linspace(0.5, 1.5, n),
+        {OFTEN},
     ),
 }
 
@@ -182,8 +170,7 @@ def test_batches_that_are_not_drawn_anew_and_alone_are_caught(world, found, faul
 
 def test_fixed_shuffles_are_caught(world, found):
     uniform = shuffled_rounds if world.clients else shuffled
-    told = {"batch sizes are not binomial", "how often examples of 0 are drawn is not binomial"}
-    assert told <= set(found(planted(world, uniform=uniform)))
+    assert {SIZES, OFTEN} <= set(found(planted(world, uniform=uniform)))
 
 
 def inverse(stream, size):

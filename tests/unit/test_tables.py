@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import synthetic
 from scipy import stats
 from synthetic import cell, study
-from tabled import BUDGETS, INF, accuracy, budget_study, compare, row
+from tabled import BUDGETS, INF, accuracy, budget_study, compare, row, study_of
 
 from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
 from dpfl.report import values
-from dpfl.tables import comparisons, rendering, results, study_table
+from dpfl.tables import rendering, results
 from dpfl.words import cell_words, columns
 
 
@@ -97,10 +96,7 @@ def test_a_change_is_judged_at_every_epsilon(tmp_path: Path, verdict: str, leads
         noise = 0.0005 * (((1, 4, 2, 0, 3) if changed else (3, 0, 4, 1, 2))[seed] - 2)
         return {"accuracy": 0.9 + 0.002 * seed + at[own["epsilon"]] * changed + noise}
 
-    synthetic.write(tmp_path, cells, outcome)
-    made = study(cells, baseline={"method": "sgd"})
-    runs = results.frame(made, tmp_path)
-    compared = comparisons.comparisons(made, runs)
+    _, _, compared, _ = study_of(tmp_path, cells, outcome, baseline={"method": "sgd"})
     assert row(compared, part="overall")["verdict"] == verdict
 
 
@@ -114,9 +110,7 @@ def test_budgets_together_have_the_numbers_of_the_one_that_decides(tmp_path: Pat
         gap = lead + spread * (-2, 4, -2, -1, 1)[seed]
         return {"accuracy": 0.9 + gap * (own["method"] == "adam")}
 
-    synthetic.write(tmp_path, cells, outcome)
-    made = study(cells, baseline={"method": "sgd"})
-    compared = comparisons.comparisons(made, results.frame(made, tmp_path))
+    _, _, compared, _ = study_of(tmp_path, cells, outcome, baseline={"method": "sgd"})
     parts = [row(compared, part=part) for part in ("epsilon 2", "epsilon 8", "overall")]
     assert [part["verdict"] for part in parts] == ["no difference", "inconclusive", "inconclusive"]
     assert parts[0]["p"] > parts[1]["p"]
@@ -139,9 +133,9 @@ def test_digits_only_demonstrate(tmp_path: Path, dataset: str) -> None:
 def test_only_seeds_with_every_epsilon_are_paired(tmp_path: Path) -> None:
     cells = [cell("cadabelief", 2.0, 5), cell("cadabelief", 8.0, 3)]
     cells += [cell("sgd", 2.0, 5), cell("sgd", 8.0, 5), cell("sgd", 4.0, 5)]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": 0.9 + 0.001 * s})
-    made = study(cells, baseline={"method": "sgd"})
-    compared = comparisons.comparisons(made, results.frame(made, tmp_path))
+    _, _, compared, _ = study_of(
+        tmp_path, cells, lambda c, s: {"accuracy": 0.9 + 0.001 * s}, baseline={"method": "sgd"}
+    )
     own = {p: row(compared, better="cadabelief", part=p)["n"] for p in ("epsilon 2", "pooled")}
     assert own == {"epsilon 2": 5, "pooled": 3}
     assert row(compared, better="cadabelief", part="overall")["n"] == 3
@@ -151,10 +145,7 @@ def test_a_diverged_run_did_not_train(tmp_path: Path) -> None:
     """Nor did one that is back at an accuracy by chance."""
     cells = [cell("sgd", 2.0, 3)]
     outcomes = [{"accuracy": 0.9}, *({"accuracy": a, "diverged": True} for a in (None, 0.9))]
-    synthetic.write(tmp_path, cells, lambda c, s: outcomes[s])
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
-    own = study_table.cells(made, runs).iloc[0]
+    own = study_of(tmp_path, cells, lambda c, s: outcomes[s])[-1].iloc[0]
     assert own["accuracy_mean"] == pytest.approx(90)
     assert (own["n"], own["diverged"], own["trained"]) == (3, 2, 1)
 
@@ -163,21 +154,16 @@ def test_a_diverged_run_did_not_train(tmp_path: Path) -> None:
 def test_a_network_that_always_answers_one_class_is_at_chance(tmp_path, best, trained) -> None:
     cells = [cell("sgd", 2.0, 3)]  # the most frequent digit is 11.35 % of MNIST's test set
     accuracies = [best, 0.1135, 1e-9]
-    synthetic.write(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
-    own = study_table.cells(made, runs).iloc[0]
+    own = study_of(tmp_path, cells, lambda c, s: {"accuracy": accuracies[s]})[-1].iloc[0]
     assert (own["n"], own["diverged"], own["trained"]) == (3, 0, trained)
 
 
 def test_a_cell_without_a_proof_is_unproven_with_its_reasons(tmp_path: Path) -> None:
     cells = [cell("sgd", 2.0, 2)]
     reasons = {"eps_certified": None, "eps_certified_reasons": ["clips after the noise"]}
-    synthetic.write(tmp_path, cells, lambda c, s: reasons if s else {})
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
+    _, runs, _, table = study_of(tmp_path, cells, lambda c, s: reasons if s else {})
     assert not runs["certified"].any()  # one run without a proof leaves its cell without one
-    own = study_table.cells(made, runs).iloc[0]
+    own = table.iloc[0]
     assert np.isnan(own["eps_certified"])
     assert (own["privacy"], own["reasons"]) == ("unproven", "clips after the noise")
 
@@ -203,11 +189,7 @@ def test_markdown_parses_and_latex_is_escaped() -> None:
     assert len({re.sub(r"\\\|", "", line).count("|") for line in text.splitlines()}) == 1
     body = rendering.latex(heads, lines)
     assert r"50 \% \& more & x\_1 $\pm$ 2 \\" in body
-    assert [w for w in ("toprule", "midrule", "bottomrule") if w in body] == [
-        "toprule",
-        "midrule",
-        "bottomrule",
-    ]
+    assert all(rule in body for rule in ("toprule", "midrule", "bottomrule"))
 
 
 def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
@@ -219,10 +201,9 @@ def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
 
 def test_the_driver_writes_everything_or_one_line(tmp_path: Path, root: Path) -> None:
     made, *_ = compare(tmp_path / "runs", seeds=2)
-    driver = [sys.executable, root / "workflow/scripts/tabulate_study.py"]
-    where = ["--results", tmp_path]
+    command = [sys.executable, root / "workflow/scripts/tabulate_study.py"]
+    command += ["--study", tmp_path / "study.json", "--results", tmp_path]
     (tmp_path / "study.json").write_text(json.dumps(made))
-    command = [*driver, "--study", tmp_path / "study.json", *where]
     subprocess.run(command, check=True)
     written = sorted(path.name for path in (tmp_path / "tables").iterdir())
     stems = ("main", "main_comparisons", "main_ranges", "main_trials", "main_tuned")
@@ -238,16 +219,15 @@ def test_the_driver_writes_everything_or_one_line(tmp_path: Path, root: Path) ->
 def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Path) -> None:
     cells = [cell("fsdp", e, 2) for e in (2.0, INF)] + [cell("sgd", 2.0, 2)]
     unproven = {"eps_certified": None, "eps_certified_reasons": ["nothing is clipped"]}
-    synthetic.write(
-        tmp_path, cells, lambda c, s: unproven if c["runs"][0].startswith("fsdp-2") else {}
-    )
-    made = study(cells, baseline={"method": "sgd"})
-    runs = results.frame(made, tmp_path)
-    compared = comparisons.comparisons(made, runs)
+
+    def outcome(own: dict, seed: int) -> dict:
+        return unproven if own["runs"][0].startswith("fsdp-2") else {}
+
+    baseline = {"method": "sgd"}
+    made, _, compared, table = study_of(tmp_path, cells, outcome, baseline=baseline)
     assert compared["better_certified"].tolist() == [False]
     assert compared["worse_certified"].tolist() == [True]
     assert cell_words.not_certified(compared.iloc[0]) == ["fsdp"]
-    table = study_table.cells(made, runs)
     assert table["label"].tolist() == ["fsdp", "fsdp", "sgd"]
     assert table["certified"].tolist() == [False, True, True]
     assert columns.CELLS["method"](table.iloc[0]) == "fsdp (not certified)"
@@ -261,10 +241,7 @@ def test_cells_of_the_same_runs_are_identical_by_definition(tmp_path: Path) -> N
     cells = [cell(m, e, 2) for m in ("none", "s", "m") for e in (2.0, 8.0)]
     for own, other in zip(cells[2:4], cells[:2], strict=True):
         own["runs"] = other["runs"]
-    synthetic.write(tmp_path, cells, lambda c, s: {})
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
-    table = study_table.cells(made, runs)
+    table = study_of(tmp_path, cells)[-1]
     same = "identical to none by definition: the same runs"
     assert table["remark"].tolist() == ["", "", same, same, "", ""]
 
@@ -302,12 +279,10 @@ def test_every_column_has_a_type_and_a_meaning_and_those_of_optimizers_are_told(
 
 def test_columns_of_an_optimizer_stand_only_in_tables_of_its_studies(tmp_path: Path) -> None:
     cells = [cell(name, 2.0, 2) for name in ("cadabelief", "sgd")]
-    synthetic.write(tmp_path, cells, lambda c, s: {})
-    both, plain = study(cells), study(cells[1:])
-    table = study_table.cells(both, results.frame(both, tmp_path))
+    table, plain = study_of(tmp_path, cells)[-1], study_of(tmp_path, cells[1:])[-1]
     assert (table["clipped_below"][0], table["regime"][0]) == (0.4, "lower")
     assert table[["clipped_below", "regime"]].loc[1].isna().all()
     heads, lines = rendering.readable(table, rendering.columns_of(table, "cells"))
     assert heads[-4:] == ["r", "regime", "clipped below", "clipped above"]
     assert lines[0][-4:] == ["0.05", "lower", "0.4", "0"] and lines[1][-4:] == ["", "", "", ""]
-    assert not {"r", "regime"} & {*study_table.cells(plain, results.frame(plain, tmp_path))}
+    assert not {"r", "regime"} & {*plain}

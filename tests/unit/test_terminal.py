@@ -139,13 +139,8 @@ def test_the_plug_in_is_silent_after_an_interruption_and_when_a_record_is_odd(tm
     try:
         with (tmp_path / "told").open("w") as terminal:
             handler = LogHandler(None, LogHandlerSettings(terminal=terminal.fileno()))
-            job = {
-                "jobid": 1,
-                "rule_name": "judge",
-                "wildcards": {},
-                "output": [],
-                "log": ["x.log"],
-            }
+            job = {"jobid": 1, "rule_name": "judge", "wildcards": {}, "output": []}
+            job["log"] = ["x.log"]
             for event in ({"event": "job_info"}, {"event": "job_finished", "job_id": 9}):
                 handler.handle(logging.makeLogRecord(job | event))
             assert "KeyError" in capfd.readouterr().err  # in Snakemake's log
@@ -156,7 +151,7 @@ def test_the_plug_in_is_silent_after_an_interruption_and_when_a_record_is_odd(tm
             handler.handle(error)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert (tmp_path / "told").read_text().splitlines()[0].endswith("FAILED  plot  x.log")
+    assert (tmp_path / "told").read_text().splitlines()[0].endswith("FAILED  judge  x.log")
     assert (tmp_path / "told").read_text().count("FAILED") == 1
 
 

@@ -34,19 +34,15 @@ def run(rule: str, grid: list[dict], accuracy, seeds: tuple[int, ...] = (0,)):
     return trials, points[module.choose(points)].values
 
 
-def test_the_middles_to_both_neighbours_are_tried():
-    found = bisect.propose(tried(0.5, 0.9, 0.8, 0.1), ALONG)
-    assert [v["rate"] for v in found] == pytest.approx([math.sqrt(0.001), math.sqrt(0.1)], rel=5e-3)
-
-
 @pytest.mark.parametrize(
     ("accuracies", "expected"),
     [
+        ((0.5, 0.9, 0.8, 0.1), [math.sqrt(0.001), math.sqrt(0.1)]),
         ((0.9, 0.8, 0.7, 0.1), [0.001, math.sqrt(0.001)]),
         ((0.1, 0.2, 0.3, 0.4), [math.sqrt(10), 100]),
     ],
 )
-def test_at_an_edge_the_rule_goes_outwards_by_the_grids_factor(accuracies, expected):
+def test_middles_are_tried_and_at_an_edge_the_grids_factor_outwards(accuracies, expected):
     found = bisect.propose(tried(*accuracies), ALONG)
     assert [v["rate"] for v in found] == pytest.approx(expected, rel=5e-3)
 

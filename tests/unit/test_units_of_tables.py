@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import synthetic
-from synthetic import cell, study
-from tabled import INF
+from synthetic import cell
+from tabled import INF, study_of
 
 from dpfl.base.errors import UserError
 from dpfl.report import values
-from dpfl.tables import comparisons, rendering, results, study_table
+from dpfl.tables import rendering, results
 from dpfl.words import cell_words
 
 
@@ -18,31 +17,22 @@ def test_an_epsilon_that_is_a_label_stands_beside_what_all_steps_are_charged(
     tmp_path: Path,
 ) -> None:
     cells = [cell("sgd", 2.0, 2, budget=b) for b in ("uniform", "label")]
-    synthetic.write(
-        tmp_path,
-        cells,
-        lambda c, s: {
-            "eps_certified": None,
-            "epsilon_spent": 31.4159 if "label" in c["runs"][0] else 1.99,
-        },
-    )
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
-    table = study_table.cells(made, runs)
+
+    def outcome(own: dict, seed: int) -> dict:
+        spent = 31.4159 if "label" in own["runs"][0] else 1.99
+        return {"eps_certified": None, "epsilon_spent": spent}
+
+    *_, table = study_of(tmp_path, cells, outcome)
     shown = [cell_words.claimed(own) for _, own in table.iterrows()]
     assert shown == ["2", "2 (all steps are charged 31.4)"]
 
 
 def client_cells(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the cells and comparisons of a study that protects whole clients."""
-    cells = [
-        cell("sgd", e, 2, clients=n) | {"unit": "client"} for n in (20, 400) for e in (2.0, INF)
-    ]
-    synthetic.write(tmp_path, cells, lambda c, s: {})
-    made = study(cells, baseline={"clients": 20})
-    runs = results.frame(made, tmp_path)
-    compared = comparisons.comparisons(made, runs)
-    return study_table.cells(made, runs), compared
+    pairs = [(n, e) for n in (20, 400) for e in (2.0, INF)]
+    cells = [cell("sgd", e, 2, clients=n) | {"unit": "client"} for n, e in pairs]
+    *_, compared, table = study_of(tmp_path, cells, baseline={"clients": 20})
+    return table, compared
 
 
 def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> None:
@@ -64,12 +54,11 @@ def test_epsilons_of_whole_clients_have_heads_of_their_own(tmp_path: Path) -> No
 def test_tables_say_who_certifies_each_row(tmp_path: Path) -> None:
     cells = [cell("sgd", 8.0, 2, budget=b) for b in ("uniform", "adaptive")]
     filtered = {"accountant": "rdp-filter", "eps_certified": 7.8}
-    synthetic.write(
-        tmp_path, cells, lambda c, s: filtered if c["variant"]["budget"] == "adaptive" else {}
-    )
-    made = study(cells)
-    runs = results.frame(made, tmp_path)
-    table = study_table.cells(made, runs)
+
+    def outcome(own: dict, seed: int) -> dict:
+        return filtered if own["variant"]["budget"] == "adaptive" else {}
+
+    *_, table = study_of(tmp_path, cells, outcome)
     rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     lines = (tmp_path / "main.md").read_text().splitlines()
     shown = [[text.strip() for text in line.split("|")] for line in lines]

@@ -1,5 +1,7 @@
 """A tiny data set, partition and calibration on disk, and the settings of a run over them."""
 
+import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,15 @@ from dpfl import data
 from dpfl.base.files import write_json
 from dpfl.clients.assignment import assign
 from dpfl.draws import streams
+from dpfl.privacy import calibration_settings
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.training import run
 from dpfl.training.job import Inputs
 
 CLIENTS, EXAMPLES = 3, 240
+FIXED = {"rule": "fixed", "clip_norm": 1.0}
+QUANTILE = {**FIXED, "rule": "quantile", "quantile": 0.85}
+CERTIFIED = {"estimator": "fsdp-certified", "rank": 5, "basis_examples": 20, "basis_every": 2}
 
 
 def settings(**changed) -> dict:
@@ -21,14 +27,10 @@ def settings(**changed) -> dict:
     return {
         "dataset": "digits",
         "model": "digits-cnn",
-        "partition": {
-            "scheme": "iid",
-            "clients": CLIENTS,
-            "validation_fraction": 0.1,
-        },
+        "partition": {"scheme": "iid", "clients": CLIENTS, "validation_fraction": 0.1},
         "mechanism": {"estimator": "dpsgd"},
         "optimizer": {"algorithm": "adam", "rate_key": "lr", "rate": 0.01, "settings": {}},
-        "clipping": {"rule": "fixed", "clip_norm": 1.0},
+        "clipping": FIXED,
         "budget": {"strategy": "constant", "noise_multiplier": 1.0},
         "federation": federation(),
         "unit": "example",
@@ -64,9 +66,8 @@ def write_data(folder: Path) -> Path:
     targets = rng.integers(0, 10, EXAMPLES)
     inputs = rng.integers(0, 4, (EXAMPLES, 1, 8, 8))
     inputs[np.arange(EXAMPLES), 0, targets % 8, targets // 8] = 16
-    arrays = data.Arrays(
-        inputs.astype(np.uint8), targets, inputs[:50].astype(np.uint8), targets[:50]
-    )
+    inputs = inputs.astype(np.uint8)
+    arrays = data.Arrays(inputs, targets, inputs[:50], targets[:50])
     path = folder / "digits.safetensors"
     data.write(path, arrays, 16.0, [0.5], [0.5])
     return path
@@ -75,28 +76,24 @@ def write_data(folder: Path) -> Path:
 def inputs_of(settings: dict, folder: Path, path: Path | None = None) -> Inputs:
     """Write what a run reads, a data set of our own unless there is one at `path`."""
     path = path or write_data(folder)
-    key = streams.pairing_key(settings)
     assignment = assign(
         data.load_train_targets(path),
         owners=data.load_train_clients(path),
-        rng=streams.rng(*key, "partition"),
+        rng=streams.rng(*streams.pairing_key(settings), "partition"),
         **settings["partition"],
     )
     np.save(folder / "assignment.npy", assignment)
-    if settings["epsilon"] == "inf":
-        return Inputs(path, folder / "assignment.npy", None, "sources")
-    steps = ("rounds", "clients_per_round", "batch_size", "local_epochs", "local_steps")
-    asked = {
-        "epsilon": settings["epsilon"],
-        "delta": settings["delta"],
-        "accountant": settings["accountant"],
-        "unit": settings["unit"],
-        "budget": settings["budget"],
-        "federation": {k: settings["federation"][k] for k in steps},
-        "participation_key": [*key, "participation"],
-    }
-    write_json(folder / "calibration.json", calibrate(Settings.read(asked), assignment))
-    return Inputs(path, folder / "assignment.npy", folder / "calibration.json", "sources")
+    calibration = None
+    if settings["epsilon"] != "inf":
+        calibration = folder / "calibration.json"
+        asked = json.dumps(calibration_settings.of_run(settings))
+        write_json(calibration, _calibrated(asked, tuple(assignment.tolist())))
+    return Inputs(path, folder / "assignment.npy", calibration, "sources")
+
+
+@cache  # to price the steps takes longer than to train
+def _calibrated(asked: str, assignment: tuple[int, ...]) -> dict:
+    return calibrate(Settings.read(json.loads(asked)), np.array(assignment, np.int32))
 
 
 def trained(folder: Path, **changed) -> run.Result:
@@ -107,5 +104,5 @@ def trained(folder: Path, **changed) -> run.Result:
 
 
 def weights(result: run.Result) -> torch.Tensor:
-    """Return the final weights of a run [D]."""
-    return torch.cat([p.detach().flatten() for p in result.model.parameters()])
+    """Return the final weights of a run, and what it has released of its inputs [D]."""
+    return torch.cat([t.flatten() for t in result.model.state_dict().values()])

@@ -36,19 +36,23 @@ def setting(examples, seed=0, scale=5.0):
     return model, inputs, torch.randint(0, 3, (examples,), generator=generator)
 
 
-def step_of(model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros, number=0, public=30):
-    _, images, labels = setting(public, seed=1)
+def step_of(model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros, **more):
+    """Return a step, with 30 public examples on the device of its own."""
+    _, *public = setting(30, seed=1)
+    given = {
+        "loss_fn": loss_fn,
+        "public": Public(*(part.to(inputs.device) for part in public)),
+        "public_rng": lambda: streams.rng("public"),
+        **more,
+    }
     return Step(
         model=model,
-        loss_fn=loss_fn,
         inputs=inputs,
         targets=targets,
         noise_multiplier=z,
         expected_batch=batch,
         normal=normal,
-        public=Public(images, labels),
-        public_rng=lambda: streams.rng("public"),
-        number=number,
+        **given,
     )
 
 
