@@ -13,11 +13,13 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from dpfl.figures import style
+from dpfl.privacy import renyi
 from dpfl.privacy.accountants import gaussian, pld, rdp
 from dpfl.privacy.events import poisson_gaussian
 from dpfl.words.columns import plain, rounded
 
 LARGE = 50.0  # an epsilon that protects nobody; PLD's memory grows with it
+FEW_ORDERS = (2, 4, 8, 16, 32, 64)  # of a first bound, which is quick
 SHADES = "YlGnBu"
 LEVELS = [2.0**power for power in range(-3, 7)]
 DARK = 0.55  # the part of the scale from which lines are drawn in white
@@ -51,8 +53,10 @@ def _price(rate: float, event: DpEvent, delta: float) -> tuple[float, str]:
     """Return the epsilon of an event and which accountant found it."""
     if rate == 1:
         return gaussian.epsilon(event, delta), "gaussian"
-    bound = rdp.epsilon(event, delta)
-    return (bound, "rdp") if bound > LARGE else (pld.epsilon(event, delta), "pld")
+    rough = float(renyi.composed(event, FEW_ORDERS).get_epsilon(delta))
+    if rough > LARGE and (bound := rdp.epsilon(event, delta)) > LARGE:
+        return bound, "rdp"
+    return pld.epsilon(event, delta), "pld"
 
 
 def draw(tables: dict[str, pd.DataFrame]) -> Figure:
