@@ -72,7 +72,7 @@ def measure(slurm: cluster.Cluster, folder: Path, config: dict[str, Any]) -> boo
             good = good and same
             costs = (spent.jobs, spent.training_jobs, f"{spent.seconds:.0f}")
             a_run = (f"{spent.beside_training:.1f}", f"{spent.training / spent.runs:.1f}")
-            _show((f"{spent.runs}, {name}", nodes, *costs, *a_run, _told(same)))
+            _show((f"{spent.runs}, {name}", nodes, *costs, *a_run, _word(same)))
     return good
 
 
@@ -93,7 +93,7 @@ def break_things(slurm: cluster.Cluster, folder: Path, config: dict[str, Any]) -
         outcome = faults.tried(fault, work, expected)
         good = good and outcome.good
         status = f"{outcome.status}, {outcome.repeated}"
-        said = (outcome.fault, outcome.happened, status, _told(outcome.same))
+        said = (outcome.fault, outcome.happened, status, _word(outcome.same))
         _show((*said, f"{outcome.seconds:.0f}"))
         slurm.cancel_all()
     return good
@@ -108,7 +108,7 @@ def _tree(path: Path, config: dict[str, Any]) -> Tree:
     return tree
 
 
-def _told(same: bool) -> str:
+def _word(same: bool) -> str:
     return "the same" if same else "DIFFERENT"
 
 

@@ -25,25 +25,25 @@ def two(better, worse, seeds=5, sd=0.3, epsilons=(2.0, 4.0), rng=None, **how):
         for epsilon in epsilons
         for method, mean in (("a", better), ("b", worse))
     }
-    return judged.of(sides, **how)
+    return judged.found(sides, **how)
 
 
 def drawn(rng, **means):
     """Return evidence on methods of some true accuracies, at one epsilon."""
-    return judged.of({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
+    return judged.found({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
 
 
 def exact(curves=None, seeds=5, **accuracies):
     """Return evidence on methods that reach the same with every seed, or what a list says."""
     sides = {(m, 2.0, ()): np.zeros(seeds) + values for m, values in accuracies.items()}
-    return judged.of(sides, curves=curves)
+    return judged.found(sides, curves=curves)
 
 
 ORDERING = {"kind": "ordering", "better": "a", "worse": ["b"]}
 
 
 def ranks(rng, means, epsilons=(2.0,), seeds=5, sd=0.3):
-    return judged.of(
+    return judged.found(
         {
             ("a", epsilon, (("rank", rank),)): judged.normal(rng, mean, seeds, sd)
             for epsilon in epsilons

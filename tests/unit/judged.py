@@ -16,7 +16,7 @@ def normal(rng, mean, seeds=5, sd=0.3):
     return rng.normal(mean, sd, seeds)
 
 
-def of(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=None, **extra):
+def found(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=None, **extra):
     """Return evidence; `sides` maps (method, epsilon, variant as pairs) to accuracies by seed.
 
     `curves(method, epsilon, seed)` gives test accuracies by round from 0, as fractions.

@@ -52,7 +52,7 @@ def test_one_equal_opponent_among_beaten_ones_keeps_the_level(claim):
 def test_equal_at_one_epsilon_keeps_the_level():
     def make(rng):
         means = {("a", 2.0): 92, ("b", 2.0): 92, ("a", 4.0): 95, ("b", 4.0): 90}
-        return judged.of({(*key, ()): judged.normal(rng, mean) for key, mean in means.items()})
+        return judged.found({(*key, ()): judged.normal(rng, mean) for key, mean in means.items()})
 
     assert 0 < repeated(make, ORDERING, FEW) <= bound(0.025, FEW)
 

@@ -48,7 +48,7 @@ def test_several_opponents_at_one_budget_are_told_without_the_p_of_another():
 
 
 def test_several_opponents_of_whom_one_has_two_seeds_are_no_single_comparison():
-    few = judged.of(
+    few = judged.found(
         {(m, 2.0, ()): np.full(n, at) for m, n, at in (("a", 5, 90), ("b", 5, 88), ("c", 2, 89))}
     )
     whole = judge(few, **ORDERING | {"worse": ["b", "c"]}).iloc[0]
@@ -59,7 +59,7 @@ def test_several_opponents_of_whom_one_has_two_seeds_are_no_single_comparison():
 def test_a_cell_that_one_side_alone_has_leaves_the_claim_open(better, worse):
     rng = np.random.default_rng(5)
     places = {("a", 10): 95, ("b", 10): 90, ("b", 50): 90}
-    found = judged.of(
+    found = judged.found(
         {(m, 2.0, (("rank", r),)): judged.normal(rng, at) for (m, r), at in places.items()}
     )
     table = judge(found, kind="ordering", better=better, worse=[worse]).set_index("part")
@@ -77,7 +77,7 @@ def test_an_opponent_that_never_ran_is_not_run_in_every_row():
 def test_the_order_in_which_a_claim_names_its_budgets_changes_nothing(epsilons):
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93))}
-    whole = judge(judged.of(sides), **OVER_EPSILON, epsilons=epsilons).iloc[0]
+    whole = judge(judged.found(sides), **OVER_EPSILON, epsilons=epsilons).iloc[0]
     assert whole["verdict"] == "replicated" and whole["about"].endswith("epsilon 2 to 8")
 
 
@@ -131,9 +131,9 @@ def test_the_best_value_may_be_asked_against_some_alone():
 def test_a_trend_over_epsilon_leaves_out_runs_without_privacy():
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93), (np.inf, 80))}
-    assert verdict(judged.of(sides), **OVER_EPSILON) == "replicated"
-    assert verdict(judged.of(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == "reversed"
-    assert verdict(judged.of(sides), **OVER_EPSILON, epsilons=[2, 4]) == "not run"
+    assert verdict(judged.found(sides), **OVER_EPSILON) == "replicated"
+    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == "reversed"
+    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, 4]) == "not run"
 
 
 def test_a_trend_over_rounds_follows_the_curves():
@@ -177,7 +177,7 @@ def test_a_trend_needs_something_that_varies():
     found = two(90, 90)
     with pytest.raises(UserError, match="does not vary"):
         verdict(found, **RISES)
-    named = judged.of({("a", 2.0, (("rank", r),)): np.full(5, 90.0) for r in ("low", "high")})
+    named = judged.found({("a", 2.0, (("rank", r),)): np.full(5, 90.0) for r in ("low", "high")})
     with pytest.raises(UserError, match="expected numbers"):
         verdict(named, **RISES)
 
@@ -211,7 +211,7 @@ def test_budgets_that_a_claim_does_not_name_change_nothing_in_a_race():
     cells = {(m, e, ()): np.full(5, 90.0) for m in "ab" for e in (2.0, 8.0)}
     claim = RACE | {"epsilons": [2]}
     at_2 = {cell: runs for cell, runs in cells.items() if cell[1] == 2.0}
-    alone, beside = (judge(judged.of(s, curves=curve), **claim).iloc[0] for s in (at_2, cells))
+    alone, beside = (judge(judged.found(s, curves=curve), **claim).iloc[0] for s in (at_2, cells))
     assert alone["difference"] == pytest.approx((4 * 8 - 1) / 5)
     assert alone[["difference", "difference_low", "about"]].equals(
         beside[["difference", "difference_low", "about"]]
@@ -242,12 +242,12 @@ def test_values_of_a_setting_are_compared_within_every_method():
         for budget, lead in (("uniform", 0), ("decay", 3))
     }
     claim = {"kind": "ordering", "of": "budget", "better": "decay", "worse": ["uniform"]}
-    table = judge(judged.of(sides), **claim)
+    table = judge(judged.found(sides), **claim)
     assert table["verdict"].iloc[0] == "replicated"
     assert {"against uniform, sgd, epsilon 2", "against uniform, adam, epsilon 2"} <= set(
         table["part"]
     )
     gap = {"kind": "gap", "of": "budget", "better": "decay", "worse": "uniform", "points": 3.0}
-    assert verdict(judged.of(sides), **gap) == "matches"
+    assert verdict(judged.found(sides), **gap) == "matches"
     with pytest.raises(UserError, match="'budgets' is not varied; did you mean 'budget'"):
-        judge(judged.of(sides), **claim | {"of": "budgets"})
+        judge(judged.found(sides), **claim | {"of": "budgets"})

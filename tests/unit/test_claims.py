@@ -26,7 +26,7 @@ def evidence():
         for method, lead in (("a", 3), ("b", 1), ("c", 0))
         for epsilon in (2.0, 4.0)
     }
-    return judged.of(
+    return judged.found(
         sides,
         printed=printed(),
         curves=lambda method, epsilon, seed: [0.1 * t for t in range(8 + (method == "a"))],

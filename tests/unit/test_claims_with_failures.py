@@ -34,7 +34,7 @@ WITHIN = {"kind": "convergence", "better": "a", "worse": ["b"], "within": 1.0}
 
 
 def three(seeds, level=lambda method, epsilon, seed: 90.0 + seed):
-    return judged.of(
+    return judged.found(
         {
             (m, e, ()): [level(m, e, seed) for seed in range(seeds)]
             for m in "abc"
@@ -91,7 +91,7 @@ def test_the_p_of_all_budgets_is_the_largest_or_1_where_they_point_apart(sign):
     gaps = {2.0: 1 + spread, 4.0: sign * 0.3 + 2 * spread}
     sides = {("a", e, ()): 90 + gap for e, gap in gaps.items()}
     sides |= {("b", e, ()): np.full(5, 90.0) for e in gaps}
-    whole = judge(judged.of(sides), **ORDERING).iloc[0]
+    whole = judge(judged.found(sides), **ORDERING).iloc[0]
     largest = max(stats.ttest_1samp(gap, 0).pvalue for gap in gaps.values())
     assert whole["p"] == pytest.approx(largest if sign > 0 else 1)
 
@@ -145,7 +145,7 @@ def test_a_race_counts_the_run_that_failed_and_skips_the_goal_that_did():
 
 def test_a_trend_counts_failures_among_the_runs_that_it_compares():
     lost = {(np.inf, 0), (np.inf, 1), (2.0, 2)}
-    evidence = judged.of(
+    evidence = judged.found(
         {
             ("a", e, ()): np.array([10.0 if (e, s) in lost else 80.0 + e for s in range(6)])
             for e in (2.0, 4.0, np.inf)
@@ -199,12 +199,12 @@ accuracies = st.lists(st.integers(8600, 9000), min_size=10, max_size=10)
 @settings(max_examples=40, deadline=None)
 @given(accuracies, st.integers(-1000, 900))
 def test_a_constant_added_to_both_changes_no_verdict(values, constant):
-    def of(shift):
+    def moved(shift):
         points = (np.array(values) + shift) / 100
         return exact(a=points[:5], b=points[5:])
 
     for claim in SEEDED[:1] + SEEDED[2:3]:
-        before, after = (judge(of(shift), **claim) for shift in (0, constant))
+        before, after = (judge(moved(shift), **claim) for shift in (0, constant))
         assert before["verdict"].tolist() == after["verdict"].tolist()
 
 
@@ -235,7 +235,7 @@ def test_a_part_excludes_zero_exactly_if_its_own_p_does(gaps):
     sides = {("a", e, ()): np.full(5, 90.0) for e in (2.0, 4.0)}
     for at, name in enumerate("bc"):
         sides |= {(name, e, ()): 90 - table[at, i] for i, e in enumerate((2.0, 4.0))}
-    found = judge(judged.of(sides), **ORDERING | {"worse": ["b", "c"]})
+    found = judge(judged.found(sides), **ORDERING | {"worse": ["b", "c"]})
     for _, row in found[np.isfinite(found["epsilon"])].iterrows():
         if abs(row["p_holm"] - 0.05) > 1e-9:
             excludes = row["difference_low"] > 0 or row["difference_high"] < 0
@@ -249,5 +249,5 @@ def test_gaps_that_cancel_over_epsilon_are_no_gap():
     gaps = {1.0: 0.3, 2.0: -0.1, 4.0: -0.2}
     base = np.array([96, 96.2, 95.9, 96.4, 96.1])
     sides = {(m, e, ()): base + (m == "a") * gap for e, gap in gaps.items() for m in "ab"}
-    pooled = judge(judged.of(sides), **ORDERING).set_index("part").loc["against b, pooled"]
+    pooled = judge(judged.found(sides), **ORDERING).set_index("part").loc["against b, pooled"]
     assert (pooled["difference"], pooled["p"], pooled["verdict"]) == (0, 1, "not replicated")

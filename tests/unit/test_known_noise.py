@@ -21,7 +21,7 @@ from dpfl.training.steps import tell_noise
 SETTINGS = {"betas": (0.8, 0.95), "floor": 1e-4}
 
 
-def told(deviation):
+def message(deviation):
     return PublicNoise(noise_multiplier=deviation, clip_norm=1.0, expected_batch=1.0)
 
 
@@ -33,7 +33,7 @@ def built(dtype=torch.float64, size=40, **changed):
 def follow(optimizer, theta, gradients, deviations):
     after = []
     for gradient, deviation in zip(gradients, deviations, strict=True):
-        optimizer.tell_noise(told(deviation))
+        optimizer.tell_noise(message(deviation))
         theta.grad = gradient.to(theta).clone()
         optimizer.step()
         after.append(theta.detach().clone())

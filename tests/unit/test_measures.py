@@ -77,7 +77,7 @@ def test_cells_name_what_has_chosen_their_values(default):
 
 
 def sides(ours, theirs):
-    found = judged.of({(m, 2.0, ()): judged_values(m) for m in "ab"})
+    found = judged.found({(m, 2.0, ()): judged_values(m) for m in "ab"})
     found.runs["tuning"] = found.runs["method"].map({"a": ours, "b": theirs})
     return found
 

@@ -64,7 +64,7 @@ def driven(root: Path, folder: Path, paper: str, made: Path) -> subprocess.Compl
 
 
 @pytest.fixture(scope="module")
-def told(root: Path, folder: Path) -> str:
+def mistake(root: Path, folder: Path) -> str:
     """The page of the paper, which one kernel makes for all tests here."""
     done = driven(root, folder, TOLD, folder / f"{TOLD}.ipynb")
     assert done.returncode == 0, done.stderr

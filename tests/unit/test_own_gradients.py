@@ -109,7 +109,7 @@ def test_two_of_it_never_go_on_from_one_step(made_again):
         made_again(private(with_zeros()))
 
 
-def _told(made, answers):
+def _message(made, answers):
     try:
         made.step()
     except UserError as error:
@@ -120,7 +120,7 @@ def _told(made, answers):
 def test_a_forked_process_does_not_go_on():
     fork = multiprocessing.get_context("fork")
     answers = fork.Queue()
-    child = fork.Process(target=_told, args=(private(with_zeros()), answers))
+    child = fork.Process(target=_message, args=(private(with_zeros()), answers))
     child.start()
     told = answers.get(timeout=60)
     child.join()

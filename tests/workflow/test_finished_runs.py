@@ -60,7 +60,7 @@ def bits(tree: Tree) -> dict[str, bytes]:
     return {name: content for name, (_, content) in tree.contents("runs/*/[!.]*").items()}
 
 
-def of(optimizer: str, tree: Tree) -> set[str]:
+def runs_of(optimizer: str, tree: Tree) -> set[str]:
     return {run for run in tree.runs() if f"-{optimizer}-" in run}
 
 
@@ -106,7 +106,7 @@ def test_copied_runs_of_other_code_are_named_and_trained_again(few, sources):
     made = there.make(TABLE)
     line = "made again: 2 stale: trained by other code, such as digits-dpsgd-cadabelief-eps8-"
     assert [told.startswith(line) for told in made.splitlines()].count(True) == 1
-    assert trained(there).keys() == of("cadabelief", few)
+    assert trained(there).keys() == runs_of("cadabelief", few)
     assert "Nothing to be done" in there.make(TABLE)
 
 
@@ -122,11 +122,11 @@ def test_one_of_a_pack_that_fails_fails_alone(few, mine):
     done = mine.run("--keep-going", TABLE, "--configfile", "mini.yaml")
     printed = done.stdout + done.stderr
     assert done.returncode != 0
-    failed = of("cadabelief", few)
+    failed = runs_of("cadabelief", few)
     for run in failed:
         assert f"{run}: RuntimeError: planted (see results/logs/train/{run}.log)" in printed
     shown = {path.parent.name for path in mine.results.glob("runs/*/summary.json")}
-    assert shown == of("sgd", few)
+    assert shown == runs_of("sgd", few)
     before = trained(mine)
     shutil.copy2(few.path / OPTIMIZER, mine.path / OPTIMIZER)
     assert job_counts(mine.make(TABLE))["train"] == 2

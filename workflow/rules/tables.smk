@@ -56,7 +56,7 @@ rule describe_paper:
         runtime=5,
     params:
         config=RESOLVED,
-        digest=lambda w: naming.digest(outline.of(w.paper, PAPERS, PLANNED, PLAN)),
+        digest=lambda w: naming.digest(outline.make(w.paper, PAPERS, PLANNED, PLAN)),
     shell:
         "python {input.driver} --config {params.config} --name {wildcards.paper}"
         " --digest {params.digest} --output {output} 2>&1 | tee {log}"

@@ -28,7 +28,7 @@ def resolved(name: str, config: dict) -> dict:
     own = {key: composed[key] for key in (paper, *compose.lenders(paper, config["scale"]))}
     planned = plan.make(own)
     made = unfinished.handled(planned, config["unfinished"], Path("results"))
-    return made.studies[name] if "/" in name else outline.of(name, own, planned, made)
+    return made.studies[name] if "/" in name else outline.make(name, own, planned, made)
 
 
 if __name__ == "__main__":

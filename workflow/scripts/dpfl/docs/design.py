@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,20 +49,17 @@ def rule_graph(root: Path) -> str:
 
 def scales(defaults: dict[str, Any], derived: Path) -> str:
     """Return a line for every scale of every paper: what it is, its cost, and what it has taken."""
-    return markdown.table(SCALES, _scales(defaults, derived))
-
-
-def _scales(defaults: dict[str, Any], derived: Path) -> Iterator[list[str]]:
-    ran = derivations.folders(derived)
+    rows, ran = [], derivations.folders(derived)
     taken = {p.parts[-2:]: _short(derivations.about(p)["core_hours"]) for p in ran}
     for key in folder.names():
         notes = dict(NOTE.findall(folder.path_of(key, folder.STUDIES).read_text(encoding="utf-8")))
         for scale in folder.load(key).scales:
             given = defaults | {"papers": [key], "scale": scale}
             runs = plan.make(configuration.composed(given)).runs.values()
-            hours = sum(estimate.seconds(run["settings"]) for run in runs) / 3600
-            own = [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), _short(hours)]
-            yield [*own, taken.get((key, scale), "")]
+            hours = _short(sum(estimate.seconds(run["settings"]) for run in runs) / 3600)
+            own = [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), hours]
+            rows.append([*own, taken.get((key, scale), "")])
+    return markdown.table(SCALES, rows)
 
 
 def _short(number: float) -> str:

@@ -4,7 +4,7 @@ from dpfl.planning import estimate
 from dpfl.planning.plan import Plan, judging, of_paper
 
 
-def of(paper: str, papers: dict[str, dict], planned: Plan, plan: Plan) -> dict:
+def make(paper: str, papers: dict[str, dict], planned: Plan, plan: Plan) -> dict:
     """Return the names of its studies and analyses, what is left out of them, and the core-hours.
 
     `plan` may be without what is not finished; the estimate is of all that was `planned`.

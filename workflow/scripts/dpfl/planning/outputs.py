@@ -7,11 +7,20 @@ without its ending.
 from collections.abc import Iterator
 
 from dpfl import plugins
-from dpfl.planning import table_kinds as kinds
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.plugins import analyses
 
 FORMS = ("csv", "md", "tex")
+OF_STUDIES = {
+    "": "cells",
+    "_comparisons": "comparisons",
+    "_ranges": "ranges",
+    "_tuned": "tuned",
+    "_trials": "trials",
+}
+"""The kind of each table of a study (workflow/schemas/tables.yaml), by its suffix."""
+OTHER = "other"
+"""The kind of tables whose columns a figure or an analysis declares itself."""
 
 
 def tables(plan: Plan, paper: str) -> dict[str, str]:
@@ -20,14 +29,14 @@ def tables(plan: Plan, paper: str) -> dict[str, str]:
     for name in of_paper(plan.studies, paper):
         found |= study_tables(plan, name)
     for name in of_paper(plan.analyses, paper):
-        found |= dict.fromkeys(analysis_tables(plan, name), kinds.OTHER)
+        found |= dict.fromkeys(analysis_tables(plan, name), OTHER)
     return found
 
 
 def study_tables(plan: Plan, name: str) -> dict[str, str]:
     """Return the tables of a study with their kinds."""
-    own = {f"{name}{suffix}": kind for suffix, kind in kinds.OF_STUDIES.items()}
-    return own | {f"{name}_{figure}": kinds.OTHER for figure in _figures_with_table(plan, name)}
+    own = {f"{name}{suffix}": kind for suffix, kind in OF_STUDIES.items()}
+    return own | {f"{name}_{figure}": OTHER for figure in _figures_with_table(plan, name)}
 
 
 def figures(plan: Plan, paper: str) -> list[str]:

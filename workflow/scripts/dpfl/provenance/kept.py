@@ -82,7 +82,7 @@ def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> No
     for name, entry in made.analyses.items():
         if "dataset" not in entry:  # its tables are kept
             of_analysis.write(name, entry["uses"], entry["settings"], home)
-    told = outline.of(paper, composed, planned, made)
+    told = outline.make(paper, composed, planned, made)
     files.write_json(home / OUTLINE, told)
     of_paper.write(told, home)
     for name, study in made.studies.items() if figures else ():
