@@ -6,7 +6,7 @@ import pytest
 import typed_numbers
 
 from dpfl.base.errors import UserError
-from dpfl.provenance import kept
+from dpfl.provenance import derivations
 from dpfl.report import prose
 from dpfl.words import forms, numerals
 
@@ -35,7 +35,7 @@ table 5,dpsgd,accuracy_pct,94.52,2,
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A paper's folder; kept results, a run's results and the paper share one small table."""
-    monkeypatch.setattr(kept, "about", lambda folder: {})
+    monkeypatch.setattr(derivations, "about", lambda folder: {})
     folder = tmp_path / "papers" / "some2020"
     folder.mkdir(parents=True)
     (folder / "published.csv").write_text(PRINTED)
