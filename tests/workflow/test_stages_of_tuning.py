@@ -59,7 +59,7 @@ def test_the_page_shows_every_trial(bisected):
     page = (bisected.results / "reports" / "meng2023.html").read_text(encoding="utf-8")
     assert "How values were chosen" in page
     for trial in stages(bisected)[-1]["trials"]:
-        assert f"rate={trial['values']['rate']:g}" in page
+        assert f">{trial['values']['rate']:g}</td>" in page
 
 
 def test_a_lost_trial_of_a_late_stage_is_trained_alone_and_to_the_same_choice(bisected, tmp_path):

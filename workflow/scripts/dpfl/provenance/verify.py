@@ -14,6 +14,8 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
@@ -108,9 +110,10 @@ class Again:
 
     def _choice(self) -> Choice:
         """Return what was kept, as one file of configuration, a run a job."""
-        about, path = kept_runs.about(self.folder), self.home.resolve() / "kept.json"
+        about, path = kept_runs.about(self.folder), self.home.resolve() / "kept.yaml"
         single = {"pack": ALONE, "data_dir": str(self.data_dir.resolve())}
-        files.write_json(path, about["config"] | single | {"papers": [about["paper"]]})
+        asked = about["config"] | single | {"papers": [about["paper"]]}
+        files.write_text(path, yaml.safe_dump(asked))  # JSON writes 1e-05, a text in YAML
         return Choice({}, [str(path)])
 
     def _lay_out(self) -> None:

@@ -59,7 +59,9 @@ def write(folder: Path, runs: Iterable[Row], rounds: Iterable[Row]) -> None:
     """Write the rows of runs and of rounds, in the order of their names."""
     ordered = sorted(runs, key=itemgetter("run"))
     if ordered:
-        _write_zipped(folder / RUNS, "".join(f"{json.dumps(row)}\n" for row in ordered))
+        _write_zipped(
+            folder / RUNS, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in ordered)
+        )
     listed = sorted(rounds, key=lambda row: (row["run"], int(row["round"])))
     if listed:
         columns = list(dict.fromkeys(key for row in listed for key in row))
