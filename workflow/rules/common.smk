@@ -7,7 +7,8 @@ from dpfl import plugins
 from dpfl.papers import folder
 from dpfl.planning import outputs, stages
 from dpfl.plugins import analyses
-from dpfl.runs import sources, tuned
+from dpfl.runs import sources
+from dpfl.runs import tuned
 
 SCRIPTS = "workflow/scripts"
 # What notebooks import, with all that it imports: sources_of follows it.

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from dpfl.base import cli, options
-from dpfl.planning import choice_of_values
+from dpfl.tuning.parts import choice_of_values
 
 
 def main() -> None:

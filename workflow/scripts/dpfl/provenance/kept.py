@@ -20,10 +20,11 @@ from dpfl.checks import config as configuration
 from dpfl.figures import of_analysis
 from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
-from dpfl.planning import choice_of_values, compose, outline, plan, unfinished
+from dpfl.planning import compose, outline, plan, unfinished
 from dpfl.provenance.derivations import MADE_FROM, OUTLINE, PARTS, folders
 from dpfl.runs import code, kept_runs, tuned
 from dpfl.tables import of_study, results
+from dpfl.tuning.parts import choice_of_values
 
 
 def all_of(reference: Path, home: Path, figures: bool = True) -> None:

@@ -1,0 +1,1 @@
+"""What a stage of tuning tries or chooses, from its finished trials."""
