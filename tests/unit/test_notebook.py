@@ -64,15 +64,15 @@ def driven(root: Path, folder: Path, paper: str, made: Path) -> subprocess.Compl
 
 
 @pytest.fixture(scope="module")
-def mistake(root: Path, folder: Path) -> str:
+def html(root: Path, folder: Path) -> str:
     """The page of the paper, which one kernel makes for all tests here."""
     done = driven(root, folder, TOLD, folder / f"{TOLD}.ipynb")
     assert done.returncode == 0, done.stderr
     return (folder / "reports" / f"{TOLD}.html").read_text(encoding="utf-8")
 
 
-def test_the_page_tells_the_paper_in_order(told: str) -> None:
-    words = Page(told).words
+def test_the_page_tells_the_paper_in_order(html: str) -> None:
+    words = Page(html).words
     parts = """Doe and Poe (2020) How sgd & adam differ
 Adam wins
 This run, scale small: 1 replicated, 1 matches; 1 not run, 1 cannot be judged.
@@ -99,8 +99,8 @@ The code of this page""".splitlines()
     assert " nan" not in words
 
 
-def test_places_pictures_and_links_of_the_page(told: str, folder: Path) -> None:
-    found = Page(told)
+def test_places_pictures_and_links_of_the_page(html: str, folder: Path) -> None:
+    found = Page(html)
     assert {"claim-better", "claim-printed", "claim-later"} <= found.places
     assert {"study-main", "study-rates", "study-prices"} <= found.places
     words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
@@ -115,11 +115,11 @@ def test_places_pictures_and_links_of_the_page(told: str, folder: Path) -> None:
     assert [one for one in links if not (folder / "reports" / one.split("#")[0]).exists()] == []
 
 
-def test_heads_say_what_they_head_and_text_is_escaped(told: str) -> None:
-    heads = re.findall(r"<th[ >][^>]*", told)
-    assert '<th scope="col">one' in told and all(" scope=" in head for head in heads)
-    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance" in told
-    assert "<b>both" not in told and "&lt;3" in told
+def test_heads_say_what_they_head_and_text_is_escaped(html: str) -> None:
+    heads = re.findall(r"<th[ >][^>]*", html)
+    assert '<th scope="col">one' in html and all(" scope=" in head for head in heads)
+    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance" in html
+    assert "<b>both" not in html and "&lt;3" in html
 
 
 def test_a_paper_that_runs_nothing_still_has_its_page(folder: Path) -> None:
@@ -159,12 +159,12 @@ def test_claims_are_told_once_and_those_not_run_stand_last_behind_one_line(folde
     assert "replicated, 2 rows" in before and "not run, 1 row" in rest and "not run" not in before
 
 
-def test_a_page_says_in_short_first_and_only_there(told: str) -> None:
-    assert '<p class="answer">Adam <code>wins</code>.</p>' in told
-    assert told.count("wins</code>") == 1 and "In short" not in told.split('class="code"')[0]
-    assert "What was read: All of it." in Page(told).words
-    assert "paper_page.head(page)" not in told.split('<details class="code">')[0]
-    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance: replicated, 2 rows" in told
+def test_a_page_says_in_short_first_and_only_there(html: str) -> None:
+    assert '<p class="answer">Adam <code>wins</code>.</p>' in html
+    assert html.count("wins</code>") == 1 and "In short" not in html.split('class="code"')[0]
+    assert "What was read: All of it." in Page(html).words
+    assert "paper_page.head(page)" not in html.split('<details class="code">')[0]
+    assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance: replicated, 2 rows" in html
 
 
 def test_the_first_figure_is_the_first_of_those_named_that_there_is(folder: Path) -> None:
@@ -189,7 +189,7 @@ def test_kept_results_are_reproduced_by_their_own_command(
     assert "3 training runs, 2 core-hours" in text and "PAPER=" not in text
 
 
-def test_rules_stand_once_on_the_page_of_method(folder: Path, told: str) -> None:
+def test_rules_stand_once_on_the_page_of_method(folder: Path, html: str) -> None:
     read = {TOLD: paper.read(folder.parent / "papers" / TOLD)}
     shown = method_page.context(reader.Folder(folder), read)
     rule = "matches         the interval lies within the band"
@@ -197,7 +197,7 @@ def test_rules_stand_once_on_the_page_of_method(folder: Path, told: str) -> None
     assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
     assert shown["margins"] == "1 point" and text.count(rule) == 1
     assert (shown["units"], shown["noise"]) == ({"example"}, {"seeded"})
-    assert rule not in told and "method.html" in Page(told).links
+    assert rule not in html and "method.html" in Page(html).links
 
 
 def test_a_column_without_a_text_is_left_out() -> None:
