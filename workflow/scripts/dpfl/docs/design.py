@@ -14,14 +14,13 @@ from dpfl.docs import markdown
 from dpfl.papers import folder
 from dpfl.planning import estimate, plan
 from dpfl.provenance import derivations
+from dpfl.terminal.progress import stage_of
 
 SCALES = ("paper", "scale", "what it is", "training runs", "core-hours", "core-hours taken")
 NOTE = re.compile(r"^  ([\w-]+): *#\s*(.*)$", re.MULTILINE)
 """A scale in studies.yaml, with the comment behind its name."""
 NODE, ARROW = re.compile(r"(id\d+)\[(\w+)\]"), re.compile(r"(id\d+) --> (id\d+)")
 """Rules, and what follows what, as Snakemake draws them in Mermaid."""
-LOOP = re.compile("(analyse|calibrate|lay_out|partition|tabulate)_.*")
-"""Rules that are made in a loop: many of a kind are one."""
 
 
 def rule_graph(root: Path) -> str:
@@ -35,7 +34,7 @@ def rule_graph(root: Path) -> str:
         command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile"]
         command += ["--directory", empty, "--rulegraph", "mermaid-js"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rules = {key: LOOP.sub(r"\1", name) for key, name in NODE.findall(text)}
+    rules = {key: stage_of(name) for key, name in NODE.findall(text)}
     arrows = {(rules[one], rules[other]) for one, other in ARROW.findall(text)}
     loops = networkx.condensation(networkx.DiGraph(arrows))  # trials train and tune in turn
     loop, kept_arrows = loops.graph["mapping"], networkx.transitive_reduction(loops).edges

@@ -50,7 +50,7 @@ class Progress:
 
     def _on_run_info(self, record: LogRecord) -> None:
         for rule, count in record.stats.items():
-            self._left[_stage(rule)] += count
+            self._left[stage_of(rule)] += count
 
     def _on_plan(self, record: LogRecord) -> None:
         plan: Plan = record.plan
@@ -63,7 +63,7 @@ class Progress:
 
     def _on_job_finished(self, record: LogRecord) -> None:
         job = self._jobs[record.job_id]
-        stage = _stage(job.rule_name)
+        stage = stage_of(job.rule_name)
         self._left[stage] -= 1
         self._ended[stage] += 1
         for run in set(self._runs(job)) & set(self._open):  # others are only shown again
@@ -108,7 +108,7 @@ class Progress:
         self._tell(f"{datetime.now():%H:%M:%S}  {text}")
 
 
-def _stage(rule: str) -> str:
+def stage_of(rule: str) -> str:
     """Return what a rule's jobs are counted as: rules made in a loop have a name and more."""
     return next((stage for stage in STAGES if rule.startswith(f"{stage}_")), rule)
 
