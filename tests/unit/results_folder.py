@@ -18,6 +18,8 @@ from dpfl.plugins import analyses
 from dpfl.tables import of_study, rendering, results
 
 TOLD, SILENT = "told2020", "silent"
+LIVE = "</script><img src=x onerror=alert(1)>"
+"""What must be text wherever it stands."""
 RUNS = 5 + 5 + 3
 RESULTS = "results"
 SURFACE = {"noise_multipliers": [1.0, 2.0], "rounds": [1, 8], "sample_rates": [0.1], "delta": 1e-5}
@@ -59,11 +61,16 @@ ABOUT = {
     },
     SILENT: {
         "title": "A text of nobody",
-        "citation": {"type": "generic", "authors": [{"name": "unknown"}]},
+        "citation": {"type": "generic", "authors": [{"name": LIVE}]},
         "read": "A part.",
-        "summary": "It says little.",
+        "summary": f"It says little.{LIVE}",
         "claims": [
-            {"id": "silent-claim", "where": "line 1", "quote": "Less is more.", "kind": "number"}
+            {
+                "id": "silent-claim",
+                "where": "line 1",
+                "quote": f"Less is more.{LIVE}",
+                "kind": "number",
+            }
         ],
     },
 }

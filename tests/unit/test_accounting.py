@@ -5,7 +5,12 @@ from itertools import pairwise
 
 import pytest
 from closed_forms import gaussian_delta, sampled_delta
-from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import (
+    GaussianDpEvent,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+    get_sigma_gaussian,
+)
 from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,6 +79,21 @@ def test_accountants_agree(q, z, steps):
     exact, rdp, prv = (epsilon(q, z, steps, DELTA, name) for name in ("pld", "rdp", "prv"))
     assert exact < rdp < 1.4 * exact
     assert prv == pytest.approx(exact, abs=0.02)  # Opacus adds its error bound of 0.01
+
+
+@pytest.mark.parametrize(("q", "target"), [(1.0, 1e-6), (1.0, 900.0), (5e-4, 50.0), (0.2, 1e-3)])
+def test_noise_of_one_step_at_extreme_budgets(q, target):
+    """One step's delta is q times that of a Gaussian at log(1 + (e^epsilon - 1)/q)."""
+    whole = target + math.log(-math.expm1(-target) / q + math.exp(-target))
+    exact = get_sigma_gaussian(whole, DELTA / q)
+    assert exact <= noise_multiplier(q, 1, target, DELTA) <= 1.001 * exact
+
+
+@pytest.mark.parametrize(("q", "steps", "target"), [(0.001, 10_000, 1e-4), (0.01, 1000, 1e-3)])
+def test_noise_of_many_steps_at_tiny_budgets(q, steps, target):
+    """The central limit: a Gaussian of q sqrt(T (exp(1/z^2) - 1)), one on one with z if large."""
+    limit = q * math.sqrt(steps) * get_sigma_gaussian(target, DELTA)
+    assert noise_multiplier(q, steps, target, DELTA) == pytest.approx(limit, rel=0.06)
 
 
 @pytest.mark.parametrize("accountant", ["rdp", "prv"])

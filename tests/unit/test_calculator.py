@@ -302,7 +302,6 @@ MISTAKES = [
     (f"{FIT} -1 --noise-multiplier 1", "epsilon is -1.0, must be in (0, 1000]"),
     (f"{FIT} 1 --noise-multiplier 1 --steps-per-round 0", "steps_per_round is 0, must be a whole"),
     (f"{PLAN} decya", "no 'decya' in privacy/budgets: did you mean 'decay'?"),
-    (f"{PLAN} uniform --epsilon 0.005 --accountant prv", "no noise has this price"),
     (f"{DECAY} ratio=x", "setting ratio is 'x', expected a number"),
     (f"{DECAY} ratoi=2", "no setting 'ratoi' of decay; did you mean 'ratio'?"),
     (DECAY, "setting 'ratio' of decay is missing"),
@@ -343,6 +342,15 @@ def test_prv_prices_noise_that_changes():
     assert plain == prv.epsilon(events.poisson_gaussian(0.05, 2.0, 15), DELTA) > found
 
 
+@pytest.mark.parametrize("z", [8.0, 17.0])
+def test_prv_is_near_pld_where_epsilon_is_small(z):
+    event = events.poisson_gaussian(256 / 60_000, z, 234)
+    exact = accounting.epsilon_of(event, DELTA)
+    assert exact < prv.epsilon(event, DELTA) < 1.06 * exact
+
+
 def test_prv_refuses_what_its_grid_cannot_hold():
+    with pytest.raises(UserError, match=r"its sums do not resolve delta 1e-12; rdp shows at most"):
+        prv.epsilon(events.poisson_gaussian(0.00033, 4.0, 10_000), 1e-12)
     with pytest.raises(UserError, match=r"PRV cannot price 1000000000 steps here: it needs"):
         prv.epsilon(events.poisson_gaussian(1e-6, 1.0, 10**9), DELTA)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import results_folder
 from PIL import Image
-from results_folder import SILENT, TOLD
+from results_folder import LIVE, SILENT, TOLD
 from test_report import Page
 
 from dpfl.papers import folder as papers
@@ -28,6 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made.parent / "papers" / TOLD / papers.PAGE).write_text(
         '**In short.** Adam `wins`.\n\nAdam has {{ run.mean("main", method="adam") | fixed }} %.\n'
         "\n| one | two |\n|---|---|\n| 1 | 2 |\n"
+        f"\n{LIVE}\n\n<script>c()</script>\n\n"
+        f"```mermaid\n{LIVE}\n```\n"
     )
     return made
 
@@ -120,6 +122,17 @@ def test_heads_say_what_they_head_and_text_is_escaped(html: str) -> None:
     assert '<th scope="col">one' in html and all(" scope=" in head for head in heads)
     assert "sgd &lt; adam &amp; &lt;b&gt;both&lt;/b&gt; &gt; chance" in html
     assert "<b>both" not in html and "&lt;3" in html
+
+
+def test_nothing_that_a_paper_says_is_live(html: str, folder: Path) -> None:
+    silent = page_of(folder, SILENT)
+    rest = (paper_page.head(silent), paper_page.parts(silent), paper_page.claims(silent))
+    link = markup.markdown("[a](javascript:alert(1)) and ![b](javascript:alert(1))")
+    for text in (html, *rest, link):
+        found = Page(text)
+        assert "script" not in found.tags and "onerror" not in found.attributes
+        assert not [link for link in found.links if link.startswith("javascript")]
+    assert "<script>c()</script>" in Page(html).text and LIVE in Page(rest[0]).text
 
 
 def test_a_paper_that_runs_nothing_still_has_its_page(folder: Path) -> None:

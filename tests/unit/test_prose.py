@@ -71,7 +71,7 @@ def rendered(paper: Path, text: str) -> str:
         ('run.cell("main", rank=10).certified', "False"),
         ('run.comparison("main", better="a") | apart', "+0.29 [+0.02, +0.56] points"),
         ('printed("table 3", "fsdp", epsilon=2, rank=50) | fixed(2)', "96.37"),
-        ('run.table("main").n | list | listed', "3.0, 3.0 and 1.0"),
+        ('run.rows("main") | map(attribute="n") | listed', "3.0, 3.0 and 1.0"),
         ('run.rows("main", epsilon=2) | map(attribute="rank") | span(0)', "10 to 50"),
         ("1e-5 | short", "1e-5"),
         ('guard(run.mean("main", rank=10) > 98, "high")', ""),
@@ -109,6 +109,26 @@ def test_a_mistake_is_one_line_with_file_and_line(
     assert str(error.value).startswith(f"{paper / 'page.md'}:4: ")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'cycler.__init__.__globals__.os.popen("touch made").read()',
+        "kept.__globals__",
+        "guard.__globals__",
+        '"".__class__.__mro__',
+        '"{0.__class__}".format(run)',
+        '(run | attr("__class__")).__name__',
+        "run.folder.parent",
+        'run.table("main").to_csv("made")',
+        'printed.path.write_text("made")',
+        "range(10 ** 9) | list | length",
+    ],
+)
+def test_a_page_reaches_neither_python_nor_files(paper: Path, expression: str) -> None:
+    with pytest.raises(UserError, match=r"page\.md:1: .*(unsafe|undefined|Range too big)"):
+        rendered(paper, f"{{{{ {expression} }}}}")
 
 
 def test_a_paper_without_a_page_has_an_empty_one(paper: Path) -> None:

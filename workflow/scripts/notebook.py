@@ -47,7 +47,6 @@ def main() -> None:
         raise UserError(error.evalue) from None
     page = args.html / f"{args.output.stem}.html"
     exporter = HTMLExporter(BODY)
-    exporter.register_filter("boxed", markup.boxed)
     body = Markup(exporter.from_filename(str(args.output))[0])
     title = paper.read(args.home / args.paper).short
     links = layout.links(Folder(Path(args.results)).is_kept)

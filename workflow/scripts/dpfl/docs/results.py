@@ -8,6 +8,7 @@ from dpfl.papers import folder
 from dpfl.report import board, chips, claims_table, judged, paper, prose
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
+from dpfl.tables import rendering
 from dpfl.words.vocabulary import UNJUDGED
 
 HEADS = ("paper", "scale", "claim", "printed", "ours", "verdict", "ε claimed / certified / audited")
@@ -17,7 +18,7 @@ def answers(home: Path, derived: Path) -> str:
     """Return a line per paper: what its page answers first."""
     papers, _ = _judged(home, derived)
     return "\n".join(
-        f"- [{papers[key].short}](../workflow/papers/{key}/page.md): {own}"
+        rendering.without_tags(f"- [{papers[key].short}](../workflow/papers/{key}/page.md): {own}")
         for key, own in prose.kept_answers(papers, home, derived).items()
         if own
     )

@@ -61,11 +61,11 @@ def boxed(html: str) -> Markup:
 
 
 def markdown(text: str) -> Markup:
-    """Return Markdown as HTML, without links from headings to themselves."""
-    from nbconvert.filters import markdown_mistune as mistune  # heavy: the rules import this room
+    """Return Markdown as HTML; HTML in it is shown as text, and a link leads to no script."""
+    import mistune  # the rules import this room and need none of it
 
-    renderer = mistune.IPythonRenderer(escape=True, exclude_anchor_links=True)
-    return boxed(mistune.MarkdownWithMath(renderer=renderer).render(text))
+    render = mistune.create_markdown(escape=True, plugins=["table", "strikethrough"])
+    return boxed(render(text))
 
 
 def listing(lines: list[str]) -> Markup:

@@ -101,11 +101,15 @@ def hero(page: Page) -> Markup:
     return Markup("")
 
 
-def found(page: Page) -> str:
-    """Return the paper's own page as Markdown, an empty place if it has none."""
+def found(page: Page) -> Markup:
+    """Return what was found, and why, in the words of the paper's own page; a place if it has none.
+
+    HTML in it is shown as text: a page may be a stranger's.
+    """
     if not page.prose:
-        return '<span id="found"></span>'
-    return f'<h2 id="found">What was found, and why</h2>\n\n{prose.in_full(page.prose)}'
+        return Markup('<span id="found"></span>')
+    title = markup.part("heading", "What was found, and why", 2, "found")
+    return markup.joined(title, markup.markdown(prose.in_full(page.prose)))
 
 
 def studies(page: Page) -> Markup:

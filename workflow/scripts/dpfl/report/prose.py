@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.sandbox import SandboxedEnvironment
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
@@ -85,9 +86,18 @@ def render(page: Path, values: Mapping[str, Any]) -> str:
         raise UserError(f"{page}:{_line(error, page)}: {_first(error)}") from error
 
 
+class Sandbox(SandboxedEnvironment):
+    """Where a page of a stranger is filled: it reaches values, and nothing that runs or writes."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Tell whether a page may use an attribute; of our objects, only what they offer."""
+        offered = getattr(type(obj), "OFFERED", (attr,))
+        return attr in offered and super().is_safe_attribute(obj, attr, value)
+
+
 def environment(folder: Path) -> jinja2.Environment:
     """Return what a page's language is made of: Jinja, the forms of numbers, and guards."""
-    made = jinja2.Environment(
+    made = Sandbox(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         extensions=["jinja2.ext.do"],

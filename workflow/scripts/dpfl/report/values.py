@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -27,8 +27,10 @@ class Values:
     """Tables by name, such as `fsdp-k` for the cells of a study.
 
     `where` names columns and what they hold; numbers are compared as numbers, and a list means
-    any of its values.
+    any of its values. A page gets rows alone, plain mappings: a table can write files.
     """
+
+    OFFERED: ClassVar = frozenset({"has", "rows", "cell", "mean", "brief", "comparison", "claim"})
 
     folder: Path
 
@@ -83,6 +85,8 @@ class Values:
 @dataclass(frozen=True)
 class Printed:
     """The numbers that a paper prints, from its `published.csv`."""
+
+    OFFERED: ClassVar = frozenset({"by"})
 
     path: Path
 

@@ -1,6 +1,7 @@
 """Tables for readers: rounded Markdown and LaTeX (booktabs) beside the raw CSV."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,13 +58,18 @@ def head_of(head: str, unit: str) -> str:
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:
-    """Return a Markdown table; a bar or a line break in a cell does not end it."""
+    """Return a Markdown table; a bar or a line break in a cell does not end it, a tag is text."""
     shown = [heads, ["---"] * len(heads), *lines]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in shown)
 
 
+def without_tags(text: str) -> str:
+    """Return Markdown in which what could begin an HTML tag is text."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)
+
+
 def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    return " ".join(without_tags(text).replace("|", "\\|").split())
 
 
 def grid(cells: "pd.DataFrame", settings: Sequence[str]) -> Grid:

@@ -25,6 +25,7 @@ from dpfl.base.errors import UserError
 from dpfl.privacy.accountants import rdp
 
 ERROR = 0.01  # what Opacus adds to the epsilon that it finds, and derives its grid from
+SHARE = 0.05  # of the bound of rdp: the error where that is less
 POINTS = 2**24  # of the grid; more would take minutes and gigabytes
 
 Release = tuple[float, float, int]
@@ -35,16 +36,25 @@ def epsilon(event: DpEvent, delta: float, draft: bool = False) -> float:
     """Return Opacus' upper bound on the epsilon of an event; a draft costs the same.
 
     Raises UserError for other events than Poisson-sampled Gaussians, and where Opacus gives up.
+    Also where its rounding is not small beside delta: then its bound is above that of rdp.
     """
     accountant = _accountant_class()()
     accountant.history = list(_history(event, 1))
-    _require_grid(event, sum(steps for _, _, steps in accountant.history), delta)
+    bound = rdp.epsilon(event, delta)
+    error = min(ERROR, SHARE * bound)
+    _require_grid(event, sum(steps for _, _, steps in accountant.history), delta, error)
     try:
         # It warns of logarithms of zero that it does not use, and of the orders of its rough bound.
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            return float(accountant.get_epsilon(delta, eps_error=ERROR))
-    except (RuntimeError, ValueError, MemoryError) as error:
-        raise UserError(f"PRV cannot price {event}: Opacus says: {error}") from error
+            found = float(accountant.get_epsilon(delta, eps_error=error))
+    except (RuntimeError, ValueError, MemoryError) as failure:
+        raise UserError(f"PRV cannot price {event}: Opacus says: {failure}") from failure
+    if found > bound + 2 * error:
+        raise UserError(
+            f"PRV cannot price {event}: its sums do not resolve delta {delta:g}; rdp shows at most "
+            f"{bound:.4g}, it says {found:.4g}"
+        )
+    return found
 
 
 def _history(event: DpEvent, times: int) -> Iterator[Release]:
@@ -63,9 +73,9 @@ def _history(event: DpEvent, times: int) -> Iterator[Release]:
             raise UserError(f"PRV cannot price {event}: only Poisson-sampled Gaussians")
 
 
-def _require_grid(event: DpEvent, steps: int, delta: float) -> None:
+def _require_grid(event: DpEvent, steps: int, delta: float, error: float) -> None:
     """Refuse what needs too many points: Opacus' mesh shrinks with the number of steps."""
-    mesh = ERROR / math.sqrt(steps * math.log(12_000 / delta) / 2)
+    mesh = error / math.sqrt(steps * math.log(12_000 / delta) / 2)
     points = 2 * (3 + rdp.epsilon(event, delta / 4000)) / mesh
     if points > POINTS:
         raise UserError(
