@@ -11,10 +11,10 @@ from torch import nn
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.checks.fitting import misfits
 from dpfl.contracts.release import PublicNoise
 from dpfl.federations.states import STATES
 from dpfl.mechanisms import dpsgd
+from dpfl.mechanisms.parts.fitting import misfits
 from dpfl.optimizers import dp_adambc
 from dpfl.training.steps import tell_noise
 

@@ -7,8 +7,9 @@ import yaml
 from dpfl.judging import judge as judging
 from dpfl.papers import folder, measures, published
 from dpfl.planning import plan
-from dpfl.planning.beside import Beside
+from dpfl.planning.beside import numbers_beside
 from dpfl.planning.compose import compose
+from dpfl.planning.methods import Composition
 from dpfl.seeds import fairness
 
 
@@ -44,7 +45,8 @@ def default(root):
 def test_epochs_are_those_of_the_cell(default):
     """Ten rounds of one local epoch, printed as training accuracy: read from the files."""
     config = compose(default | {"scale": "mnist"})["zhou2022"]
-    [number] = Beside("zhou2022", "fsdp-k", config).cell("fsdp-central", {"rank": 10}, 2.0)
+    cell = Composition(config, config["studies"]["fsdp-k"], "fsdp-central", {"rank": 10})
+    [number] = numbers_beside(cell, 2.0)
     federation = config["federations"]["central"]
     assert federation["rounds"] * federation["local_epochs"] == 10
     assert number["compared"] == (
@@ -54,8 +56,8 @@ def test_epochs_are_those_of_the_cell(default):
 
 def test_numbers_that_another_paper_printed_name_it(default):
     config = compose(default | {"scale": "cifar10"})["strong"]
-    beside = Beside("strong", "patches-cifar10", config)
-    found = {epsilon: beside.cell("standardised", {}, epsilon) for epsilon in (2.0, 3.0)}
+    cell = Composition(config, config["studies"]["patches-cifar10"], "standardised", {})
+    found = {epsilon: numbers_beside(cell, epsilon) for epsilon in (2.0, 3.0)}
     by = {epsilon: [(n["table"], n["by"]) for n in numbers] for epsilon, numbers in found.items()}
     assert by == {
         2.0: [("rerun by Bao and Bindschaedler", "Bao and Bindschaedler (2024)")],

@@ -27,7 +27,7 @@ def build(name, seed=0):
 def test_the_declared_number_of_parameters_is_a_bound_from_above(name, shape):
     found = models.build(name, torch.Generator(), shape, 10)
     count = sum(p.numel() for p in found.parameters())
-    assert count <= estimate.of_model(name, "PARAMETERS", shape) <= 1.05 * count
+    assert count <= estimate.amount(name, "PARAMETERS", shape) <= 1.05 * count
 
 
 @pytest.mark.parametrize("name", NETWORKS)

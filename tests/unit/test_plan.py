@@ -11,6 +11,7 @@ from dpfl.papers import folder
 from dpfl.planning import estimate, methods, plan
 from dpfl.planning.compose import compose
 from dpfl.runs import tuned
+from dpfl.words.cell_words import rank_remark
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_trials_are_shared_with_the_grid_of_another_paper(made):
     ],
 )
 def test_a_rank_that_the_batch_does_not_have_is_remarked(mechanism, expected):
-    assert methods.remark({"mechanism": mechanism, "federation": {"batch_size": 250}}) == expected
+    assert rank_remark({"mechanism": mechanism, "federation": {"batch_size": 250}}) == expected
 
 
 def test_tuned_methods_of_equal_settings_share_their_runs(default):

@@ -5,8 +5,9 @@ import yaml
 from bad_input import cases
 
 from dpfl.papers import published
-from dpfl.planning.beside import Beside, unmatched
+from dpfl.planning.beside import numbers_beside, unmatched
 from dpfl.planning.compose import compose
+from dpfl.planning.methods import Composition
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def default(root):
 def beside(default, scale, study, method, epsilon, **variant):
     paper, _, name = study.partition("/")
     config = compose(default | {"scale": scale})[paper]
-    return Beside(paper, name, config).cell(method, variant, epsilon)
+    return numbers_beside(Composition(config, config["studies"][name], method, variant), epsilon)
 
 
 def values(*arguments, **variant):
@@ -110,5 +111,6 @@ def test_printed_numbers_beside_a_cell_are_accepted(root, tmp_path, monkeypatch,
 
 def test_tables_that_an_analysis_prices_are_left_to_it(default):
     config = compose(default)["zhou2022"]
-    assert not list(unmatched("zhou2022", [], set(published.tables("zhou2022"))))
-    assert len(list(unmatched("zhou2022", [config], set()))) == 66
+    prices = {"all": {"prices": published.tables("zhou2022")}}
+    assert not list(unmatched("zhou2022", [config | {"analyses": prices}]))
+    assert len(list(unmatched("zhou2022", [config | {"analyses": {}}]))) == 66

@@ -5,10 +5,11 @@ import re
 
 from dpfl import plugins
 from dpfl.papers import folder
-from dpfl.planning import outputs, stages
+from dpfl.planning import outputs
 from dpfl.plugins import analyses
 from dpfl.runs import sources
 from dpfl.runs import tuned
+from dpfl.tuning.parts import stages
 
 SCRIPTS = "workflow/scripts"
 # What notebooks import, with all that it imports: sources_of follows it.

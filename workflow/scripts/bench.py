@@ -1,7 +1,7 @@
 """Measures private steps and federated rounds against peers, on one core, in ten to twenty minutes.
 
-Every contender runs in a process of its own, so that its peak memory can be told; in it, its
-steps take turns with steps of the channels-last non-private reference, so that ratios are paired.
+Every contender runs in a process of its own, so that its peak memory can be told. There its steps
+take turns with steps of the channels-last non-private reference, so that ratios are paired.
 Writes steps.csv, splits.csv and rounds.csv into `--output`, and prints them as docs/performance.md
 has them. With `--worker`, the JSON of a job, measures that alone.
 """

@@ -1,6 +1,6 @@
 """Write what is generated of README.md, docs/ and CITATION.cff, then build the site.
 
-The site lies in results/docs/site; mkdocs.yml says what is in it, and the pages of papers, from
+The site lies in results/docs/site, and mkdocs.yml says what is in it. The pages of papers, from
 kept runs, are built into it. `--no-site` leaves it out.
 """
 

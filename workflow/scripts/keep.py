@@ -1,7 +1,7 @@
 """Keep finished results with their provenance: results/reference/{paper}/{scale}.
 
-Of the last replicate, unless told otherwise. Refused: files that differ from the commit, runs
-without a result or of other code, tables that would be made again.
+Of the last replicate, unless told otherwise. Files that differ from the commit are refused. So are
+runs without a result or of other code, and tables that would be made again.
 """
 
 from pathlib import Path

@@ -17,12 +17,8 @@ from dpfl.base.errors import UserError
 from dpfl.report import layout, markup, paper
 from dpfl.report.reader import Folder
 
-BODY = Config(
-    TemplateExporter={
-        "template_name": "notebook",
-        "extra_template_basedirs": [str(markup.TEMPLATES)],
-    }
-)
+FRAME = {"template_name": "notebook", "extra_template_basedirs": [str(markup.TEMPLATES)]}
+BODY = Config(TemplateExporter=FRAME)
 """Pages show what cells show in the frame of all pages, and load nothing from elsewhere."""
 
 

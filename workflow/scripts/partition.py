@@ -1,7 +1,7 @@
 """Divide the training examples of a data set among clients, with a table and a picture of labels.
 
-`--data` is what prepare_data.py wrote; `--partitions` is JSON: of each its name, its seed, its
-settings (the scheme, the clients and so on) and the fewest examples a client may get.
+`--data` is what prepare_data.py wrote. `--partitions` is JSON: of each its name, its seed and its
+settings (the scheme, the clients and so on). It also says the fewest examples a client may get.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Convert a data set once to the file that training reads.
 
-`--dataset` is the name of a file in dpfl/data, `--config` a JSON file that says the `data_dir`,
-where its files lie or are downloaded to; `--output` a .safetensors file.
+`--dataset` is the name of a file in dpfl/data, `--output` a .safetensors file. `--config` is a JSON
+file that says the `data_dir`, where the data set's files lie or are downloaded to.
 """
 
 from pathlib import Path

@@ -53,9 +53,8 @@ def _scale(home: Path, told: Told, args: Any) -> Command:
     for path in told:
         derivations.lay_out(path, home)
     (home / derivations.HOME.name).symlink_to(args.derived.resolve())
-    files.write_json(
-        home / "config.json", {about["paper"]: about["config"] for about in told.values()}
-    )
+    configs = {about["paper"]: about["config"] for about in told.values()}
+    files.write_json(home / "config.json", configs)
     for name in ("claims", "published"):
         tables = [records.read(path / "claims" / f"{name}.csv") for path in told]
         text = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")

@@ -1,8 +1,8 @@
 """Retrain a sample of kept runs and compare them; exit status 1 if one differs.
 
-`--papers` and `--scale` choose among all that are kept; the sample takes at most `--minutes` on one
-core, `--cores` runs train at a time. On equal hardware, with equal versions and code, bits must be
-equal; else accuracies must agree.
+`--papers` and `--scale` choose among all that are kept. The sample takes at most `--minutes` on one
+core, and `--cores` runs train at a time. On equal hardware, with equal versions and code, bits must
+be equal; else accuracies must agree.
 """
 
 import argparse

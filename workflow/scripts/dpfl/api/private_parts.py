@@ -7,7 +7,7 @@ import torch
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.checks.fitting import Parts, misfits, needs_public, unknown_noise
+from dpfl.mechanisms.parts.fitting import Parts, misfits, needs_public, unknown_noise
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.plugins import declarations
 

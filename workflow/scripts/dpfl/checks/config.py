@@ -1,11 +1,11 @@
 """Checks the configuration before any job: every mistake is one line with key, place and bound.
 
-Files are read here, before Snakemake reads them: of two equal keys it keeps the last one, and a
+Files are read here, before Snakemake reads them. Of two equal keys it would keep the last one. A
 file that it cannot read it tells by a traceback. First come the user's own file and the papers',
 then the configuration that each paper is composed to. The schemas settle keys, types and ranges
 (see schema_errors). Then comes what a schema cannot settle: names that must exist (see
-unknown_names), plug-in files and their settings (see plugin_settings), components that do not fit
-together (see fitting) and settings that no data set could satisfy (see feasibility).
+unknown_names), plug-in files and their settings (see plugin_settings). Components may not fit
+together (see fitting). Last are settings that no data set could satisfy (see feasibility).
 """
 
 import os
@@ -18,15 +18,17 @@ from typing import Any
 from dpfl.base import yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import shortened, unknown
+from dpfl.checks import lines_of
 from dpfl.checks.claim_errors import claim_errors
 from dpfl.checks.feasibility import impossible
 from dpfl.checks.fitting import mismatches, too_many
 from dpfl.checks.plugin_settings import plugin_errors
-from dpfl.checks.schema_errors import broken_schema, not_numbers
+from dpfl.checks.printed_errors import printed_errors
+from dpfl.checks.schema_errors import broken_schema
 from dpfl.checks.unknown_names import unknown_names
 from dpfl.papers import folder
 from dpfl.planning import compose
-from dpfl.planning.beside import Beside, unmatched
+from dpfl.planning.beside import unmatched
 
 DEFAULTS = Path(__file__).parents[4] / "config.yaml"
 RESOLVED = Path(".snakemake/config.json")
@@ -46,20 +48,19 @@ def check_folder(home: Path) -> None:
 
 def read_files(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
     """Return what YAML files say; UserError, a line for every one that is no mapping."""
-    found, mistakes = [], []
-    for path in map(Path, paths):
-        beneath = path.is_absolute() and path.is_relative_to(Path.cwd())
-        try:  # with the path as its user would write it
-            found.append(yaml_file.read(path, os.path.relpath(path) if beneath else str(path)))
-        except UserError as error:
-            mistakes.append(str(error))
-    _raise(mistakes)
-    return found
+    files = [Path(path) for path in paths]
+    _raise(line for path in files for line in lines_of(_read, path))
+    return [_read(path) for path in files]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a YAML file; a mistake names it as its user would write it."""
+    beneath = path.is_absolute() and path.is_relative_to(Path.cwd())
+    return yaml_file.read(path, os.path.relpath(path) if beneath else str(path))
 
 
 def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper; UserError with a line for every mistake."""
-    _raise(not_numbers(config))
     _raise(broken_schema("config", config))
     _raise(_wrong_data_dir(Path(config["data_dir"])))
     known = folder.names()
@@ -72,8 +73,9 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     for stage in STAGES:
         _raise(_of_every_paper(stage, papers))
     _raise(impossible(papers.values()))
+    defaults = folder.read(DEFAULTS)
     for key in papers:
-        _raise(_unmatched(key))
+        _raise(unmatched(key, compose.scales_beside(key, defaults)))
     return papers
 
 
@@ -109,41 +111,10 @@ def _file_errors(key: str) -> Iterator[str]:
         yield f"{where}: expected a name of at most 100 lower-case letters, digits and dashes"
         return
     paper = folder.load(key)
-    for file, schema, content in (
-        (folder.ABOUT, "paper", paper.about),
-        (folder.STUDIES, "studies", paper.content),
-    ):
-        where = folder.shown(folder.path_of(key, file))
-        for line in list(not_numbers(content)) or broken_schema(schema, content):
-            yield line.replace("config: ", f"{where}: ", 1)
+    for file, content in ((folder.ABOUT, paper.about), (folder.STUDIES, paper.content)):
+        yield from broken_schema(Path(file).stem, content, folder.shown(folder.path_of(key, file)))
 
 
-def _printed(config: dict) -> Iterator[str]:
-    """Find printed numbers that stand beside no cell, or beside two."""
-    for name in config["select"]:
-        if name in config["studies"]:
-            yield from Beside(config["paper"], name, config).mistakes()
-
-
-_shapes = partial(broken_schema, "composed")
-STAGES = (_shapes, too_many, unknown_names, claim_errors, plugin_errors, mismatches, _printed)
+shapes = partial(broken_schema, "composed")
+STAGES = (shapes, too_many, unknown_names, claim_errors, plugin_errors, mismatches, printed_errors)
 """What finds mistakes in the configuration of a paper; a stage rests on those before it."""
-
-
-def _quoted(key: str) -> set[str]:
-    """Return the other papers whose printed numbers stand beside studies of a paper."""
-    studies = folder.load(key).content.get("studies") or {}
-    listed = [entry.get("published", []) for entry in studies.values() if isinstance(entry, dict)]
-    return {reference["paper"] for own in listed for reference in own if "paper" in reference}
-
-
-def _unmatched(key: str) -> Iterator[str]:
-    """Find printed accuracies of a paper that no study at any scale stands beside."""
-    defaults = folder.read(DEFAULTS)
-    beside = [folder.load(name) for name in folder.names() if key in (name, *_quoted(name))]
-    scales = [
-        compose.at_scale(defaults, paper, scale) for paper in beside for scale in paper.scales
-    ]
-    found = [analysis for made in scales for analysis in made["analyses"].values()]
-    priced = {table for analysis in found for table in analysis.get("prices", [])}
-    yield from unmatched(key, scales, priced)

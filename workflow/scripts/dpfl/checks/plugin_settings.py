@@ -3,17 +3,14 @@
 from collections.abc import Iterator
 
 from dpfl import plugins
-from dpfl.base.errors import UserError
+from dpfl.checks import lines_of
 from dpfl.contracts import plugin_files
-from dpfl.planning import stages
 from dpfl.planning.methods import PLUG_INS, SECTIONS
 from dpfl.plugins import analyses, bounds, declarations
+from dpfl.tuning.parts import stages
 
 PACKAGES = {section: PLUG_INS[part][0] for part, section in SECTIONS.items() if part in PLUG_INS}
 """The package of the plug-ins that the entries of a section use."""
-
-Named = tuple[tuple[str, str], str]
-"""A plug-in, (package, name), and where a configuration names it."""
 
 
 def plugin_errors(config: dict) -> Iterator[str]:
@@ -21,51 +18,22 @@ def plugin_errors(config: dict) -> Iterator[str]:
 
     Settings are read only where all files are as they must be.
     """
-    broken = list(_file_errors(config))
-    yield from broken
-    if broken:
-        return
-    for name, analysis in config["analyses"].items():
-        yield from _analysis_errors(config["paper"], name, analysis)
-    for section in PACKAGES:
-        for name, entry in config[section].items():
-            yield from _setting_errors(config, section, name, entry)
-
-
-def _analysis_errors(paper: str, name: str, entry: dict) -> Iterator[str]:
-    """Check that an analysis has a data set exactly if it reads one, and its settings."""
-    uses, given = entry["uses"], analyses.inputs_of(entry)
-    needed = plugins.constant(analyses.package_of(paper, uses), uses, "NEEDS_DATASET", False)
-    if needed != bool(given):
-        found = f"missing, {uses} needs one" if needed else f"{given[0]}, {uses} reads none"
-        yield f"config: analyses.{name}.dataset is {found}"
-        return
-    try:
-        analyses.load(paper, uses).check(entry["settings"], *given)
-    except UserError as error:
-        yield f"config: analyses.{name}.settings: {error}"
-
-
-def _file_errors(config: dict) -> Iterator[str]:
-    """Find plug-ins without a file, and files without their function or with unknown constants."""
+    for name, entry in config["analyses"].items():
+        for line in lines_of(analyses.package_of, config["paper"], entry["uses"]):
+            yield f"config: analyses.{name}: {line}"
+            return
     named = dict(reversed(list(_named(config))))
     for plug_in, where in named.items():
-        try:
-            plugins.path_of(*plug_in)
-        except UserError as error:
-            yield f"config: {where}: {error}"
+        for line in lines_of(plugins.path_of, *plug_in):
+            yield f"config: {where}: {line}"
             return
-    for package, name in named:
-        if package not in plugin_files.FILES:
-            continue
-        try:
-            yield from declarations.errors(package, name)
-        except UserError as error:
-            yield str(error)
+    declared = [plug_in for plug_in in named if plug_in[0] in plugin_files.FILES]
+    unfit = [line for own in declared for line in lines_of(declarations.errors, *own)]
+    yield from unfit or _wrong_settings(config)
 
 
-def _named(config: dict) -> Iterator[Named]:
-    """Yield every plug-in that a configuration names."""
+def _named(config: dict) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield every plug-in that a configuration names, as (package, name), and where it stands."""
     yield ("privacy/accountants", config["accountant"]), "accountant"
     for dataset, model in config["models"].items():
         yield from ((pair, f"models.{dataset}") for pair in (("data", dataset), ("models", model)))
@@ -73,7 +41,8 @@ def _named(config: dict) -> Iterator[Named]:
         for name, entry in config[section].items():
             yield (package, entry["uses"]), f"{section}.{name}"
     for name, entry in config["analyses"].items():
-        yield (_package(config["paper"], entry["uses"], name), entry["uses"]), f"analyses.{name}"
+        package = analyses.package_of(config["paper"], entry["uses"])
+        yield (package, entry["uses"]), f"analyses.{name}"
         for model in analyses.models_of(entry):
             yield ("models", model), f"analyses.{name}.settings.models"
     for name, study in config["studies"].items():
@@ -84,12 +53,25 @@ def _named(config: dict) -> Iterator[Named]:
             yield ("models", model), f"{where}.vary.model"
 
 
-def _package(paper: str, uses: str, name: str) -> str:
-    """Return the package of an analysis; UserError with its place in the configuration."""
-    try:
-        return analyses.package_of(paper, uses)
-    except UserError as error:
-        raise UserError(f"config: {paper}: analyses.{name}: {error}") from error
+def _wrong_settings(config: dict) -> Iterator[str]:
+    """Find settings that a plug-in does not take, or that are outside of its bounds."""
+    for name, analysis in config["analyses"].items():
+        yield from _analysis_errors(config["paper"], f"config: analyses.{name}", analysis)
+    for section in PACKAGES:
+        for name, entry in config[section].items():
+            yield from _setting_errors(config, section, name, entry)
+
+
+def _analysis_errors(paper: str, where: str, entry: dict) -> Iterator[str]:
+    """Check that an analysis has a data set exactly if it reads one, and its settings."""
+    uses, given = entry["uses"], analyses.inputs_of(entry)
+    needed = plugins.constant(analyses.package_of(paper, uses), uses, "NEEDS_DATASET", False)
+    if needed != bool(given):
+        found = f"missing, {uses} needs one" if needed else f"{given[0]}, {uses} reads none"
+        yield f"{where}.dataset is {found}"
+        return
+    check = analyses.load(paper, uses).check
+    yield from (f"{where}.settings: {e}" for e in lines_of(check, entry["settings"], *given))
 
 
 def _setting_errors(config: dict, section: str, name: str, entry: dict) -> Iterator[str]:
@@ -111,13 +93,12 @@ def _setting_errors(config: dict, section: str, name: str, entry: dict) -> Itera
 
 def out_of_bounds(where: str, package: str, name: str, settings: dict) -> Iterator[str]:
     """Find a setting outside the bounds that its plug-in declares."""
-    try:
-        bounds.check(where, plugins.constant(package, name, "SETTINGS"), settings)
-    except UserError as error:
-        yield str(error)
+    declared = plugins.constant(package, name, "SETTINGS")
+    return lines_of(bounds.check, where, declared, settings)
 
 
 def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
+    """Yield the rates that studies vary of methods with an optimizer."""
     users = {m for m, method in config["methods"].items() if method["optimizer"] == optimizer}
     for study in config["studies"].values():
         if users.intersection(study["methods"]):

@@ -9,40 +9,16 @@ import jsonschema
 
 from dpfl.base.suggestions import as_text, nearest, shortened
 from dpfl.papers import folder
+from dpfl.words.bounds import EXPECTED
 
 LONGEST = 100  # characters of a key: names of files are made of several
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 
 
-def not_numbers(value: object, where: str = "") -> Iterator[str]:
-    """Yield a line for what the bounds of a schema let pass, or cannot be told of.
-
-    That is every NaN and infinity, and every key that is no text, or an endless one.
-    """
-    if isinstance(value, dict):
-        for key, item in value.items():
-            told = f"config: the key {shortened(key)} at {where or 'top level'}"
-            if not isinstance(key, str):
-                yield f"{told} is {type(key).__name__}, expected text: write it in quotes"
-            elif len(key) > LONGEST:
-                yield f"{told} has {len(key)} characters, expected at most {LONGEST}"
-            else:
-                yield from not_numbers(item, f"{where}.{key}".lstrip("."))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from not_numbers(item, f"{where}.{index}")
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield f"config: {where} = {value}, expected a finite number (or the word inf for epsilons)"
-
-
-def _is_integer(_checker: object, value: object) -> bool:
-    """Tell whether a number is written as a whole one: rounds are counted, and 2.0 is no count."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 _Strict = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+    # To which 2.0 is no whole number: rounds are counted.
+    type_checker=jsonschema.Draft4Validator.TYPE_CHECKER,
 )
 
 
@@ -51,12 +27,36 @@ def _validator(name: str) -> jsonschema.protocols.Validator:
     return _Strict(folder.read(SCHEMAS / f"{name}.schema.yaml"))
 
 
-def broken_schema(name: str, config: dict) -> Iterator[str]:
-    """Yield a line for every place where a configuration breaks the schema of that name.
+def broken_schema(name: str, content: dict, file: str = "config") -> Iterator[str]:
+    """Yield a line for every place where a file breaks the schema of that name.
 
     What an entry of a section hands on to those that extend it is told once, of the first.
     """
-    errors = sorted(_validator(name).iter_errors(config), key=lambda error: _rank(config, error))
+    found = list(_beyond_schemas(content)) or _broken(_validator(name), content)
+    yield from (f"{file}: {line}" for line in found)
+
+
+def _beyond_schemas(value: object, where: str = "") -> Iterator[str]:
+    """Find what the bounds of a schema let pass, or cannot be told of.
+
+    That is every NaN and infinity, and every key that is no text, or an endless one.
+    """
+    items = value.items() if isinstance(value, dict) else ()
+    for key, item in enumerate(value) if isinstance(value, list) else items:
+        told = f"the key {shortened(key)} at {where or 'top level'}"
+        if not isinstance(key, str) and isinstance(value, dict):
+            yield f"{told} is {type(key).__name__}, expected text: write it in quotes"
+        elif isinstance(key, str) and len(key) > LONGEST:
+            yield f"{told} has {len(key)} characters, expected at most {LONGEST}"
+        else:
+            yield from _beyond_schemas(item, f"{where}.{key}".lstrip("."))
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where} = {value}, expected a finite number (or the word inf for epsilons)"
+
+
+def _broken(validator: jsonschema.protocols.Validator, config: dict) -> Iterator[str]:
+    """Yield a line for every broken keyword, without the file."""
+    errors = sorted(validator.iter_errors(config), key=lambda error: _rank(config, error))
     mistyped: list[list] = []
     alike: dict[str, list[str]] = {}
     for error in errors:
@@ -68,7 +68,7 @@ def broken_schema(name: str, config: dict) -> Iterator[str]:
         for line, kind in zip(_worded(error, path), _worded(error, shared), strict=True):
             alike.setdefault(kind, []).append(line)
     for first, *others in alike.values():
-        yield f"config: {first}" + f" (so at {len(others)} more)" * bool(others)
+        yield first + f" (so at {len(others)} more)" * bool(others)
 
 
 def _rank(config: dict, error: jsonschema.ValidationError) -> tuple[bool, int]:
@@ -79,52 +79,23 @@ def _rank(config: dict, error: jsonschema.ValidationError) -> tuple[bool, int]:
 
 
 def _worded(error: jsonschema.ValidationError, path: list) -> Iterator[str]:
-    """Say what is wrong at a path, and what was expected."""
+    """Say what is wrong at a path, and what was expected.
+
+    Of `anyOf` and `oneOf` the schema says it itself, under `expected`.
+    """
     where = ".".join(map(str, path)) or "top level"
-    return WORDINGS.get(error.validator, _out_of_bound)(error, where)
-
-
-def _unknown_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
-    known = list(error.schema.get("properties", {}))
-    for key in sorted(set(error.instance) - set(known), key=str):
-        yield f"unknown key {shortened(key)} at {where}; {nearest(key, known)}"
-
-
-def _missing_key(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
-    yield f"{error.message} at {where}"
-
-
-def _wrong_name(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
-    allowed = "digits, dots and dashes" if "." in error.validator_value else "digits and dashes"
-    yield f"name {shortened(error.instance)} at {where}, expected lower-case letters, {allowed}"
-
-
-def _out_of_bound(error: jsonschema.ValidationError, where: str) -> Iterator[str]:
-    """Word the bound of any other keyword; of `anyOf` and `oneOf` the schema says it itself."""
-    value = error.validator_value
-    listed = " or ".join(map(str, value)) if isinstance(value, list) else value
-    words = BOUNDS.get(error.validator) or error.schema["expected"]
-    bound = words.format(listed)
-    yield f"{where} = {shortened(error.instance)}, expected {bound}{as_text(error.instance)}"
-
-
-WORDINGS = {
-    "additionalProperties": _unknown_key,
-    "required": _missing_key,
-    "pattern": _wrong_name,
-}
-"""How a broken schema keyword is worded, where it sets no bound."""
-BOUNDS = {
-    "enum": "one of {}",
-    "type": "type {}",
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "maxLength": "at most {} characters",
-    "minProperties": "at least {} entry",
-    "maxProperties": "at most {} entry",
-    "exclusiveMinimum": "more than {}",
-    "exclusiveMaximum": "less than {}",
-    "minItems": "at least {} item",
-    "minLength": "at least {} character",
-    "uniqueItems": "no item twice",
-}
+    found, bound = error.instance, error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            known = list(error.schema.get("properties", {}))
+            for key in sorted(set(found) - set(known), key=str):
+                yield f"unknown key {shortened(key)} at {where}; {nearest(key, known)}"
+        case "required":
+            yield f"{error.message} at {where}"
+        case "pattern":
+            allowed = "digits, dots and dashes" if "." in bound else "digits and dashes"
+            yield f"name {shortened(found)} at {where}, expected lower-case letters, {allowed}"
+        case keyword:
+            listed = " or ".join(map(str, bound)) if isinstance(bound, list) else bound
+            expected = (EXPECTED.get(keyword) or error.schema["expected"]).format(listed)
+            yield f"{where} = {shortened(found)}, expected {expected}{as_text(found)}"

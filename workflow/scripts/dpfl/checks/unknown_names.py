@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from dpfl.base.suggestions import nearest, unknown
+from dpfl.checks.printed_errors import unknown_beside
 from dpfl.checks.tuning_errors import tuning_errors
-from dpfl.papers import published
-from dpfl.planning.methods import COMPONENTS, SECTIONS, SHORT, values_of
+from dpfl.planning.methods import COMPONENTS, SECTIONS, values_of
 from dpfl.plugins import analyses
 
 
@@ -17,9 +17,7 @@ def unknown_names(config: dict) -> Iterator[str]:
         yield from unknown(names, config[kind], "config: no", f" in {kind}, named at {where}")
     for name, study in config["studies"].items():
         yield from _wrong_choices(config, f"config: studies.{name}", study)
-        for number, reference in enumerate(study.get("published", [])):
-            where = f"config: studies.{name}.published.{number}"
-            yield from _published_names(config, study, where, reference)
+        yield from unknown_beside(config, name)
         yield from tuning_errors(config, name, study)
 
 
@@ -61,21 +59,3 @@ def _wrong_choices(config: dict, where: str, study: dict) -> Iterator[str]:
         elif key not in varied:
             near = nearest(key, varied)
             yield f"{where}.{place}.{key}: the study does not vary {key}; {near}"
-
-
-def _published_names(config: dict, study: dict, where: str, reference: dict) -> Iterator[str]:
-    """Find rows that a table lacks, and methods or models that nothing defines."""
-    sides = {"methods": config["methods"], "models": study.get("vary", {}).get("model", [])}
-    if not sides.keys() & reference.keys():
-        yield f"{where} has neither methods nor models, expected one of them"
-    printed = published.read(reference.get("paper", config["paper"]))
-    rows = sorted({row.row for row in printed if row.table == reference["table"]})
-    for side, known in sides.items():
-        for name, row in reference.get(side, {}).items():
-            expected = f", expected one of the {side}"
-            yield from unknown([name], known, f"{where}.{side} has", expected)
-            if rows and name in known:
-                yield from unknown([row], rows, f"{where}.{side}.{name}: no row", " in the table")
-    settings = [key for key in reference.get("beside", []) if "." not in key]
-    known = [*COMPONENTS, *SHORT, "model"]
-    yield from unknown(settings, known, f"{where}.beside has", ", no setting")

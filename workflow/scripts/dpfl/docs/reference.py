@@ -10,21 +10,12 @@ from dpfl import plugins
 from dpfl.docs import markdown
 from dpfl.judging import claims
 from dpfl.report import captions, method_page
+from dpfl.words.bounds import SHOWN
 from dpfl.words.vocabulary import FAILS, HOLDS
 
 Schema = dict[str, Any]
 KEYS = ("REQUIRED", "ONE_OF", "OPTIONAL")
 """What the file of a kind of claim declares of a claim's keys."""
-BOUNDS = {
-    "minimum": "≥ {}",
-    "exclusiveMinimum": "> {}",
-    "maximum": "≤ {}",
-    "exclusiveMaximum": "< {}",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {}",
-    "minProperties": "at least {} keys",
-    "maxProperties": "at most {} keys",
-}
 
 
 def columns(schema: Schema) -> str:
@@ -109,7 +100,7 @@ def _kind(schema: Schema, root: Schema) -> str:
         return ", ".join(f"`{value}`" for value in own.get("enum", [own.get("const")]))
     names = own.get("type", "anything")
     said = " or ".join([names] if isinstance(names, str) else names)
-    bounds = [words.format(f"{own[key]:g}") for key, words in BOUNDS.items() if key in own]
+    bounds = [words.format(f"{own[key]:g}") for key, words in SHOWN.items() if key in own]
     items = [f"each {_kind(own['items'], root)}"] if "items" in own else []
     below = [f"keys: {', '.join(own['properties'])}"] if "properties" in own else []
     return ", ".join([said, *bounds, *items, *below])

@@ -1,8 +1,9 @@
 """What is run of each paper: components <- the paper's own <- its scale <- the user's changes.
 
 Every paper becomes one configuration of its own, in which names are local. The keys of a user's
-file are the settings of all papers, and sections: an entry `paper/name` is of that paper alone, as
-studies must be; one without changes every paper that has it, or, if none has, is new to all.
+file are the settings of all papers, and sections. An entry `paper/name` is of that paper alone;
+studies must be named so. Any other entry changes every paper that has it. If none has, it is new to
+all.
 """
 
 from collections.abc import Collection
@@ -36,12 +37,10 @@ def compose(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _expect_scale(scale, papers)
     own = {paper.key: _defined(paper, scale) for paper in papers}
     _expect_names(config, own)
-    everywhere = {
-        (section, n) for each in own.values() for section in SECTIONS for n in each[section]
-    }
+    everywhere = {(s, name) for each in own.values() for s in SECTIONS for name in each[s]}
     made = {paper.key: at_scale(config, paper, scale, everywhere) for paper in papers}
-    for key in own:
-        _lend(config, key, made)
+    for name in [name for paper in own for name in made[paper]["reads"]]:
+        _lend(config, name, made)
     if config["select"] is not None:
         _select(made, config["select"])
     selected = {f"{key}/{study}" for key, each in made.items() for study in each["select"]}
@@ -56,18 +55,13 @@ def lenders(key: str, scale: str) -> list[str]:
     return list(dict.fromkeys(name.split("/")[0] for name in selected if "/" in name))
 
 
-def _lend(config: dict[str, Any], key: str, made: dict[str, dict]) -> None:
-    """Move the studies of other papers that a paper selects to these: it `reads` them."""
-    names = made[key]["select"]
-    made[key] |= {
-        "reads": [name for name in names if "/" in name],
-        "select": [name for name in names if "/" not in name],
-    }
-    for name in made[key]["reads"]:
-        other, _, study = name.partition("/")
-        if other not in made:
-            made[other] = at_scale(config, folder.load(other), config["scale"]) | {"select": []}
-        made[other]["select"] = list(dict.fromkeys([*made[other]["select"], study]))
+def _lend(config: dict[str, Any], name: str, made: dict[str, dict]) -> None:
+    """Select a study of another paper, which then has a configuration too."""
+    key, _, study = name.partition("/")
+    if key not in made:
+        lender = at_scale(config, folder.load(key), config["scale"])
+        made[key] = lender | {"select": [], "reads": []}
+    made[key]["select"] = list(dict.fromkeys([*made[key]["select"], study]))
 
 
 def chosen(config: dict[str, Any]) -> list[str]:
@@ -80,7 +74,7 @@ def at_scale(
 ) -> dict[str, Any]:
     """Return the configuration of one paper at one scale.
 
-    `everywhere` are pairs of a section and a name that some chosen paper has: a user's change to
+    `everywhere` are pairs of a section and a name that some chosen paper has. A user's change to
     what only others have is none of this paper's.
     """
     sections = _defined(paper, scale)
@@ -94,13 +88,27 @@ def at_scale(
         for section, own in sections.items()
     }
     sections = merged(sections, changes)
+    selected = paper.content["scales"].get(scale, {}).get("select", [])
     return {
         "paper": paper.key,
         **{key: config[key] for key in SETTINGS},
-        "select": paper.content["scales"].get(scale, {}).get("select", []),
-        "reads": [],
+        "select": [name for name in selected if "/" not in name],
+        "reads": [name for name in selected if "/" in name],
         **{name: extended(name, sections[name]) for name in SECTIONS},
     }
+
+
+def scales_beside(key: str, defaults: dict) -> list[dict]:
+    """Return the configurations of a paper, and of others that quote it, at all of their scales."""
+    quoting = [folder.load(name) for name in folder.names() if key in (name, *_quoted(name))]
+    return [at_scale(defaults, each, scale) for each in quoting for scale in each.scales]
+
+
+def _quoted(key: str) -> set[str]:
+    """Return the other papers whose printed numbers stand beside studies of a paper."""
+    studies = folder.load(key).content.get("studies") or {}
+    listed = [entry.get("published", []) for entry in studies.values() if isinstance(entry, dict)]
+    return {reference["paper"] for own in listed for reference in own if "paper" in reference}
 
 
 def _defined(paper: folder.Paper, scale: str) -> dict[str, dict]:
@@ -145,20 +153,16 @@ def _is_new(change: Any) -> bool:
 
 def _select(made: dict[str, dict], names: list[str]) -> None:
     """Choose the studies that a user names, as `paper/study` or by a name that one paper has."""
-    known = {
-        f"{key}/{study}": (key, study)
-        for key, own in made.items()
-        for study in (*own["studies"], *own["analyses"])
-    }
+    known = [(key, n) for key, own in made.items() for n in (*own["studies"], *own["analyses"])]
     for own in made.values():
         own["select"] = []
     for name in names:
-        matching = [full for full, (_, study) in known.items() if name in (full, study)]
+        matching = [(key, study) for key, study in known if name in (study, f"{key}/{study}")]
         if not matching:
-            listed = [*known, *(study for _, study in known.values())]
+            listed = [*map("/".join, known), *(study for _, study in known)]
             raise UserError(f"config: select: no study {name!r}; {nearest(name, listed)}")
         if len(matching) > 1:
-            told = f"{name!r} is one of {', '.join(matching)}"
+            told = f"{name!r} is one of {', '.join(map('/'.join, matching))}"
             raise UserError(f"config: select: {told}; name the paper")
-        key, study = known[matching[0]]
+        [(key, study)] = matching
         made[key]["select"].append(study)

@@ -14,8 +14,8 @@ STEP_SECONDS = 1.2e-3
 EVALUATION = 0.35  # of a training example
 PLAIN = 0.6  # a step without privacy, of one with it
 MARGIN = 5
-# The training process, and what stands around it in a scheduler's job: the process that it is a
-# child of, and Snakemake twice. Some schedulers count what these share once for each.
+# The training process, and what stands around it in a scheduler's job: its parent process, and
+# Snakemake twice. Some schedulers count what these share once for each.
 PROCESSES_MB = 2000
 
 
@@ -24,11 +24,9 @@ def seconds(settings: dict) -> float:
     dataset = plugins.load("data", settings["dataset"])
     steps, examples, a_step = WORK[settings["unit"]](settings, dataset.TRAIN_EXAMPLES)
     evaluated = settings["evaluation_examples"] + dataset.TEST_EXAMPLES
-    cost = of_model(settings["model"], "SECONDS", dataset.SHAPE)
-    a_round = (
-        _cost(settings["mechanism"]) * (steps * a_step + examples * cost)
-        + EVALUATION * evaluated * cost
-    )
+    cost = amount(settings["model"], "SECONDS", dataset.SHAPE)
+    trained = _cost(settings["mechanism"]) * (steps * a_step + examples * cost)
+    a_round = trained + EVALUATION * evaluated * cost
     return STARTUP_SECONDS + settings["federation"]["rounds"] * a_round
 
 
@@ -41,17 +39,13 @@ def _hours(plan: Plan, runs: Iterable[str]) -> float:
     return sum(seconds(plan.runs[run]["settings"]) for run in runs) / 3600
 
 
-def of_model(model: str, amount: str, shape: tuple[int, ...]) -> float:
-    """Return what a model declares of an Amount, for inputs of a shape."""
-    declared = plugins.constant("models", model, amount)
+def amount(model: str, what: str, shape: tuple[int, ...]) -> float:
+    """Return an Amount that a model declares, for inputs of a shape."""
+    declared = plugins.constant("models", model, what)
     if not isinstance(declared, dict):
         return declared
-    sizes = {
-        "constant": 1,
-        "inputs": math.prod(shape),
-        "channels": shape[0],
-        "pixels": math.prod(shape[1:]),
-    }
+    inputs, pixels = math.prod(shape), math.prod(shape[1:])
+    sizes = {"constant": 1, "inputs": inputs, "channels": shape[0], "pixels": pixels}
     return sum(share * sizes[of] for of, share in declared.items())
 
 
@@ -102,7 +96,7 @@ def _matrices(settings: dict, shape: tuple[int, ...]) -> float:
     mechanism = settings["mechanism"]
     sizes = plugins.constant("mechanisms", mechanism["estimator"], "MEMORY")
     rows = {"rank": mechanism.get("rank", 0), "batch": settings["federation"]["batch_size"]}
-    columns = of_model(settings["model"], "PARAMETERS", shape)
+    columns = amount(settings["model"], "PARAMETERS", shape)
     return sum(size * rows[of] * columns for of, size in sizes.items())
 
 
@@ -111,8 +105,6 @@ def summary(plan: Plan, todo: dict[str, State]) -> str:
 
     With a line for every reason to make results again.
     """
-    counted = (
-        f"{len(plan.runs)} training runs, {len(todo)} without a result yet: "
-        f"about {_hours(plan, todo):.3g} core-hours on CPU"
-    )
+    lasting = f"about {_hours(plan, todo):.3g} core-hours on CPU"
+    counted = f"{len(plan.runs)} training runs, {len(todo)} without a result yet: {lasting}"
     return "\n".join([counted, *state.repeated(todo)])

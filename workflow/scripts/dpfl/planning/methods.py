@@ -4,11 +4,15 @@ import copy
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.contracts.points import Values
+from dpfl.tuning.parts import stages
 
 Epsilon = float | str
 """A privacy budget as JSON can hold it: a number, or "inf"."""
@@ -30,15 +34,14 @@ PLUG_INS = {
     "budget": ("privacy/budgets", "strategy"),
     "statistics": ("statistics", "rule"),
 }
-"""The package of each part's plug-ins, and what a run's settings call the file: in the
-configuration it is always `uses`, but runs are named by their settings."""
+"""The package of each part's plug-ins, and what a run's settings call the file.
+
+The configuration always calls it `uses`, but runs are named by their settings.
+"""
 SHORT = {
     "clip_norm": "clipping.clip_norm",
     "noise_multiplier": "budget.noise_multiplier",
-    "clients": "federation.clients",
-    "rounds": "federation.rounds",
-    "batch_size": "federation.batch_size",
-    "state": "federation.state",
+    **{key: f"federation.{key}" for key in ("clients", "rounds", "batch_size", "state")},
     "partition": "federation.partition",
     "rank": "mechanism.rank",
     "rate": "optimizer.rate",
@@ -46,56 +49,89 @@ SHORT = {
 """Short names of settings that studies vary often; any other is written as its dotted path."""
 
 
-def unit_of(config: dict, method: str, variant: dict) -> str:
-    """Return whom a method protects: one `example` of a client, or a whole `client`."""
-    mechanism = variant.get("mechanism", config["methods"][method]["mechanism"])
-    estimator = config["mechanisms"][mechanism]["uses"]
-    return plugins.constant("mechanisms", estimator, "UNIT", "example")
+@dataclass(frozen=True)
+class Composition:
+    """A method of a study, with a variant: one value of each setting that the study varies."""
+
+    config: dict
+    """That of the study's paper."""
+    study: dict
+    method: str
+    variant: dict
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return the names of the method's components in their sections."""
+        own = self.config["methods"][self.method].items()
+        return {part: self.variant.get(part, name) for part, name in own}
+
+    @cached_property
+    def parts(self) -> dict[str, dict]:
+        """Return the settings of the components and of the audit, with the variant in place.
+
+        Raises UserError for a setting that the method does not have.
+        """
+        parts = {k: named(k, self.config[COMPONENTS[k]][n]) for k, n in self.names.items()}
+        parts["audit"] = dict(self.config["audit"])
+        for key, value in self.variant.items():
+            if key not in COMPONENTS and key != "model":
+                put(parts, key, value)
+        return parts
+
+    @property
+    def federation(self) -> dict:
+        """Return the settings of the federation."""
+        return self.parts["federation"]
+
+    @property
+    def model(self) -> str | None:
+        """Return the network: that of the data set, if the study varies none."""
+        return self.variant.get("model", self.config["models"].get(self.study["dataset"]))
+
+    @property
+    def unit(self) -> str:
+        """Return whom the method protects: one `example` of a client, or a whole `client`."""
+        estimator = self.parts["mechanism"]["estimator"]
+        return plugins.constant("mechanisms", estimator, "UNIT", "example")
+
+    def settings(self, epsilon: Epsilon, seed: int) -> dict:
+        """Return the settings of a run."""
+        config, study = self.config, self.study
+        parts = {part: dict(own) for part, own in self.parts.items()}
+        federation = parts["federation"]
+        if epsilon == "inf":
+            parts["mechanism"] = {"estimator": "nonprivate"}
+        partition = {
+            **named("partition", config["partitions"][federation.pop("partition")]),
+            "clients": federation.pop("clients"),
+            "validation_fraction": study.get("validation_fraction", 0.0),
+        }
+        if study.get("public_examples"):  # it is part of the key that pairs runs of one seed
+            partition["public_examples"] = study["public_examples"]
+        return {
+            "dataset": study["dataset"],
+            "model": self.model,
+            "partition": partition,
+            **parts,
+            "unit": self.unit,
+            "epsilon": epsilon,
+            "delta": config["delta"],
+            "accountant": config["accountant"],
+            "seed": seed,
+            **{key: config[key] for key in ("noise", "device", "evaluation_examples")},
+        }
 
 
-def components(config: dict, method: str, variant: dict) -> dict[str, dict]:
-    """Return the settings of a method's components and audit, with a variant's values in place.
-
-    Raises UserError for a setting that the method does not have.
-    """
-    names = {k: variant.get(k, v) for k, v in config["methods"][method].items()}
-    parts = {k: named(k, config[COMPONENTS[k]][n]) for k, n in names.items()}
-    parts["audit"] = dict(config["audit"])
-    for key, value in variant.items():
-        if key not in COMPONENTS and key != "model":
-            put(parts, key, value)
-    return parts
+def compositions(config: dict, study: dict) -> Iterator[Composition]:
+    """Yield every method of a study with every variant."""
+    for method in study["methods"]:
+        yield from (Composition(config, study, method, v) for v in variants(study, method))
 
 
-def run_settings(
-    config: dict, study: dict, method: str, variant: dict, epsilon: Epsilon, seed: int
-) -> dict:
-    """Resolve a run's settings: the method's components, with the variant's values in place."""
-    parts = components(config, method, variant)
-    federation = parts["federation"]
-    if epsilon == "inf":
-        parts["mechanism"] = {"estimator": "nonprivate"}
-    partition = {
-        **named("partition", config["partitions"][federation.pop("partition")]),
-        "clients": federation.pop("clients"),
-        "validation_fraction": study.get("validation_fraction", 0.0),
-    }
-    if study.get("public_examples"):  # it is part of the key that pairs runs of one seed
-        partition["public_examples"] = study["public_examples"]
-    return {
-        "dataset": study["dataset"],
-        "model": variant.get("model", config["models"][study["dataset"]]),
-        "partition": partition,
-        **parts,
-        "unit": unit_of(config, method, variant),
-        "epsilon": epsilon,
-        "delta": config["delta"],
-        "accountant": config["accountant"],
-        "seed": seed,
-        "noise": config["noise"],
-        "device": config["device"],
-        "evaluation_examples": config["evaluation_examples"],
-    }
+def cells(config: dict, study: dict) -> Iterator[tuple[Composition, Epsilon]]:
+    """Yield every cell of a study: a method with a variant, and a privacy budget."""
+    for composition in compositions(config, study):
+        yield from ((composition, epsilon) for epsilon in epsilons(study))
 
 
 def named(part: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -130,23 +166,25 @@ def settings_in(parts: dict[str, Any], above: str = "") -> Iterator[tuple[str, A
 def variants(study: dict, method: str) -> list[dict]:
     """Return every combination of what a study varies, but for those that it leaves out.
 
-    What is left out may name the `method` that it is left out for; a list means any of its values.
+    What is left out may name the `method` that it is left out for. A list means any of its values.
     """
     vary, left_out = study.get("vary", {}), study.get("leave_out", [])
     found = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
     return [v for v in found if not any(_agrees(v | {"method": method}, part) for part in left_out)]
 
 
+def grid_values(grid: dict, method: str, variant: dict) -> list[Values]:
+    """Return the values that a grid tries of what it tunes, all else as in a variant."""
+    over = stages.tuned_settings(grid)
+    return [
+        {key: found[key] for key in over}
+        for found in variants(grid, method)
+        if {k: v for k, v in found.items() if k not in over}.items() <= variant.items()
+    ]
+
+
 def _agrees(variant: dict, part: dict) -> bool:
     return all(variant.get(key) in values_of(value) for key, value in part.items())
-
-
-def cells(study: dict) -> Iterator[tuple[str, dict, Epsilon]]:
-    """Yield every cell of a study: a method, what is varied of it, and a privacy budget."""
-    for method in study["methods"]:
-        for variant in variants(study, method):
-            for epsilon in map(epsilon_of, study["epsilons"]):
-                yield method, variant, epsilon
 
 
 def values_of(value: object) -> list:
@@ -154,16 +192,6 @@ def values_of(value: object) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def remark(parts: dict[str, dict]) -> str:
-    """Say what becomes of a rank that the batch, if that is what is factorised, does not have."""
-    rank, solver = (parts["mechanism"].get(key) for key in ("rank", "solver"))
-    batch, reading = parts["federation"]["batch_size"], parts["mechanism"].get("reading", "rows")
-    if solver is None or reading != "rows" or rank <= batch:
-        return ""
-    words = {"gram": "gram stops at rank L", "funk": "funk is overcomplete"}
-    return f"k > L = {batch}: {words[solver]}"
-
-
-def epsilon_of(value: float | str) -> Epsilon:
-    """Return a privacy budget of the configuration as a plan has it."""
-    return "inf" if math.isinf(float(value)) else float(value)
+def epsilons(study: dict) -> list[Epsilon]:
+    """Return the privacy budgets of a study as a plan has them."""
+    return ["inf" if math.isinf(number) else number for number in map(float, study["epsilons"])]

@@ -17,9 +17,7 @@ def make(paper: str, papers: dict[str, dict], planned: Plan, plan: Plan) -> dict
         "delta": papers[paper]["delta"],
         "studies": of_paper(plan.studies, paper),
         "judging": judging(plan, paper),
-        "analyses": {
-            n: {key: found[key] for key in ("title", "uses")} for n, found in analyses.items()
-        },
+        "analyses": {n: {k: own[k] for k in ("title", "uses")} for n, own in analyses.items()},
         **({"unfinished": left_out} if left_out else {}),
         "core_hours": estimate.core_hours(planned, paper),
     }

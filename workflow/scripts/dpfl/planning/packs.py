@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
@@ -16,7 +17,7 @@ def packs(plan: Plan, pack: dict, todo: Collection[str]) -> dict[str, list[str]]
     """Return the runs to do by the name of their pack; one in each where runs take longer.
 
     A pack takes about `minutes` on `cores`, by the estimate. It never mixes papers, nor runs that
-    wait for a stage of tuning with others: a trial that fails holds up no run but those of its
+    wait for a stage of tuning with others. So a trial that fails holds up no run but those of its
     tuning. It is cut from all runs of a plan, so that those that are done meanwhile move no other.
     """
     made = _cut(plan, pack)
@@ -32,25 +33,28 @@ def partitions(plan: Plan, pack: dict) -> list[list[str]]:
 def calibrations(plan: Plan, pack: dict) -> list[list[str]]:
     """Return the calibrations that one job finds: by one accountant, for one kind of budget."""
     asked = {name: found["settings"] for name, found in plan.calibrations.items()}
-    kinds = {n: (found["accountant"], found["budget"]["strategy"]) for n, found in asked.items()}
+    kinds = {n: (own["accountant"], own["budget"]["strategy"]) for n, own in asked.items()}
     return _alike(kinds, pack)
 
 
 def by_folder(counted: dict[str, Path], most: int = 1000) -> list[tuple[Path, list[str]]]:
     """Return folders of kept runs with those of their runs that count, at most so many a piece."""
-    found: dict[Path, list[str]] = {}
-    for run, folder in counted.items():
-        found.setdefault(folder, []).append(run)
+    found = _grouped(counted)
     return [(folder, piece) for folder, runs in found.items() for piece in _pieces(runs, most)]
 
 
-def _alike(kinds: dict[str, object], pack: dict) -> list[list[str]]:
+def _alike(kinds: dict[str, Any], pack: dict) -> list[list[str]]:
     """Return names of equal kind together, at most so many; each alone if packs are off."""
-    found: dict[object, list[str]] = {}
+    most = MOST_PREPARED if pack["minutes"] else 1
+    return [piece for names in _grouped(kinds).values() for piece in _pieces(names, most)]
+
+
+def _grouped(kinds: dict[str, Any]) -> dict[Any, list[str]]:
+    """Return the names of every kind, in their order."""
+    found: dict[Any, list[str]] = {}
     for name, kind in kinds.items():
         found.setdefault(kind, []).append(name)
-    most = MOST_PREPARED if pack["minutes"] else 1
-    return [piece for names in found.values() for piece in _pieces(names, most)]
+    return found
 
 
 def _pieces(names: list[str], most: int) -> Iterator[list[str]]:
@@ -58,25 +62,19 @@ def _pieces(names: list[str], most: int) -> Iterator[list[str]]:
 
 
 def _cut(plan: Plan, pack: dict) -> dict[str, list[str]]:
+    """Return all runs in packs named by the stage that they wait for, or their first paper."""
     seconds = {name: estimate.seconds(run["settings"]) for name, run in plan.runs.items()}
     limit = 60 * pack["minutes"]
     if sum(seconds.values()) > limit * len(seconds):
         return {name: [name] for name in plan.runs}
     # A process is started once for all of a pack.
     cost = {name: each - estimate.STARTUP_SECONDS for name, each in seconds.items()}
+    owners = {name: run["tuning"] or run["paper"] for name, run in plan.runs.items()}
     return {
         f"{owner}.{number}": chunk
-        for owner, names in _owned(plan).items()
+        for owner, names in _grouped(owners).items()
         for number, chunk in enumerate(_chunks(names, cost, limit * pack["cores"]), 1)
     }
-
-
-def _owned(plan: Plan) -> dict[str, list[str]]:
-    """Return the runs by the first paper that has them; those that wait for a stage, by that."""
-    owned: dict[str, list[str]] = {}
-    for name, run in plan.runs.items():
-        owned.setdefault(run["tuning"] or run["paper"], []).append(name)
-    return owned
 
 
 def _chunks(names: list[str], cost: dict[str, float], limit: float) -> Iterator[list[str]]:

@@ -1,21 +1,23 @@
 """Expands the configuration into everything the DAG has to make: pure, and quick to import.
 
-A *run* is one training: resolved settings, named by what a reader wants to see and a digest of
-all the rest. Two studies that ask for the same settings share the run.
+A *run* is one training with resolved settings. Its name is what a reader wants to see and a digest
+of all the rest. Two studies that ask for the same settings share the run.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dpfl import plugins
 from dpfl.contracts.points import Values
 from dpfl.papers import datasets
-from dpfl.planning import methods, stages
-from dpfl.planning.beside import Beside
-from dpfl.planning.methods import Epsilon
+from dpfl.planning import methods
+from dpfl.planning.beside import numbers_beside
+from dpfl.planning.methods import Composition, Epsilon
 from dpfl.planning.naming import digest
 from dpfl.privacy import calibration_settings
 from dpfl.runs import tuned
+from dpfl.tuning.parts import stages
+from dpfl.words.cell_words import rank_remark
 
 Stage = str | None
 """The stage of tuning that a run waits for, if it waits for one."""
@@ -91,9 +93,8 @@ def trials_of(plan: Plan, run: str) -> list[str]:
 def runs_with_trials(plan: Plan, studies: Iterable[str]) -> list[str]:
     """Return the runs of some studies after the trials behind them, each once."""
     final = runs_of(plan.studies[name] for name in studies)
-    return list(
-        dict.fromkeys([*(trial for run in final for trial in trials_of(plan, run)), *final])
-    )
+    trials = [trial for run in final for trial in trials_of(plan, run)]
+    return list(dict.fromkeys([*trials, *final]))
 
 
 def files_read(plan: Plan, run: str) -> dict[str, str]:
@@ -134,59 +135,53 @@ class _Expansion:
 
     def study(self, name: str) -> dict:
         """Resolve a study: its cells with the names of their runs."""
-        config, paper, study = self.config, self.config["paper"], self.config["studies"][name]
-        cells = [
-            self._cell(name, method, variant, epsilon)
-            for method, variant, epsilon in methods.cells(study)
-        ]
+        paper, study = self.config["paper"], self.config["studies"][name]
+        grid = {"tuned_by": f"{paper}/{study['tuned_by']}"} if "tuned_by" in study else {}
         return {
             "name": f"{paper}/{name}",
             "paper": paper,
             **{key: study[key] for key in TAKEN if key in study},
-            **({"tuned_by": f"{paper}/{study['tuned_by']}"} if "tuned_by" in study else {}),
+            **grid,
             "demonstrates": demonstrates(study),
-            "delta": config["delta"],
-            "margin": config["margin"],
+            "delta": self.config["delta"],
+            "margin": self.config["margin"],
             "seeds": study["seeds"],
             "baseline": study.get("baseline", {}),
-            "method_numbers": method_numbers(config, name),
-            "cells": cells,
+            "method_numbers": method_numbers(self.config, name),
+            "cells": [self._cell(*cell) for cell in methods.cells(self.config, study)],
         }
 
-    def _cell(self, name: str, method: str, variant: dict, epsilon: Epsilon) -> dict:
+    def _cell(self, own: Composition, epsilon: Epsilon) -> dict:
         """Resolve a cell, with a run for each of its seeds, and what has chosen their values."""
-        config, study = self.config, self.config["studies"][name]
-        seeds = _seeds(study, method, epsilon)
-        stage = self._stage(study, method, variant, epsilon)
+        seeds, stage = _seeds(own.study, own.method, epsilon), self._stage(own, epsilon)
         chosen = tuned.marks(stage, 0, self.plan.tunings[stage]["over"]) if stage else {}
-        runs = [self._run(study, method, variant | chosen, epsilon, s, stage) for s in seeds]
+        trained = replace(own, variant=own.variant | chosen)
+        runs = [self._run(trained, epsilon, seed, stage) for seed in seeds]
         tuning = {"tuning": stage, "calibration": self.plan.runs[runs[0]]["calibration"]}
         return {
-            "method": method,
-            "label": method,
-            "variant": variant,
-            "remark": methods.remark(methods.components(config, method, variant)),
+            "method": own.method,
+            "label": own.method,
+            "variant": own.variant,
+            "remark": rank_remark(own.parts),
             "epsilon": epsilon,
-            "unit": methods.unit_of(config, method, variant),
+            "unit": own.unit,
             "seeds": seeds,
-            "published": Beside(config["paper"], name, config).cell(method, variant, epsilon),
+            "published": numbers_beside(own, epsilon),
             "runs": runs,
             **(tuning if stage else {}),
         }
 
-    def _run(
-        self, study: dict, method: str, variant: dict, epsilon: Epsilon, seed: int, stage: Stage
-    ) -> str:
+    def _run(self, own: Composition, epsilon: Epsilon, seed: int, stage: Stage) -> str:
         """Add one run, and what it needs, to the plan; return its name.
 
         With a stage of tuning it waits for the values that this names.
         """
-        settings = methods.run_settings(self.config, study, method, variant, epsilon, seed)
+        settings = own.settings(epsilon, seed)
         # A bound on partitions, no part of what they or the runs are.
         least = settings["federation"].pop("min_examples")
         partition = self._partition(settings, least)
         noise = None if epsilon == "inf" else self._calibration(settings, partition)
-        name = f"{_label(study, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
+        name = f"{_label(own, settings)}-eps{_short(epsilon)}-s{seed}-{digest(settings)}"
         needs = {"partition": partition, "calibration": noise, "tuning": stage}
         run = {"settings": settings, "paper": self.config["paper"], **needs}
         self.plan.runs.setdefault(name, run)
@@ -195,13 +190,9 @@ class _Expansion:
     def _partition(self, settings: dict, least: int) -> str:
         partition, seed, dataset = (settings[key] for key in ("partition", "seed", "dataset"))
         name = f"{dataset}-{partition['scheme']}-{partition['clients']}-s{seed}-{digest(partition)}"
-        known = self.plan.partitions.get(name, {"min_examples": 1})
-        self.plan.partitions[name] = {
-            "dataset": dataset,
-            "settings": partition,
-            "seed": seed,
-            "min_examples": max(least, known["min_examples"]),
-        }
+        before = self.plan.partitions.get(name, {"min_examples": 1})["min_examples"]
+        made = {"dataset": dataset, "settings": partition, "seed": seed}
+        self.plan.partitions[name] = made | {"min_examples": max(least, before)}
         return name
 
     def _calibration(self, settings: dict, partition: str) -> str:
@@ -211,24 +202,32 @@ class _Expansion:
         self.plan.calibrations[name] = {"settings": content, "partition": partition}
         return name
 
-    def _stage(self, study: dict, method: str, variant: dict, epsilon: Epsilon) -> Stage:
+    def _stage(self, own: Composition, epsilon: Epsilon) -> Stage:
         """Add what chooses the values of a cell, with all its trials; None if nothing does.
 
         Of a grid that varies more than it tunes, the values that agree with the variant count.
         """
+        study, method = own.study, own.method
         grid = self.config["studies"].get(study.get("tuned_by"))
-        if grid is None or variant.keys() & set(stages.rule_of(grid)["over"]):
+        if grid is None or own.variant.keys() & set(stages.tuned_settings(grid)):
             return None
-        own, at = stages.own_variant(study, variant), stages.epsilon_for(study, method, epsilon)
-        key = (self.config["paper"], study["tuned_by"], method, digest(own), at)
+        fixed = stages.own_variant(study, own.variant)
+        at = stages.epsilon_for(study, method, epsilon)
+        key = (self.config["paper"], study["tuned_by"], method, digest(fixed), at)
         if key not in self.plan.tuned:
+            tried = replace(own, study=grid, variant=fixed)
 
             def train(values: Values, seed: int, stage: Stage = None) -> str:
-                return self._run(grid, method, own | values, at, seed, stage)
+                return self._run(replace(tried, variant=fixed | values), at, seed, stage)
 
-            label = f"{_label(grid, methods.components(self.config, method, own))}-eps{_short(at)}"
-            first = stages.listed(grid, method, own)
-            self.plan.tuned[key] = stages.expand(label, grid, first, train, self.plan.tunings)
+            def add(content: dict) -> str:
+                # Named by its trials, not by the method: methods of equal settings share both.
+                name = f"{_label(tried, tried.parts)}-eps{_short(at)}-{digest(content)}"
+                self.plan.tunings[name] = content
+                return name
+
+            first = methods.grid_values(grid, method, fixed)
+            self.plan.tuned[key] = stages.expand(grid, first, train, add)
         return self.plan.tuned[key]
 
 
@@ -238,9 +237,10 @@ def _seeds(study: dict, method: str, epsilon: Epsilon) -> list[int]:
     return study.get("nonprivate_seeds", private) if epsilon == "inf" else private
 
 
-def _label(study: dict, parts: dict) -> str:
+def _label(own: Composition, parts: dict) -> str:
     """Return what a reader wants to see of a run, or of a tuning."""
-    return f"{study['dataset']}-{parts['mechanism']['estimator']}-{parts['optimizer']['algorithm']}"
+    names = (parts["mechanism"]["estimator"], parts["optimizer"]["algorithm"])
+    return "-".join((own.study["dataset"], *names))
 
 
 def _short(epsilon: Epsilon) -> str:

@@ -1,6 +1,6 @@
 """Runs that did not finish: a plan that waits for them, or one that does without and says so.
 
-A cell is told as a whole: it is left out of its study if any of its runs has no result. A study
+A cell is told as a whole. It is left out of its study if any of its runs has no result. A study
 of which no cell is left is not made. What is left out is listed with the run's message and log.
 """
 

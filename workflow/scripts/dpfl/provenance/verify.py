@@ -19,11 +19,11 @@ import yaml
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
-from dpfl.planning import estimate, packs, stages
+from dpfl.planning import estimate, packs
 from dpfl.planning.plan import Plan
 from dpfl.runs import kept_runs
 from dpfl.terminal.choice import Choice
-from dpfl.tuning.parts import choice_of_values
+from dpfl.tuning.parts import choice_of_values, stages
 
 MINUTES = 15.0
 """The most that a sample takes on one core, by what its runs took."""

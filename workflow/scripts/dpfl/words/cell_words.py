@@ -120,3 +120,13 @@ def width(row: "pd.Series") -> str:
     if not known(row["width_decades"]):
         return "none"
     return ("≥ " if row["edge"] else "") + f"{row['width_decades']:.1f}"
+
+
+def rank_remark(parts: Mapping[str, dict]) -> str:
+    """Say what becomes of a rank that the batch, if that is what is factorised, does not have."""
+    rank, solver = (parts["mechanism"].get(key) for key in ("rank", "solver"))
+    batch, reading = parts["federation"]["batch_size"], parts["mechanism"].get("reading", "rows")
+    if solver is None or reading != "rows" or rank <= batch:
+        return ""
+    words = {"gram": "gram stops at rank L", "funk": "funk is overcomplete"}
+    return f"k > L = {batch}: {words[solver]}"

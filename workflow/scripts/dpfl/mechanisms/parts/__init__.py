@@ -1,0 +1,1 @@
+"""What is asked of mechanisms before they are built."""
