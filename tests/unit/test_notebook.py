@@ -51,11 +51,13 @@ def test_the_notebook_is_a_clean_template(template: nbformat.NotebookNode) -> No
     assert all(len(c.source.splitlines()) <= 6 for c in code)
 
 
-def driven(root: Path, folder: Path, paper: str, made: Path) -> subprocess.CompletedProcess:
+def driven(
+    root: Path, folder: Path, paper: str, made: Path, template: Path | None = None
+) -> subprocess.CompletedProcess:
     """Execute the notebook as the workflow does."""
     scripts = root / "workflow" / "scripts"
     command = [sys.executable, scripts / "notebook.py", "--paper", paper, "--output", made]
-    template, home = root / "notebooks" / "paper.ipynb", folder.parent / "papers"
+    home, template = folder.parent / "papers", template or root / "notebooks" / "paper.ipynb"
     command += ["--html", folder / "reports"]
     return subprocess.run(
         [*command, "--template", template, "--results", folder, "--home", home],
@@ -143,6 +145,20 @@ def test_a_paper_that_runs_nothing_still_has_its_page(folder: Path) -> None:
     assert "What was found" not in paper_page.found(page)
     assert "ε claimed" not in paper_page.audit(page)
     assert paper_page.head(page) and f"PAPER={SILENT}" in paper_page.reproduce(page)
+
+
+def test_a_notebook_that_exits_is_no_page(root: Path, folder: Path, tmp_path: Path) -> None:
+    ending = nbformat.read(root / "notebooks" / "paper.ipynb", as_version=4)
+    ending.cells.insert(2, nbformat.v4.new_code_cell("import sys; sys.exit(0)"))
+    nbformat.write(ending, tmp_path / "ending.ipynb")
+    page = folder / "reports" / f"{SILENT}.html"
+    page.write_text("whole")
+    made = tmp_path / f"{SILENT}.ipynb"
+    done = driven(root, folder, SILENT, made, tmp_path / "ending.ipynb")
+    text = page.read_text()
+    page.unlink()
+    assert done.returncode == 1 and text == "whole"
+    assert done.stderr.splitlines()[-1].startswith(f"error: {made}: cell 4 of ")
 
 
 def test_a_mistake_in_a_page_is_one_line(root: Path, folder: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def main() -> None:
     args = options.read(__doc__, **wanted, **given, results="results")
     args.output.parent.mkdir(parents=True, exist_ok=True)
     try:
-        papermill.execute_notebook(
+        done = papermill.execute_notebook(
             args.template,
             args.output,
             parameters={"paper": args.paper, "results": args.results, "papers": str(args.home)},
@@ -41,6 +41,10 @@ def main() -> None:
         if error.ename != UserError.__name__:
             raise
         raise UserError(error.evalue) from None
+    for number, cell in enumerate(done.cells, 1):  # Papermill takes sys.exit(0) for an end
+        if cell.cell_type == "code" and cell.metadata.papermill.status != "completed":
+            of_all = f"{args.output}: cell {number} of {len(done.cells)}"
+            raise UserError(f"{of_all} did not end; expected no exit in a notebook")
     page = args.html / f"{args.output.stem}.html"
     exporter = HTMLExporter(BODY)
     body = Markup(exporter.from_filename(str(args.output))[0])
