@@ -1,12 +1,15 @@
 """Reads a YAML file that holds a mapping; every mistake in it is one line with file and place."""
 
-import json
+import math
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from dpfl.base.errors import UserError
+
+
+LARGEST = 1e6  # values of a file, with what its aliases repeat
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -54,8 +57,19 @@ def _problem(error: yaml.YAMLError) -> str:
 
 
 def _expect_tree(where: str, found: dict[str, Any]) -> None:
-    """Raise a UserError for an alias inside its own anchor, a value without end."""
-    try:
-        json.dumps(found, default=str, skipkeys=True)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: an alias stands inside its own anchor") from error
+    """Raise a UserError for an alias inside its own anchor, and for aliases that mean too much."""
+    sizes: dict[int, float] = {}  # by identity: what an alias repeats is counted once
+
+    def size(value: Any) -> float:
+        if not isinstance(value, dict | list):
+            return 1
+        if id(value) not in sizes:
+            sizes[id(value)] = math.inf  # until it is known: seen again, it lies in itself
+            parts = value.values() if isinstance(value, dict) else value
+            sizes[id(value)] = 1 + sum(map(size, parts))
+        return sizes[id(value)]
+
+    if (values := size(found)) == math.inf:
+        raise UserError(f"{where}: an alias stands inside its own anchor")
+    if values > LARGEST:
+        raise UserError(f"{where}: its aliases stand for {values:.2g} values, at most {LARGEST:g}")
