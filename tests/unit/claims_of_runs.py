@@ -79,5 +79,25 @@ def printed(rows):
     )
 
 
+def losses(rows):
+    """Return printed losses beside prices: (epochs, printed, reading, ours, verdict)."""
+    return pd.DataFrame(
+        {
+            "table": "table 4",
+            "row": "m",
+            "metric": "epsilon",
+            "reading": reading,
+            "epochs": epochs,
+            "printed": value,
+            "study": "prices" if reading else np.nan,
+            "method": np.nan,
+            "ours": ours,
+            "verdict": word,
+            "runs": "",
+        }
+        for epochs, value, reading, ours, word in rows
+    )
+
+
 def named(claim):
     return f"{claim['kind']}-{claim.get('over', '')}"

@@ -1,14 +1,35 @@
 """What tests of several pages, or of several sides of the data sets, start from."""
 
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import results_folder
 
 from dpfl import data
+from dpfl.base import yaml_file
 from dpfl.data import mnist
 from dpfl.report.reader import Folder
+
+
+@pytest.fixture(scope="session")
+def default(root: Path) -> dict:
+    """The configuration of config.yaml; tests must not change it."""
+    return yaml_file.read(root / "config.yaml", "config.yaml")
+
+
+@pytest.fixture(scope="session")
+def drive(root: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """A function: run a driver of the workflow to its end, good or bad."""
+
+    def driven(script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
+        command = [sys.executable, root / "workflow" / "scripts" / f"{script}.py", *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    return driven
 
 
 @pytest.fixture(scope="session")

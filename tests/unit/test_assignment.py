@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import declared
@@ -190,21 +188,12 @@ def test_public_examples_are_nobodys(clients, public, fraction, seed):
     ("scheme", "clients", "options", "message"),
     [
         ("iid", 0, {}, "clients = 0: must lie in 1..100"),
-        ("iid", 101, {}, "clients = 101: must lie in 1..100"),
         ("iid", 91, {"validation_fraction": 0.1}, "clients = 91: must lie in 1..90"),
         ("iid", 2, {"validation_fraction": 1.0}, "validation_fraction = 1.0: must lie in [0, 1)"),
-        ("iid", 2, {"validation_fraction": -0.1}, "validation_fraction = -0.1"),
         ("iid", 2, {"min_examples": 0}, "min_examples = 0: must be at least 1"),
         ("iid", 2, {"alpha": 1.0}, "partition 'iid' takes no alpha (= 1.0)"),
-        ("iid", 2, {"alhpa": 1.0}, "takes no alhpa"),
         ("dirichlet", 2, {}, "partition 'dirichlet' needs alpha"),
-        ("dirichlet", 2, {"alpha": None}, "partition 'dirichlet' needs alpha"),
         ("dirichlet", 2, {"alpha": 0.0}, "alpha is 0.0; it must be a finite number > 0"),
-        ("dirichlet", 2, {"alpha": -1.0}, "alpha is -1.0; it must be a finite number > 0"),
-        ("dirichlet", 2, {"alpha": float("nan")}, "alpha is nan; it must be a finite number > 0"),
-        ("dirichlet", 2, {"alpha": float("inf")}, "alpha is inf; it must be a finite number > 0"),
-        ("shards", 2, {}, "partition 'shards' needs labels_per_client"),
-        ("shards", 2, {"labels_per_client": 0}, "labels_per_client is 0; it must be a whole"),
         ("shards", 51, {"labels_per_client": 2}, "51 x 2: more than the 100 examples"),
         ("dirichet", 2, {}, "did you mean 'dirichlet'?"),
     ],
@@ -266,38 +255,18 @@ def prepared(tmp_path_factory):
     return path, targets
 
 
-@pytest.fixture
-def drive(prepared, root, tmp_path):
-    """Return a function that runs the driver and then prints what it imported."""
-
-    def run(settings_, seed=3, min_examples=5, names=("out",)):
-        made = {"settings": settings_, "seed": seed, "min_examples": min_examples}
-        arguments = [
-            *("--dataset", "digits", "--data", str(prepared[0]), "--output", "."),
-            *("--partitions", json.dumps([{"name": name, **made} for name in names])),
-        ]
-        driver = root / "workflow" / "scripts" / "partition.py"
-        code = (
-            f"import runpy, sys; sys.path.insert(0, {str(driver.parent)!r}); "
-            f"sys.argv[1:] = {arguments!r}; "
-            f"runpy.run_path({str(driver)!r}, run_name='__main__'); print(*sys.modules)"
-        )
-        return subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
-        )
-
-    return run
-
-
 SETTINGS = {"scheme": "iid", "clients": 4, "validation_fraction": 0.1}
 
 
-def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
-    run = drive(SETTINGS, names=("out", "again"))
-    assert run.returncode == 0 and run.stderr == ""
+def test_driver_writes_assignment_table_and_picture(imported, prepared, tmp_path):
+    made = {"settings": SETTINGS, "seed": 3, "min_examples": 5}
+    partitions = json.dumps([{"name": name} | made for name in ("out", "again")])
+    asked = ["--dataset", "digits", "--data", str(prepared[0]), "--output", str(tmp_path)]
+    asked += ["--partitions", partitions]
+    code = f"import sys, partition; sys.argv[1:] = {asked!r}; partition.main()"
+    assert not imported(code, "torch", "torchvision", "sklearn")
     bits = [(tmp_path / name / "assignment.npy").read_bytes() for name in ("out", "again")]
     assert bits[0] == bits[1]
-    assert {"torch", "torchvision", "sklearn"}.isdisjoint(run.stdout.split())
 
     assignment = np.load(tmp_path / "out" / "assignment.npy")
     key = streams.pairing_key({"dataset": "digits", "partition": SETTINGS, "seed": 3})
@@ -315,10 +284,3 @@ def test_driver_writes_assignment_table_and_picture(drive, prepared, tmp_path):
 
     assert (tmp_path / "out" / "labels.png").read_bytes().startswith(b"\x89PNG")
     assert len(list((tmp_path / "out").iterdir())) == 4  # and the digest of the assignment
-
-
-def test_driver_tells_a_mistake_in_one_line_and_writes_nothing(drive, tmp_path):
-    run = drive(SETTINGS, min_examples=46)
-    assert run.returncode == 1
-    assert re.fullmatch(r"error: client \d gets 45 examples, fewer than .*\n", run.stderr)
-    assert not list(tmp_path.rglob("*.*"))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from claims_of_runs import HEAD, judge, printed, two, verdict
+from claims_of_runs import HEAD, judge, losses, printed, two, verdict
 from scipy import integrate, stats
 
 from dpfl.base.errors import UserError
@@ -84,26 +84,6 @@ def test_luck_is_the_mean_of_the_three_largest_of_ten():
     exact = sum(map(largest, (1, 2, 3))) / 3
     assert exact == pytest.approx(1.065, abs=1e-3)
     assert exact == pytest.approx(power.BEST_THREE_OF_TEN, abs=0.01)
-
-
-def losses(rows):
-    """Return printed losses beside prices: (epochs, printed, reading, ours, verdict)."""
-    return pd.DataFrame(
-        {
-            "table": "table 4",
-            "row": "m",
-            "metric": "epsilon",
-            "reading": reading,
-            "epochs": epochs,
-            "printed": value,
-            "study": "prices" if reading else np.nan,
-            "method": np.nan,
-            "ours": ours,
-            "verdict": word,
-            "runs": "",
-        }
-        for epochs, value, reading, ours, word in rows
-    )
 
 
 def priced(rows):

@@ -1,6 +1,5 @@
 """Rounds that protect whole clients: the bound of the proof, plain FedAvg, samples and noise."""
 
-import copy
 import math
 
 import numpy as np
@@ -236,20 +235,6 @@ def test_training_ends_with_the_last_paid_round():
     before = run.flat.get()
     assert run.run_round() is None and not run.can_pay([[], []])
     assert torch.equal(run.flat.get(), before) and run.steps_taken == {"server": 2}
-
-
-def test_a_killed_run_continues_to_the_same_bits():
-    """From weights, and a state of step counts and of the bounds that move."""
-    clipping = {"rule": "quantile", "clip_norm": 0.1, "quantile": 0.5}
-    private = {"q": 0.5, "clipping": clipping, "ledger": Purse(z=1.0)}
-    whole, killed, resumed = (trainer(**private) for _ in range(3))
-    rounds = [whole.run_round() for _ in range(3)]
-    killed.run_round()
-    resumed.flat.set(killed.flat.get())
-    resumed.restore(copy.deepcopy(killed.state()), {})
-    assert [resumed.run_round() for _ in range(2)] == rounds[1:]
-    assert torch.equal(resumed.flat.get(), whole.flat.get())
-    assert rounds[0][0].clip_norm == 0.1 and rounds[1][0].clip_norm != 0.1
 
 
 @pytest.mark.parametrize(

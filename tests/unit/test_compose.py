@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +12,6 @@ from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
-
-
-@pytest.fixture(scope="module")
-def default(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
 
 
 def line_of(function, *arguments):

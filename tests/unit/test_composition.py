@@ -6,7 +6,6 @@ import sys
 
 import pandas as pd
 import pytest
-from changes import changed
 from dp_accounting import (
     ComposedDpEvent,
     GaussianDpEvent,
@@ -205,39 +204,6 @@ def test_the_closed_form_refuses_a_sampled_batch(event):
 def test_mistakes_are_named_with_their_bound(call, message):
     with pytest.raises(UserError, match=message):
         call()
-
-
-OF_TABLE = [
-    ("slak", 1, "settings has the unknown key 'slak'; did you mean 'slack'?"),
-    ("rule", None, "settings lacks the key 'rule'"),
-    ("slack", "1e-6", r"settings.slack is '1e-6', must be a number in \(0, 1\).*write 1.0e-6"),
-    ("rounds", [], r"settings.rounds is \[\], must be a list of one or more"),
-    ("rounds", [1, 0], r"settings.rounds is \[1, 0\], must be .*, each a whole number in"),
-    ("rounds", [5, 5], r"settings.rounds is \[5, 5\], must be a list of one or more that rise"),
-    ("mechanisms.0.delta", 1, r"settings.mechanisms.0.delta is 1, must be a number in \(0, 1\)"),
-    ("mechanisms.0.epsilon", True, "mechanisms.0.epsilon is True, must be a finite number"),
-    ("mechanisms.1.sample_rate", 1.5, r"mechanisms.1.sample_rate is 1.5, .*in \(0, 1\]"),
-    ("mechanisms.1.noise_multiplier", None, "mechanisms.1 lacks the key 'noise_multiplier'"),
-    ("mechanisms", [7], "settings.mechanisms.0 is 7, must be a mapping of epsilon, delta"),
-    ("mechanisms.1", SETTINGS["mechanisms"][0], "mechanisms.1 is .* which is there already"),
-    ("rule.rounds", [0.5], r"settings.rule.rounds is \[0.5\], must be .* a whole number"),
-]
-OF_SURFACE = [
-    ("delta", 0, r"settings.delta is 0, must be a number in \(0, 1\)"),
-    ("sample_rates", [0.5, 2], r"sample_rates is \[0.5, 2\], must be .* a number in \(0, 1\]"),
-    ("noise_multipliers", [0], r"noise_multipliers is \[0\], must be .* a finite number > 0"),
-    ("steps", [1], "settings has the unknown key 'steps'"),
-]
-
-
-@pytest.mark.parametrize(
-    ("check", "settings", "path", "value", "message"),
-    [(analysis.check, SETTINGS, *case) for case in OF_TABLE]
-    + [(epsilon_surface.check, SURFACE, *case) for case in OF_SURFACE],
-)
-def test_wrong_settings_are_told_in_one_line(check, settings, path, value, message):
-    with pytest.raises(UserError, match=message):
-        check(changed(settings, path, value))
 
 
 def test_settings_are_checked_without_loading_what_computes(imported):

@@ -1,7 +1,6 @@
 """What is valid, and mistakes in the configuration beside those of single keys (see bad_input)."""
 
 import pytest
-import yaml
 from bad_input import cases
 
 from dpfl import plugins
@@ -9,11 +8,6 @@ from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.papers.merging import merged
-
-
-@pytest.fixture(scope="module")
-def default(root):
-    return yaml.safe_load((root / "config.yaml").read_text())
 
 
 def changed(config, path, value):
@@ -51,19 +45,3 @@ def test_natural_clients_are_those_of_the_data_set(default, monkeypatch, owners,
     monkeypatch.setattr(plugins, "constant", constant)
     lines = lines_of(changed(default, "partitions/iid", {"uses": "natural"}))
     assert any(expected in line for line in lines)
-
-
-def test_delta_must_be_small_for_the_unit(default):
-    config = changed(default, "delta", 1 / 400)
-    config = changed(config, "select", ["client-level"])
-    assert lines_of(config) == ["config: delta = 0.0025, expected less than 1/400, 1/(clients)"]
-
-
-def test_several_mistakes_are_told_at_once(default):
-    config = changed(changed(default, "delat", 1), "device", "gpu")
-    assert len(lines_of(config)) == 2
-
-
-def test_a_missing_key_is_named(default):
-    config = changed(default, "federations", {"mine": {"extends": "default"}, "bare": {}})
-    assert "config: 'rounds' is a required property at federations.bare" in lines_of(config)

@@ -2,33 +2,23 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 import tiny
 import torch
 from safetensors.torch import save_file
+from test_run import KilledError, killing
 
 from dpfl.base import files
 from dpfl.base.errors import UserError
 from dpfl.training import run
 
 
-class KilledError(Exception):
-    """Stands for a kill signal."""
-
-
 def train(settings, inputs, folder, kill_after=None):
     """Train until a line is told; return metrics, final weights and the lines."""
     lines = []
-
-    def report(line):
-        lines.append(line)
-        if len(lines) == kill_after:
-            raise KilledError
-
-    result = run.train(settings, inputs, folder, report)
+    result = run.train(settings, inputs, folder, killing(kill_after, lines))
     weights = [p.detach().tolist() for p in result.model.parameters()]
     return json.dumps([result.metrics, weights]), lines
 
@@ -111,6 +101,7 @@ def test_what_does_not_belong_in_a_checkpoint_does_not_stop_it(undisturbed, tmp_
     folder = killed(undisturbed, tmp_path / "run")
     (folder / "stray" / "deep").mkdir(parents=True)
     (folder / "link").symlink_to(tmp_path)
+    (folder / "run.4.pt").write_bytes(b"half")
     found, lines = train(settings, inputs, tmp_path / "run")
     assert lines[0] == "continuing after round 3"
     assert found == whole
@@ -175,16 +166,3 @@ def test_digests_are_those_of_sha256sum(tmp_path):
     assert subprocess.run(command, cwd=tmp_path).returncode == 0
     DAMAGES["cut"](path)
     assert subprocess.run(command, cwd=tmp_path).returncode == 1
-
-
-def test_a_driver_tells_a_damaged_summary_in_one_line(root, tmp_path):
-    broken = tmp_path / "runs" / "a" / "summary.json"
-    broken.parent.mkdir(parents=True)
-    broken.write_text('{"final_validation_accuracy": 0.')
-    tuning = json.dumps({"trials": [{"rate": 0.1, "runs": ["a"]}]})
-    driver, output = root / "workflow" / "scripts" / "tune.py", tmp_path / "tunings" / "t.json"
-    arguments = ["--tuning", tuning, "--name", "t", "--results", tmp_path]
-    done = subprocess.run([sys.executable, driver, *arguments], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == f"error: {broken}: not whole; delete it and run again\n"
-    assert not output.exists()

@@ -13,11 +13,6 @@ from dpfl import data, plugins
 from dpfl.data import cifar10, digits, mnist
 
 
-@pytest.fixture(scope="module")
-def cifar10_arrays(data_dir):
-    return data.read("cifar10", data_dir)
-
-
 def constant(name, variable, default=None):
     return plugins.constant("data", name, variable, default)
 
@@ -133,13 +128,13 @@ def test_owners_that_are_not_as_declared_are_refused(
     assert expected in message_of(data.read, "breast-cancer", tmp_path)
 
 
-def test_cifar10_equals_what_torchvision_reads(cifar10_arrays, data_dir):
+def test_cifar10_equals_what_torchvision_reads(read_once, data_dir):
     from torchvision.datasets import CIFAR10
 
+    arrays = read_once("cifar10")
     for part in ("train", "test"):
         oracle = CIFAR10(data_dir, train=part == "train")
-        inputs = getattr(cifar10_arrays, f"{part}_inputs")
-        targets = getattr(cifar10_arrays, f"{part}_targets")
+        inputs, targets = (getattr(arrays, f"{part}_{kind}") for kind in ("inputs", "targets"))
         assert np.array_equal(inputs.transpose(0, 2, 3, 1), oracle.data)
         assert targets.tolist() == oracle.targets
         assert set(Counter(targets.tolist()).values()) == {len(targets) // 10}
@@ -174,23 +169,17 @@ def test_digits_are_those_of_scikit_learn(tmp_path):
     assert np.abs(test - (train + test) / 5).max() < 1
 
 
-@pytest.mark.parametrize("name", ["mnist", "cifar10"])
-def test_constants_are_those_of_the_pixels(name, request):
-    source, arrays = plugins.load("data", name), request.getfixturevalue(f"{name}_arrays")
-    levels = [np.bincount(c.ravel(), minlength=256) for c in arrays.train_inputs.swapaxes(0, 1)]
+@pytest.mark.parametrize("name", ["mnist", "cifar10", "digits"])
+def test_constants_are_those_of_the_pixels(name, read_once):
+    source, pixels = plugins.load("data", name), read_once(name).train_inputs
+    if name == "digits":  # of all of them
+        pixels = np.concatenate([pixels, read_once(name).test_inputs])
+    levels = [np.bincount(channel.ravel(), minlength=256) for channel in pixels.swapaxes(0, 1)]
     values = np.arange(256) / source.SCALE
     means = np.array([np.average(values, weights=n) for n in levels])
     squares = np.array([np.average(values**2, weights=n) for n in levels])
     np.testing.assert_allclose(source.MEAN, means, atol=1e-4)
     np.testing.assert_allclose(source.STD, np.sqrt(squares - means**2), atol=1e-4)
-
-
-def test_constants_of_digits_are_those_of_the_pixels():
-    from sklearn.datasets import load_digits
-
-    values = load_digits().data / digits.SCALE
-    assert digits.MEAN[0] == pytest.approx(values.mean(), abs=1e-4)
-    assert digits.STD[0] == pytest.approx(values.std(), abs=1e-4)
 
 
 def test_a_data_set_that_is_not_as_declared_is_refused(tmp_path, monkeypatch):

@@ -161,11 +161,8 @@ def test_funk_of_large_gradients_in_float32():
 
 MISTAKES = {
     "k is 0, must be at least 1": lambda: gram(torch.eye(3), 0),
-    "k is -1, must be at least 1": lambda: funk(torch.eye(3), -1),
     "ridge is 0.0, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=0.0),
-    "ridge is -1.0, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=-1.0),
     "ridge is inf, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=math.inf),
-    "ridge is nan, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=math.nan),
     "k is 0, must be in 1..6": lambda: per_example(torch.ones(2, 30), 0),
     "k is 7, must be in 1..6": lambda: per_example(torch.ones(2, 30), 7),
 }

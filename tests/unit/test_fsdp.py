@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from torch import nn
 
 from dpfl import plugins
-from dpfl.base.errors import UserError
 from dpfl.contracts.release import Release
 from dpfl.decomposition.basis import SOURCES
 from dpfl.decomposition.factors import SOLVERS
@@ -122,19 +121,6 @@ def test_the_thresholds_of_the_literal_version_are_lengths_of_absolute_noise():
     assert c_v == pytest.approx(5 * math.sqrt(3), rel=0.3)
     assert c_phi == pytest.approx(5 * math.sqrt(75), rel=0.1)
     assert c_g == pytest.approx(5 * math.sqrt(78), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("build", "settings", "message"),
-    [
-        (fsdp_central.build, {"rank": 0}, "rank is 0; it must be a whole number >= 1"),
-        (fsdp_certified.build, {"rank": -1}, "rank is -1; it must be a whole number >= 0"),
-        (fsdp_certified.build, {"basis_every": 0}, "basis_every is 0"),
-    ],
-)
-def test_mistakes_are_named_with_their_bound(build, settings, message):
-    with pytest.raises(UserError, match=message):
-        build(FIXED, **settings)
 
 
 @pytest.mark.parametrize(("name", "known"), [("solver", SOLVERS), ("basis", SOURCES)])

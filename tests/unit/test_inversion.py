@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from changes import changed
 from papers.meng2023.analyses import inversion
 from tabled import row
 
 from dpfl import data, plugins
-from dpfl.base.errors import UserError
-from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.tables import rendering
@@ -104,53 +100,6 @@ def test_the_figure_shows_originals_over_what_was_found(tables):
         assert len(panel.images) == 2 * 3 * 4
         assert len(panel.texts) == 3 * 4
     assert panels[0].texts[0].get_text() == "100  1.00"
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("picture", 1, "unknown key 'picture'; did you mean 'pictures'"),
-        ("pictures", 0, "settings.pictures is 0, must be a whole number in"),
-        ("pictures", 1000, "settings.pictures is 1000, must be at most the 479 examples"),
-        ("batch_sizes", [3], "settings.batch_sizes.0 is 3, must be a divisor of the 4 pictures"),
-        ("epsilons", [8, 1], r"settings.epsilons is \[8, 1\], must be .* that rise"),
-        ("models", {"matching": "mlp"}, "settings.models lacks the key 'closed-form'"),
-        ("federation.batch_size", 500, "federation.batch_size is 500, must be at most the 479"),
-        ("search.rate", 0, "settings.search.rate is 0, must be a finite number > 0"),
-        ("search.restarts", 1.5, "settings.search.restarts is 1.5, must be a whole number"),
-    ],
-)
-def test_wrong_settings_are_told_in_one_line(path, value, message):
-    with pytest.raises(UserError, match=message) as caught:
-        inversion.check(changed(SETTINGS, path, value), "digits")
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("dataset", ["breast-cancer", "mnist-scatter"])
-def test_only_pictures_can_be_attacked(dataset):
-    with pytest.raises(UserError, match=f"{dataset} holds no pictures"):
-        inversion.check(SETTINGS, dataset)
-
-
-CNN = {"settings": {"models": {"matching": "digit-cnn"}}}
-OTHER = {"title": "t", "uses": "inversion", "settings": {}}
-
-
-@pytest.mark.parametrize(
-    ("paper", "name", "change", "message"),
-    [
-        ("meng2023", "inversion", {"dataset": "digts"}, "no 'digts' in models, named at analyses"),
-        ("meng2023", "inversion", CNN, "inversion.settings.models: no 'digit-cnn' in models: did"),
-        ("meng2023", "other", OTHER, "other.dataset is missing, inversion needs one"),
-        ("composition-text", "epsilon-surface", {"dataset": "digits"}, "surface reads none"),
-    ],
-)
-def test_a_mistake_in_an_entry_is_one_line_before_any_job(root, paper, name, change, message):
-    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    config |= {"papers": [paper], "analyses": {f"{paper}/{name}": change}}
-    with pytest.raises(UserError) as caught:
-        configuration.composed(config)
-    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_what_an_entry_names_is_found():

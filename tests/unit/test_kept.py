@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from statistics import fmean
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -18,6 +17,7 @@ from dpfl.planning import plan
 from dpfl.provenance import derivations, keep, kept, verify
 from dpfl.runs import kept_runs
 from dpfl.tables import results
+from dpfl.terminal.choice import Choice
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 KEPT = kept_runs.folders(REFERENCE)
@@ -148,13 +148,21 @@ def test_a_folder_that_cannot_be_replaced_stays(tmp_path):
     assert (tmp_path / "kept/a").read_text() == "before" and not (tmp_path / "old").exists()
 
 
-def test_a_file_that_chooses_studies_does_not_replace_more_either(tmp_path):
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"select": ["p/a"]}, r"keep all of it \(make replicate CONFIG=m\.yaml\)"),
+        ({}, r"\(without `select` in m.yaml\)"),
+    ],
+    ids=["on the command line", "in a file"],
+)
+def test_a_choice_of_some_studies_does_not_replace_more(tmp_path, monkeypatch, settings, told):
     kept_runs.write(tmp_path, [{"run": "a"}, {"run": "b"}], [])
-    choice = SimpleNamespace(settings={}, files=("m.yaml",), config=lambda: {"select": ["p/a"]})
-    own = keep.Kept(None, choice, "abc", "p", tmp_path)
-    with pytest.raises(UserError, match=r"1 runs more, such as b.*\(without `select` in m.yaml\)"):
+    monkeypatch.setattr(Choice, "config", lambda choice: {"select": ["p/a"]})
+    own = keep.Kept(None, Choice(settings, ["m.yaml"]), "abc", "p", tmp_path)
+    with pytest.raises(UserError, match=rf"1 runs more, such as b, .*{told}"):
         own._require_no_less(tmp_path, ["a"])
-    choice.config = dict
+    monkeypatch.setattr(Choice, "config", lambda choice: {})
     own._require_no_less(tmp_path, ["a"])
 
 

@@ -1,8 +1,8 @@
 """What stands beside a printed number, and how sides were tuned, is said in every row."""
 
-import judged
+import numpy as np
 import pytest
-import yaml
+from claims_of_runs import exact
 
 from dpfl.judging import judge as judging
 from dpfl.papers import folder, measures, published
@@ -35,11 +35,6 @@ def test_what_is_compared_with_what(monkeypatch, printed, epochs, words):
     number = published.Printed("table 1", "sgd", "accuracy_pct", 90.0, coordinates, 2)
     said = measures.compared("new2024", number, "10 epochs")
     assert said == f"test accuracy after 10 epochs beside printed {words}"
-
-
-@pytest.fixture(scope="module")
-def default(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
 
 
 def test_epochs_are_those_of_the_cell(default):
@@ -79,13 +74,10 @@ def test_cells_name_what_has_chosen_their_values(default):
 
 
 def sides(ours, theirs):
-    found = judged.found({(m, 2.0, ()): judged_values(m) for m in "ab"})
+    base = 90 + 0.1 * np.arange(5)
+    found = exact(a=base + 2, b=base)
     found.runs["tuning"] = found.runs["method"].map({"a": ours, "b": theirs})
     return found
-
-
-def judged_values(method):
-    return [90.0 + 0.1 * seed + 2 * (method == "a") for seed in range(5)]
 
 
 @pytest.mark.parametrize(

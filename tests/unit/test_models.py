@@ -69,11 +69,6 @@ def test_the_distribution_is_the_default_of_pytorch():
             torch.testing.assert_close(p.abs().max(), q.abs().max(), rtol=1e-2, atol=0)
 
 
-def test_an_unknown_network_is_named_with_the_nearest():
-    with pytest.raises(UserError, match=r"'mnist-cn'.*'mnist-cnn'"):
-        build("mnist-cn")
-
-
 def test_a_layer_without_known_default_is_refused(monkeypatch):
     class Plugin:
         build = staticmethod(lambda: nn.Sequential(nn.Linear(2, 2), nn.GroupNorm(1, 2)))

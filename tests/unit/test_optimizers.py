@@ -149,20 +149,7 @@ def test_refuses_a_wrong_rate(name, lr):
 
 
 @pytest.mark.parametrize(
-    "setting, value",
-    [
-        ("betas", (0.9, 1.0)),
-        ("betas", (0.9,)),
-        ("betas", 0.9),
-        ("eps", 0.0),
-        ("eps", "1e-8"),
-        ("final_lr", 0),
-        ("gamma", -1e-3),
-        ("gamma", math.nan),
-        ("bounds", "no"),
-        ("order", "clip_first"),
-        ("eps_in_second_moment", 1),
-    ],
+    "setting, value", [("betas", (0.9, 1.0)), ("gamma", math.nan), ("order", "clip_first")]
 )
 def test_refuses_a_wrong_setting_also_in_one_group(setting, value):
     with pytest.raises(UserError) as error:

@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfl.papers import folder
 from dpfl.planning import compose, estimate, packs, plan
 
 LONG = {"minutes": 1000, "cores": 1}
 
 
 @pytest.fixture(scope="module")
-def demo(root):
+def demo(default):
     """The plan of the default."""
-    return plan.make(compose.compose(folder.read(root / "config.yaml")))
+    return plan.make(compose.compose(default))
 
 
 @pytest.mark.parametrize("pack", [{"minutes": 0.5, "cores": 1}, {"minutes": 3, "cores": 4}, LONG])

@@ -49,16 +49,6 @@ def test_a_claim_is_quoted_and_judged_or_says_why_not(key, claim):
 
 
 @pytest.mark.parametrize(("key", "claim"), named(JUDGED))
-def test_a_claim_on_printed_numbers_finds_them(key, claim):
-    if "table" not in claim:
-        return
-    rows = [line for line in printed(key) if line["table"] == claim["table"]]
-    wanted = {claim["row"]} if "row" in claim else set(claim.get("rows", []))
-    for name, value in claim.get("cells", {}).items():
-        assert any(line[name] == str(value) and line["row"] in wanted for line in rows)
-
-
-@pytest.mark.parametrize(("key", "claim"), named(JUDGED))
 def test_the_numbers_of_a_number_claim_are_those_quoted(key, claim):
     """A quoted table and the file of printed numbers were typed apart: they must agree."""
     if claim["kind"] != "number":

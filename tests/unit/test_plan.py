@@ -3,7 +3,6 @@
 import copy
 
 import pytest
-import yaml
 
 from dpfl import plugins
 from dpfl.draws import streams
@@ -15,9 +14,9 @@ from dpfl.words.cell_words import rank_remark
 
 
 @pytest.fixture(scope="module")
-def default(root):
+def default(default):
     """The configuration of every paper in the demonstration."""
-    return compose(yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")))
+    return compose(default)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 import io
 import itertools
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -309,14 +307,14 @@ def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(tmp_path: Path, kin
     assert told in ax.texts[0].get_text()
 
 
-def test_the_driver_writes_all_of_a_figure_with_equal_bytes(tmp_path: Path, root: Path) -> None:
+def test_the_driver_writes_all_of_a_figure_with_equal_bytes(tmp_path: Path, drive) -> None:
     path = tmp_path / "study.json"
     cells = [cell("sgd", 2.0, 2)]
     path.write_text(json.dumps(study(cells) | {"figures": ["accuracy"]}))
     for folder in ("a", "b"):
         synthetic.write(tmp_path / folder / "runs", cells, lambda c, s: {})
-        driver = [sys.executable, root / "workflow/scripts/tabulate_study.py", "--study", path]
-        subprocess.run([*driver, "--results", tmp_path / folder], check=True)
+        done = drive("tabulate_study", "--study", path, "--results", tmp_path / folder)
+        assert done.returncode == 0, done.stderr
     drawn = tmp_path / "a/figures/main"
     written = sorted(path.name for path in drawn.iterdir())
     assert written == [f"accuracy.{ending}" for ending in ("csv", "pdf", "png", "txt")]

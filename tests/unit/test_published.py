@@ -1,18 +1,12 @@
 """What the papers printed, beside the cells that it is about."""
 
 import pytest
-import yaml
 from bad_input import cases
 
 from dpfl.papers import published
 from dpfl.planning.beside import numbers_beside, unmatched
 from dpfl.planning.compose import compose
 from dpfl.planning.methods import Composition
-
-
-@pytest.fixture(scope="module")
-def default(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
 
 
 def beside(default, scale, study, method, epsilon, **variant):

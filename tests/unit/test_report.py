@@ -1,8 +1,6 @@
 """The first page, made from a small results folder of two papers, one of which runs nothing."""
 
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import jinja2
 import pandas as pd
 import pytest
 import results_folder
+from links import dead_links
 from results_folder import RUNS, SILENT, TOLD
 
 from dpfl import plugins
@@ -65,16 +64,11 @@ class Page(HTMLParser):
         self.text += f" {data}"
 
 
-def driver(folder: Path, root: Path, output: Path, *papers: str) -> list:
-    home = folder.parent / "papers"
-    options = ["--results", folder, "--home", home, "--output", output]
-    return [sys.executable, root / "workflow/scripts/report.py", "--papers", *papers, *options]
-
-
 @pytest.fixture(scope="module")
-def html(folder: Path, root: Path) -> str:
+def html(folder: Path, drive) -> str:
     output = folder / "reports" / "index.html"
-    subprocess.run(driver(folder, root, output, TOLD, SILENT), check=True)
+    where = ("--results", folder, "--home", folder.parent / "papers", "--output", output)
+    assert drive("report", "--papers", TOLD, SILENT, *where).returncode == 0
     return output.read_text(encoding="utf-8")
 
 
@@ -124,15 +118,7 @@ def test_each_paper_has_one_sentence(html: str) -> None:
 
 def test_every_link_leads_somewhere(html: str, folder: Path) -> None:
     assert f"{TOLD}.html#claim-better" in Page(html).links
-    for page in ("index", *BESIDE):
-        text = (folder / "reports" / f"{page}.html").read_text(encoding="utf-8")
-        links = {link for link in Page(text).links if "://" not in link}
-        assert "index.html" in links
-        for link in links:
-            file, _, place = link.partition("#")
-            target = folder / "reports" / file
-            assert target.exists(), (page, link)
-            assert not place or f'id="{place}"' in target.read_text(encoding="utf-8"), link
+    assert list(dead_links(folder / "reports")) == []
 
 
 def test_pages_load_nothing_and_are_small_enough_to_be_frames(html: str, folder: Path) -> None:
@@ -164,13 +150,10 @@ def test_pages_name_methods_by_titles_and_tables_by_names(html: str, folder: Pat
     assert "<td>SGD</td>" in grid and "<td>sgd</td>" not in grid
 
 
-def test_a_missing_table_is_one_line(folder: Path, root: Path, tmp_path: Path) -> None:
-    empty = tmp_path / "results"
-    (tmp_path / "papers").symlink_to(folder.parent / "papers")
-    output = tmp_path / "index.html"
-    done = subprocess.run(
-        driver(empty, root, output, TOLD), capture_output=True, text=True, check=False
-    )
+def test_a_missing_table_is_one_line(folder: Path, drive, tmp_path: Path) -> None:
+    empty, output = tmp_path / "results", tmp_path / "index.html"
+    where = ("--results", empty, "--home", folder.parent / "papers", "--output", output)
+    done = drive("report", "--papers", TOLD, *where)
     assert (done.returncode, done.stderr.count("\n"), output.exists()) == (1, 1, False)
     assert done.stderr.startswith("error: ") and str(empty) in done.stderr
 

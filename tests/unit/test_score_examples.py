@@ -1,8 +1,5 @@
 """What attacks may see of trained models: confidences, and exactly who was a member."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,10 +8,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from dpfl import data, plugins
+from dpfl import data
 from dpfl.attacks import observed, query, roc
 from dpfl.attacks.membership import ATTACKS, comparable
-from dpfl.base.errors import UserError
 from dpfl.training import run, summary
 
 
@@ -49,7 +45,7 @@ def test_the_scored_examples_are_spread_evenly(examples):
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory):
+def scored(tmp_path_factory, drive):
     """Two tiny runs of unlike seeds, and what the driver wrote of them."""
     home = tmp_path_factory.mktemp("runs")
     path = tiny.write_data(home)
@@ -65,21 +61,14 @@ def scored(tmp_path_factory):
         summary.write(folder.name, settings, inputs, result, folder)
         weights.append(folder / "model.safetensors")
         assignments.append(folder / "assignment.npy")
-    return home, path, weights, assignments, driver(home, path, weights, assignments)
+    done = drive("score_examples", *asked(home, path, weights, assignments))
+    return home, path, weights, assignments, done
 
 
-def driver(home, path, weights, assignments):
-    script = plugins.ROOT.parent / "score_examples.py"
-    return subprocess.run(
-        [
-            *(sys.executable, script, "--data", path, "--output", home / "seen.safetensors"),
-            *("--models", *["digits-cnn"] * len(weights)),
-            *("--weights", *weights),
-            *("--assignments", *assignments),
-        ],
-        capture_output=True,
-        text=True,
-    )
+def asked(home, path, weights, assignments):
+    models = ["digits-cnn"] * len(weights)
+    where = ("--data", path, "--output", home / "seen.safetensors")
+    return *where, "--models", *models, "--weights", *weights, "--assignments", *assignments
 
 
 def test_members_are_the_training_examples_of_any_client(scored):
@@ -107,20 +96,14 @@ def test_what_is_written_is_the_loss_of_the_runs_model(scored):
     assert mean == pytest.approx(recorded, rel=1e-4)
 
 
-def test_public_examples_are_refused_in_one_line(scored):
+def test_public_examples_are_refused_in_one_line(scored, drive):
     home, path, weights, assignments, _ = scored
     public = np.load(assignments[0])
     public[3] = -2
     np.save(home / "public.npy", public)
-    done = driver(home, path, weights[:1], [home / "public.npy"])
+    done = drive("score_examples", *asked(home, path, weights[:1], [home / "public.npy"]))
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
     assert "public examples are neither members nor held out" in done.stderr
-
-
-def test_a_damaged_file_is_one_line(tmp_path):
-    (tmp_path / "seen.safetensors").write_bytes(b"half")
-    with pytest.raises(UserError, match=r"not whole; delete it and run again"):
-        observed.read(tmp_path / "seen.safetensors", ["a"])
 
 
 def overfitted(inputs: torch.Tensor, targets: torch.Tensor) -> nn.Module:

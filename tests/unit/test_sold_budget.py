@@ -9,7 +9,6 @@ from closed_forms import gaussian_delta
 from dp_accounting import dp_event, rdp
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from dpfl.base.errors import UserError
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 
@@ -58,22 +57,6 @@ def test_of_shuffled_batches_an_epoch_is_one_gaussian(table):
     row = row_of(table, "mnist")
     mu = math.sqrt(row["epochs"] / 3.04**2 + 2 / 8**2)
     assert gaussian_delta(row["shuffled"], mu) == pytest.approx(DELTA, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"statistics": 0}, "settings.statistics is 0, must be a finite number > 0"),
-        ({"rows": []}, "settings.rows is .* at least one item"),
-        (
-            {"rows": [SETTINGS["rows"][0] | {"batch_size": 70000}]},
-            "batch_size is 70000, must be <= 60000",
-        ),
-    ],
-)
-def test_a_wrong_setting_is_one_line(changed, told):
-    with pytest.raises(UserError, match=told):
-        ANALYSIS.check(SETTINGS | changed)
 
 
 def test_the_title_of_the_figure_tells_the_prices_of_its_rows():

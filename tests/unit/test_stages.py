@@ -5,7 +5,6 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-import yaml
 
 from dpfl.base import files
 from dpfl.planning import plan
@@ -17,8 +16,8 @@ RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03,
 
 
 @pytest.fixture(scope="module")
-def default(root):
-    return compose(yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")))
+def default(default):
+    return compose(default)
 
 
 @pytest.fixture

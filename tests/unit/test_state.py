@@ -7,7 +7,6 @@ import pytest
 
 from dpfl.base import files
 from dpfl.base.files import write_json, write_text
-from dpfl.papers import folder
 from dpfl.planning import compose, estimate, plan
 from dpfl.runs import finished, kept_runs, sources, state
 from dpfl.runs.state import State
@@ -16,10 +15,9 @@ OTHER = "0" * 64
 
 
 @pytest.fixture(scope="module")
-def made(root):
+def made(default):
     """The plan of one paper's default, which tunes."""
-    config = folder.read(root / "config.yaml") | {"papers": ["meng2023"]}
-    return plan.make(compose.compose(config))
+    return plan.make(compose.compose(default | {"papers": ["meng2023"]}))
 
 
 def finish(results, name: str, planned, trained_by: str | None = None, **made_by) -> None:

@@ -1,16 +1,14 @@
 """Statistics in a configuration: named by methods, in the settings of runs and calibrations."""
 
 import pytest
-import yaml
 
 from dpfl.checks import config as configuration
 from dpfl.planning import plan
 
 
-@pytest.fixture(scope="module")
-def default(root):
-    text = (root / "config.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text) | {"papers": ["strong"]}
+@pytest.fixture
+def default(default):
+    return default | {"papers": ["strong"]}
 
 
 def test_a_method_has_its_statistics_in_the_settings_and_the_calibration(default):

@@ -94,17 +94,3 @@ def test_intervals_jointly_cover_less_than_95_percent_where_the_order_is_certain
     assert covered < stats.binom.ppf(0.001, repeats, 0.95)
     expected = math.prod(1 - 0.05 / j for j in (1, 2, 3))
     assert abs(covered / repeats - expected) < 4 * math.sqrt(expected * (1 - expected) / repeats)
-
-
-@pytest.mark.parametrize("truths", [(0.0, 0.0, 0.0), (1e3, 0.0, 0.0), (1e6, 1e3, 0.0)])
-def test_a_true_zero_is_excluded_in_at_most_5_percent_of_families(truths):
-    """What Holm has: the level of the family, whichever differences are none."""
-    repeats = 1000
-    false = sum(
-        any(
-            truth == 0 and (found[i].interval.low > 0 or found[i].interval.high < 0)
-            for i, truth in enumerate(truths)
-        )
-        for found in families(truths, repeats)
-    )
-    assert 0 < false <= stats.binom.isf(0.001, repeats, 0.05)

@@ -1,17 +1,16 @@
 """Titles are text: what looks like mathematics or markup in them is shown as it stands."""
 
 import io
-import json
-from html.parser import HTMLParser
 
 import pytest
-import results_folder
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from results_folder import TOLD
+from test_report import Page
 
+from dpfl.base.files import write_json
 from dpfl.figures import drawn, style
 from dpfl.report import study_section
-from dpfl.report.reader import Folder
 
 TITLES = [
     r"Cost in $\foo$",
@@ -45,28 +44,10 @@ def test_a_figure_draws_a_title_as_it_stands(title, monkeypatch):
     assert [pair for pair in seen if title in pair[0]] == [(title, False)] * 2
 
 
-class Tags(HTMLParser):
-    """Collects the tags and the text of a page."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.tags, self.text = [], ""
-        self.feed(str(text))  # a plain text, which is joined without escaping
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-
-    def handle_data(self, data):
-        self.text += data
-
-
 @pytest.mark.parametrize("title", TITLES)
-def test_a_page_shows_a_title_as_text(title, tmp_path):
-    home = results_folder.write(tmp_path)
-    results = next(path.parent for path in home.rglob("studies") if path.is_dir())
-    file = next((results / "studies").rglob("*.json"))
-    own = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps(own | {"title": title}), encoding="utf-8")
-    page = Tags(study_section.of_study(own["name"], Folder(results)))
+def test_a_page_shows_a_title_as_text(title, folder):
+    own = folder.study(f"{TOLD}/main") | {"title": title}
+    write_json(folder.path / "studies" / TOLD / "main.json", own)
+    page = Page(str(study_section.of_study(own["name"], folder)))
     assert title in page.text
     assert "script" not in page.tags

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -56,21 +56,6 @@ def test_values_must_be_finite() -> None:
         interval([97.0, math.nan])
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (95.3, 96.9, "matches"),
-        (95.0, 97.0, "matches"),
-        (97.1, 97.5, "differs"),
-        (92.0, 94.9, "differs"),
-        (94.9, 96.0, "inconclusive"),
-        (90.0, 99.0, "inconclusive"),
-    ],
-)
-def test_cell_verdict(low: float, high: float, verdict: str) -> None:
-    assert cell_verdict(at(low, high), published=96.0, margin=1.0) == verdict
-
-
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_a_cell_of_few_seeds_decides_nothing(n: int) -> None:
     few = interval(96.0 + np.linspace(-0.1, 0.1, n) * (n > 1))
@@ -114,31 +99,6 @@ def test_an_interval_excludes_zero_exactly_if_holm_rejects(families: list[list[f
         excludes = one.interval.low > 0 or one.interval.high < 0
         if abs(one.p_holm - 0.05) > 1e-9:
             assert excludes == (one.p_holm < 0.05)
-
-
-@given(values)
-def test_more_comparisons_never_narrow_an_interval(own: list[float]) -> None:
-    alone = family({"a": own}, margin=1.0)["a"].interval
-    among = family({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, margin=1.0)["a"].interval
-    assert among.low <= alone.low + 1e-12 and among.high >= alone.high - 1e-12
-
-
-@pytest.mark.parametrize(
-    ("mean", "spread", "n", "verdict"),
-    [
-        (1.0, 0.1, 5, "replicated"),
-        (0.0, 0.1, 5, "not replicated"),
-        (0.2, 0.1, 5, "replicated, small"),
-        (-2.0, 0.1, 5, "reversed"),
-        (0.4, 1.0, 5, "inconclusive"),
-        (1.0, 0.1, 4, "too few seeds"),
-        (1.0, 0.1, 2, "too few seeds"),
-        (1.0, 0.1, 1, "too few seeds"),
-    ],
-)
-def test_ordering_verdicts(mean: float, spread: float, n: int, verdict: str) -> None:
-    differences = mean + spread * np.linspace(-1, 1, n) * (n > 1)
-    assert family({"sgd": differences}, margin=1.0)["sgd"].verdict == verdict
 
 
 def test_a_p_of_one_test_is_not_adjusted() -> None:
@@ -192,12 +152,14 @@ def test_exactly_one_verdict_on_an_ordering_holds(measured: Interval, margin: fl
 
 
 @given(intervals, ends, margins)
+@example(at(95.0, 97.0), 96.0, 1.0)
+@example(at(94.9, 96.0), 96.0, 1.0)
 def test_exactly_one_verdict_on_a_printed_number_holds(measured, printed, margin) -> None:
     inside = printed - margin <= measured.low and measured.high <= printed + margin
     outside = measured.high < printed - margin or printed + margin < measured.low
     assert not (inside and outside)
-    found = cell_verdict(measured, printed, margin)
-    assert (found == "matches", found == "differs") == (inside, outside)
+    expected = "matches" if inside else "differs" if outside else "inconclusive"
+    assert cell_verdict(measured, printed, margin) == expected
 
 
 parts = st.lists(st.sampled_from([*WORST_FIRST, "too few seeds", "not run"]), min_size=1)
@@ -301,10 +263,3 @@ def test_a_change_is_a_question_with_two_sides(low, high, n, verdict) -> None:
     assert of_change(at(low, high, n), margin=1.0) == verdict
     mirrored = {"gains": "loses", "loses": "gains"}.get(verdict, verdict)
     assert of_change(at(-high, -low, n), margin=1.0) == mirrored
-
-
-@given(values)
-def test_a_change_gains_or_loses_exactly_if_holm_rejects(own: list[float]) -> None:
-    found = family({"a": own, "b": [0.0, 0.1, -0.1, 0.2, -0.2]}, 1.0, of_change)["a"]
-    if abs(found.p_holm - 0.05) > 1e-9:
-        assert (found.verdict in ("gains", "loses")) == (found.p_holm < 0.05)

@@ -9,18 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from worktree import MINI, Tree, copied, job_counts
+from worktree import MINI, OPTIMIZER, RAISES, Tree, copied, job_counts
 
 STUDY = "meng2023/rates"
 TABLE = f"results/tables/{STUDY}.csv"
 FEW = copy.deepcopy(MINI) | {"select": [STUDY]}
 """Four runs in one pack: two methods at two rates."""
-OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
-RAISES = """
-
-def build(*args, **kwargs):
-    raise RuntimeError("planted")
-"""
 DEADLINE_S = 300
 COPY = {
     "rsync": "rsync -a {0}/ {1}/",
@@ -70,11 +64,6 @@ def forget(tree: Tree) -> None:
         shutil.rmtree(tree.results / part)
 
 
-def planted(tree: Tree, code: str) -> None:
-    with (tree.path / OPTIMIZER).open("a", encoding="utf-8") as file:
-        file.write(code)
-
-
 def copied_by(tool: str, few: Tree, sources: Tree) -> Tree:
     """A fresh clone with a copy of the runs' folders, and of nothing that Snakemake recorded."""
     if not shutil.which(tool):
@@ -102,7 +91,7 @@ def test_copied_runs_count_with_newer_inputs_and_without_records(few, sources, t
 
 def test_copied_runs_of_other_code_are_named_and_trained_again(few, sources):
     there = copied_by("tar", few, sources)
-    planted(there, "\n_CHANGED = True\n")
+    there.append(OPTIMIZER, "\n_CHANGED = True\n")
     made = there.make(TABLE)
     line = "made again: 2 stale: trained by other code, such as digits-dpsgd-cadabelief-eps8-"
     assert [told.startswith(line) for told in made.splitlines()].count(True) == 1
@@ -110,15 +99,9 @@ def test_copied_runs_of_other_code_are_named_and_trained_again(few, sources):
     assert "Nothing to be done" in there.make(TABLE)
 
 
-def test_a_run_of_other_settings_is_another_run(few, sources):
-    there = copied_by("tar", few, sources)
-    there.configure(with_study(seeds=[5]))
-    assert job_counts(there.make(TABLE, "--dry-run"))["train"] == 4
-
-
 def test_one_of_a_pack_that_fails_fails_alone(few, mine):
     forget(mine)
-    planted(mine, RAISES)
+    mine.append(OPTIMIZER, RAISES)
     done = mine.run("--keep-going", TABLE, "--configfile", "mini.yaml")
     printed = done.stdout + done.stderr
     assert done.returncode != 0
@@ -169,15 +152,6 @@ def test_a_new_method_and_another_packing_retrain_no_member(few, mine):
     after = trained(mine)
     assert {run: after[run] for run in before} == before and len(after) == 6
     assert bits(few).items() <= bits(mine).items()
-
-
-def test_a_run_alone_in_its_job_has_the_same_bits(few, sources):
-    sources.configure(FEW | {"pack": {"minutes": 0, "cores": 1}})
-    run = min(few.runs())
-    made = job_counts(sources.make(f"results/runs/{run}/metrics.csv"))
-    assert (made["train_pack"], made["train"]) == (1, 1)
-    whole = {name: told for name, told in bits(few).items() if run in name}
-    assert bits(sources) == whole
 
 
 def test_a_damaged_file_heals_to_the_same_bits_and_nothing_is_trained(few, mine):

@@ -4,17 +4,15 @@ import gzip
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from links import dead_links
-from worktree import MINI, Tree
+from worktree import OPTIMIZER, Tree
 
 from dpfl.base import files
 
 KEPT = "results/reference/meng2023/demo"
-OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
 
 
 def git(tree: Tree, *command: str) -> str:
@@ -25,15 +23,8 @@ def git(tree: Tree, *command: str) -> str:
     return done.stdout.strip()
 
 
-def driver(tree: Tree, name: str, *arguments: str) -> subprocess.CompletedProcess:
-    script = Path("workflow/scripts") / f"{name}.py"
-    return subprocess.run(
-        [sys.executable, script, *arguments], cwd=tree.path, capture_output=True, text=True
-    )
-
-
 def keep(tree: Tree) -> subprocess.CompletedProcess:
-    return driver(tree, "keep", "--configfile", "mini.yaml")
+    return tree.call("keep", "--configfile", "mini.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +58,7 @@ def test_every_run_and_trial_is_kept_as_it_ended(kept):
 def test_what_is_derived_of_kept_runs_is_what_was_made_of_the_runs(kept, tmp_path):
     shutil.copytree(kept.path / KEPT, tmp_path / "kept/meng2023/demo")
     where = ("--reference", tmp_path / "kept", "--output", tmp_path / "derived", "--figures")
-    done = driver(kept, "derive", *where)
+    done = kept.call("derive", *where)
     assert done.returncode == 0, done.stderr
     home = tmp_path / "derived/meng2023/demo"
     for part in ("tables", "claims", "figures"):
@@ -77,7 +68,7 @@ def test_what_is_derived_of_kept_runs_is_what_was_made_of_the_runs(kept, tmp_pat
         for name in ours:
             assert (home / part / name).read_text() == (made / name).read_text(), name
     before = (home / "made-from.json").stat().st_mtime_ns
-    assert driver(kept, "derive", *where).returncode == 0
+    assert kept.call("derive", *where).returncode == 0
     assert (home / "made-from.json").stat().st_mtime_ns == before
 
 
@@ -126,8 +117,7 @@ def refused(tree: Tree) -> str:
 
 
 def edited(tree: Tree, file: str, commit: bool) -> None:
-    with (tree.path / file).open("a") as text:
-        text.write("\n_EDITED = True\n")
+    tree.append(file, "\n_EDITED = True\n")
     if commit:
         git(tree, "commit", "-qam", "edited")
 
@@ -167,20 +157,6 @@ def test_unfinished_studies_are_refused(restored):
     assert f"1 of 8 runs are {why}, such as {summary.parent.name}" in said
 
 
-def test_a_choice_of_some_studies_does_not_replace_more(restored):
-    path = restored.path / KEPT / "runs.jsonl.gz"
-    whole = path.read_bytes()
-    path.write_bytes(whole + gzip.compress(json.dumps({"run": "another"}).encode()))
-    before = path.read_bytes()
-    choice = ("--configfile", "mini.yaml", "--select", *MINI["select"])
-    done = driver(restored, "keep", *choice)
-    after = path.read_bytes()
-    path.write_bytes(whole)
-    assert (done.returncode, after) == (1, before)
-    assert "holds 1 runs more, such as another, which this choice leaves out" in done.stderr
-    assert "keep all of it (make replicate CONFIG=mini.yaml)" in done.stderr
-
-
 def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     home, reference = tmp_path / "papers", tmp_path / "reference"
     shutil.copytree(kept.path / KEPT, reference / "meng2023/demo")
@@ -188,7 +164,7 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     (home / "meng2023/page.md").unlink()  # it quotes what the repository keeps
     where = ("--reference", reference, "--derived", tmp_path / "derived")
     where += ("--output", tmp_path / "out", "--home", home)
-    done = driver(kept, "report_reference", *where)
+    done = kept.call("report_reference", *where)
     assert done.returncode == 0, done.stderr
     commit = git(kept, "rev-parse", "HEAD")
     pages = [tmp_path / "out" / "index.html", tmp_path / "out/demo/reports/meng2023.html"]
@@ -197,7 +173,7 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     assert "8 training runs" in first and "Kept results" in first and "This run" not in first
     with (reference / "meng2023/demo/runs.jsonl.gz").open("ab") as table:
         table.write(gzip.compress(b"by hand"))
-    done = driver(kept, "report_reference", *where)
+    done = kept.call("report_reference", *where)
     assert done.returncode == 1 and "runs.jsonl.gz: not as it was kept" in done.stderr
 
 
@@ -208,7 +184,7 @@ def test_a_dead_link_is_found(tmp_path):
 
 
 def test_the_report_of_what_the_repository_keeps(root, tmp_path):
-    done = driver(Tree(root), "report_reference", "--output", tmp_path)
+    done = Tree(root).call("report_reference", "--output", tmp_path)
     assert done.returncode == 0, done.stderr
     assert list(dead_links(tmp_path)) == []
     index = (tmp_path / "index.html").read_text()
@@ -223,7 +199,7 @@ def test_kept_runs_are_trained_again_to_the_same_bits(restored):
     data = restored.results / "data" / "digits.safetensors"
     whole = data.read_bytes()
     data.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))  # not what they were trained on
-    done = driver(restored, "verify", "--cores", "2", "--scale", "demo")
+    done = restored.call("verify", "--cores", "2", "--scale", "demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len([line for line in done.stdout.splitlines() if line.count("equal bits") == 2]) == 2
     data.write_bytes(whole)
@@ -231,7 +207,7 @@ def test_kept_runs_are_trained_again_to_the_same_bits(restored):
     text = path.read_text()
     assert "grad - mean, group" in text
     path.write_text(text.replace("grad - mean, group", "30 * (grad - mean), group"))
-    done = driver(restored, "verify", "--cores", "2", "--scale", "demo")
+    done = restored.call("verify", "--cores", "2", "--scale", "demo")
     lines = {line.split()[0]: line for line in done.stdout.splitlines()[3:]}
     found = {name.split("-")[2]: line.split()[-1] for name, line in lines.items()}
     assert done.returncode == 1 and found == {"sgd": "bits", "cadabelief": "differs"}

@@ -9,18 +9,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from worktree import MINI, Tree
+from worktree import MINI
 
 DEADLINE_S = 300
-
-
-def called(tree: Tree, script: str, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, f"workflow/scripts/{script}.py", *arguments],
-        cwd=tree.path,
-        capture_output=True,
-        text=True,
-    )
 
 
 def counts(status):
@@ -33,10 +24,10 @@ def test_an_open_run_is_made_and_told_in_one_line(finished):
     run = finished.runs_of("meng2023/cadabelief")[0]  # no trial
     (finished.results / "runs" / run / "summary.json").unlink()
     (finished.results / "reports" / "index.html").unlink()  # else nobody asks for the run
-    before = called(finished, "status", "--configfile", "mini.yaml")
+    before = finished.call("status", "--configfile", "mini.yaml")
     assert counts(before) == ["8", "7", "0", "0", "0", "1", "0"]
 
-    done = called(finished, "replicate", "--cores", "2", "--configfile", "mini.yaml")
+    done = finished.call("replicate", "--cores", "2", "--configfile", "mini.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
     told = done.stdout.splitlines()
     assert told[0].startswith("8 training runs, 1 without a result yet: about ")
@@ -49,7 +40,7 @@ def test_an_open_run_is_made_and_told_in_one_line(finished):
     (log,) = (finished.results / "logs" / "snakemake").glob("*.log")
     assert f"wildcards: run={run}" in log.read_text(encoding="utf-8")
 
-    after = called(finished, "status")  # of the last replicate
+    after = finished.call("status")  # of the last replicate
     assert after.stdout.splitlines()[0] == "nothing runs here"
     assert counts(after) == ["8", "8", "0", "0", "0", "0", "0"]
 
@@ -74,8 +65,8 @@ def test_an_interruption_ends_the_jobs_and_says_how_to_go_on(finished):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < end
             time.sleep(0.05)
-        during = called(finished, "status").stdout
-        second = called(finished, "replicate")
+        during = finished.call("status").stdout
+        second = finished.call("replicate")
     finally:
         os.kill(process.pid, signal.SIGINT)
     told = process.communicate()[0].splitlines()
@@ -86,7 +77,7 @@ def test_an_interruption_ends_the_jobs_and_says_how_to_go_on(finished):
     assert during.startswith("running: pid ") and "  round " in during
     assert second.returncode == 1
     assert second.stderr.startswith("error: another replicate runs here (pid ")
-    assert called(finished, "status").stdout.startswith("nothing runs here")
+    assert finished.call("status").stdout.startswith("nothing runs here")
     assert not list((finished.results / "failures").glob("*"))
     assert not training_in(finished.path)
 
@@ -98,27 +89,3 @@ def training_in(folder: Path) -> list[Path]:
         with suppress(OSError):
             found += [process] if process.readlink() == folder else []
     return found
-
-
-def test_a_profile_is_passed_on_and_what_it_runs_is_told_as_ever(finished):
-    profile = finished.path / "profile"
-    profile.mkdir()
-    (profile / "config.yaml").write_text("printshellcmds: true\n")
-    run = finished.runs_of("meng2023/cadabelief")[0]
-    (finished.results / "runs" / run / "summary.json").unlink()
-    target = f"results/runs/{run}/summary.json"
-    arguments = ("--configfile", "mini.yaml", "--", "--workflow-profile", "profile", target)
-    done = called(finished, "replicate", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "8/8  meng2023/" in done.stdout.splitlines()[-1]  # an answer would be an older one
-    (log,) = (finished.results / "logs" / "snakemake").glob("*.log")
-    assert "Using workflow specific profile profile" in log.read_text()
-
-
-def test_a_mistake_in_the_configuration_is_one_line(sources):
-    failed = called(sources, "replicate", "--scale", "dmo")
-    assert failed.returncode == 1
-    (line,) = (failed.stdout + failed.stderr).splitlines()
-    assert "scale = dmo" in line
-    assert "did you mean 'demo'?" in line
-    assert sources.made() == []

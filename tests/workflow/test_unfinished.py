@@ -5,20 +5,9 @@ import json
 import shutil
 
 import pytest
-from worktree import job_counts
+from worktree import OPTIMIZER, RAISES
 
 MARK = ("--config", "unfinished=mark")
-OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
-RAISES = """
-
-class Raises(CAdaBelief):
-    def step(self, closure=None):
-        raise RuntimeError("planted")
-
-
-def build(*args, **kwargs):
-    return Raises(*args, **kwargs)
-"""
 MADE = ("tables/**/*", "claims/**/*", "runs/*/*", "tunings/*", "claims.json", "reports/index.html")
 
 
@@ -32,11 +21,7 @@ def made(tree):
 @pytest.fixture
 def failed(finished):
     """A finished tree whose one method then fails; a run of the other is to be trained."""
-    source = finished.path / OPTIMIZER
-    text = source.read_text(encoding="utf-8")
-    own = next(line.split()[1] for line in text.splitlines() if line.startswith("class "))
-    planted = text + RAISES.replace("CAdaBelief", own.split("(")[0].rstrip(":"))
-    source.write_text(planted, encoding="utf-8")
+    finished.append(OPTIMIZER, RAISES)
     name = min(run for run in finished.runs_of("meng2023/cadabelief") if "-sgd-" in run)
     other = finished.results / "runs" / name
     shutil.rmtree(other)
@@ -81,12 +66,3 @@ def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
     shutil.copy2(mini.path / OPTIMIZER, failed.path / OPTIMIZER)
     failed.make()
     assert made(failed) == made(mini)
-
-
-def test_deleted_files_of_runs_are_made_again(finished):
-    names = finished.runs_of("meng2023/cadabelief")[:3]
-    runs = [finished.results / "runs" / name for name in names]
-    for run, file in zip(runs, ("summary.json", "metrics.csv", "model.safetensors"), strict=True):
-        (run / file).unlink()
-    planned = job_counts(finished.make("--dry-run"))
-    assert planned["train"] == len(runs)

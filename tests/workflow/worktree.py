@@ -38,6 +38,13 @@ MINI = {
     },
 }
 """A configuration of eight training runs that still uses every rule."""
+OPTIMIZER = "workflow/scripts/dpfl/optimizers/cadabelief.py"
+RAISES = """
+
+def build(*args, **kwargs):
+    raise RuntimeError("planted")
+"""
+"""What makes every run of an optimizer fail, at the end of its file."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,16 @@ class Tree:
         done = self.run(*args, *(("--configfile", *configs) if configs else ()))
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def call(self, script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
+        """Run a driver of the workflow to its end, good or bad."""
+        command = [sys.executable, f"workflow/scripts/{script}.py", *arguments]
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True)
+
+    def append(self, file: str, code: str) -> None:
+        """Add code to the end of a source file."""
+        with (self.path / file).open("a", encoding="utf-8") as text:
+            text.write(code)
 
     def pending(self, *args: str, configs: Iterable[str] = ("mini.yaml",)) -> dict[str, set[str]]:
         """Return the outputs that would be made, or made again, by rule."""
