@@ -5,7 +5,7 @@ import pytest
 from claims_of_runs import exact
 
 from dpfl.judging import judge as judging
-from dpfl.papers import folder, measures, published
+from dpfl.papers import folder, published
 from dpfl.planning import plan
 from dpfl.planning.beside import numbers_beside
 from dpfl.planning.compose import compose
@@ -33,7 +33,7 @@ def test_what_is_compared_with_what(monkeypatch, printed, epochs, words):
     monkeypatch.setattr(folder, "load", {"new2024": paper}.get)
     coordinates = (("epochs", epochs),) if epochs else ()
     number = published.Printed("table 1", "sgd", "accuracy_pct", 90.0, coordinates, 2)
-    said = measures.compared("new2024", number, "10 epochs")
+    said = published.compared("new2024", number, "10 epochs")
     assert said == f"test accuracy after 10 epochs beside printed {words}"
 
 

@@ -9,7 +9,7 @@ from dpfl.draws import streams
 from dpfl.papers import folder
 from dpfl.planning import estimate, methods, plan
 from dpfl.planning.compose import compose
-from dpfl.runs import tuned
+from dpfl.tuning.parts import tuned
 from dpfl.words.cell_words import rank_remark
 
 

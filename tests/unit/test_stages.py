@@ -9,7 +9,7 @@ import pytest
 from dpfl.base import files
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
-from dpfl.runs import tuned
+from dpfl.tuning.parts import tuned
 from dpfl.tuning.parts.stages import stages_before
 
 RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03, 0.1]}

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfl import plugins, tuning
+from dpfl import plugins
 from dpfl.contracts.points import Point, Stage
 from dpfl.tuning import bisect
+from dpfl.tuning.parts import rules
 
 RULES = plugins.names("tuning")
 ALONG = Stage(2, along="rate")
@@ -25,12 +26,12 @@ def run(rule: str, grid: list[dict], accuracy, seeds: tuple[int, ...] = (0,)):
     """Run a rule to its end; return all trials by stage, and the chosen values."""
     trials = [[(v, [accuracy(v, s) for s in seeds]) for v in grid]]
     module = plugins.load("tuning", rule)
-    for stage in tuning.stages(rule, list(grid[0])):
-        named = module.propose(tuning.points(chain(*trials)), stage)
+    for stage in rules.stages(rule, list(grid[0])):
+        named = module.propose(rules.points(chain(*trials)), stage)
         assert len(named) == stage.slots
         more = [max(seeds) + 1 + i for i in range(stage.more_seeds)] or seeds
         trials.append([(v, [accuracy(v, s) for s in more]) for v in named])
-    points = tuning.points(chain(*trials))
+    points = rules.points(chain(*trials))
     return trials, points[module.choose(points)].values
 
 
@@ -77,13 +78,13 @@ def test_a_value_of_one_seed_is_not_chosen_before_those_of_three():
 
 
 def test_equal_accuracies_go_to_the_lowest_values():
-    assert tuning.best(tried(0.5, 0.9, 0.9, 0.1)) == 1
+    assert rules.best(tried(0.5, 0.9, 0.9, 0.1)) == 1
     grid = plugins.load("tuning", "grid")
     assert grid.choose(tried(0.9, 0.9, rates=(3.0, 1.0))) == 1
 
 
 def test_equal_values_are_one_point_with_all_their_seeds():
-    found = tuning.points([({"rate": 1.0}, [0.5]), ({"rate": 2.0}, [0.6]), ({"rate": 1.0}, [0.7])])
+    found = rules.points([({"rate": 1.0}, [0.5]), ({"rate": 2.0}, [0.6]), ({"rate": 1.0}, [0.7])])
     assert [(p.values["rate"], p.accuracies) for p in found] == [(1.0, (0.5, 0.7)), (2.0, (0.6,))]
 
 
@@ -101,7 +102,7 @@ def test_whatever_comes_out_the_number_of_trials_is_the_same(rule, keys, values,
         grid = [own | {"clip_norm": norm} for own in grid for norm in (0.1, 1.0)]
     left = iter(values)
     trials, chosen = run(rule, grid, lambda v, s: next(left))
-    expected = [len(grid), *(stage.slots for stage in tuning.stages(rule, keys))]
+    expected = [len(grid), *(stage.slots for stage in rules.stages(rule, keys))]
     assert [len(stage) for stage in trials] == expected
     shown = [
         tuple(v.values()) for stage in trials[: -1 if len(expected) > 1 else None] for v, _ in stage

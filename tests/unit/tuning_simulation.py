@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from dpfl import plugins, tuning
+from dpfl import plugins
+from dpfl.tuning.parts import rules
 
 REPEATS = 2000
 SEEDS, MARGIN = 5, 1.0
@@ -67,16 +68,16 @@ class Rule:
         """Return the chosen rate, and how many trials it took."""
         module: ModuleType = plugins.load("tuning", self.uses)
         trials = [({"rate": rate}, [accuracy(rate, 0)]) for rate in self.grid]
-        for stage in tuning.stages(self.uses, ["rate"]):
-            named = module.propose(tuning.points(trials), stage)
+        for stage in rules.stages(self.uses, ["rate"]):
+            named = module.propose(rules.points(trials), stage)
             seeds = range(1, 1 + stage.more_seeds) if stage.more_seeds else [0]
             trials += [(v, [accuracy(v["rate"], seed) for seed in seeds]) for v in named]
-        tried = tuning.points(trials)
+        tried = rules.points(trials)
         chosen = tried[(self.choose or module.choose)(tried)]
         return chosen.values["rate"], sum(len(a) for _, a in trials)
 
 
-def of_means(tried: list[tuning.Point]) -> int:
+def of_means(tried: list[rules.Point]) -> int:
     """Choose the highest mean of the points of most seeds: no one-standard-error rule."""
     most = max(len(point.accuracies) for point in tried)
     last = [i for i, point in enumerate(tried) if len(point.accuracies) == most]

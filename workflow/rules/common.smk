@@ -8,8 +8,7 @@ from dpfl.papers import folder
 from dpfl.planning import outputs
 from dpfl.plugins import analyses
 from dpfl.runs import sources
-from dpfl.runs import tuned
-from dpfl.tuning.parts import stages
+from dpfl.tuning.parts import stages, tuned
 
 SCRIPTS = "workflow/scripts"
 # What notebooks import, with all that it imports: sources_of follows it.

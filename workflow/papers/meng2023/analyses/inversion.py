@@ -23,7 +23,7 @@ TABLES = ("", "pictures")
 _FEDERATION = dict.fromkeys(("clients", "batch_size", "rounds"), expect.COUNT)
 _SEARCH = dict.fromkeys(("restarts", "iterations"), expect.COUNT)
 _SEARCH |= dict.fromkeys(("rate", "total_variation"), "number > 0")
-_MODELS = dict.fromkeys(("closed-form", "matching"), expect.anything)
+_MODELS: dict[str, expect.Check] = dict.fromkeys(("closed-form", "matching"))
 _SETTINGS = {
     "models": partial(expect.fields, checks=_MODELS),
     "pictures": expect.COUNT,

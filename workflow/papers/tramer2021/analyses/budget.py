@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TABLES = ("",)
 
 _ROW = {
-    **dict.fromkeys(("dataset", "model", "normalised"), expect.anything),
+    **dict.fromkeys(("dataset", "model", "normalised")),
     **dict.fromkeys(("examples", "batch_size"), expect.COUNT),
     "noise_multiplier": "number > 0",
 }

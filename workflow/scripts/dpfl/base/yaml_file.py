@@ -8,7 +8,6 @@ import yaml
 
 from dpfl.base.errors import UserError
 
-
 LARGEST = 1e6  # values of a file, with what its aliases repeat
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dpfl.base.suggestions import unknown
 from dpfl.checks import lines_of
 from dpfl.judging import claims
-from dpfl.papers import folder, measures, published
+from dpfl.papers import folder, published
 from dpfl.planning.methods import SECTIONS
 from dpfl.plugins import bounds, declarations
 from dpfl.tables import results
@@ -18,7 +18,7 @@ OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
 def claim_errors(config: dict) -> Iterator[str]:
     """Find claims that their kind does not take, or that name what the paper does not define."""
     where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
-    yield from measures.mistakes(config["paper"])
+    yield from published.mistakes(config["paper"])
     made = folder.load(config["paper"]).about["claims"]
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
         yield from declarations.errors("judging/kinds", kind)

@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dpfl import plugins, tuning
+from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.plugin_settings import out_of_bounds
 from dpfl.clients import assignment
 from dpfl.mechanisms.parts.fitting import example_level, misfits, needs_public
 from dpfl.papers import datasets
 from dpfl.planning.methods import PLUG_INS, Composition, compositions, variants
-from dpfl.tuning.parts import stages
+from dpfl.tuning.parts import rules, stages
 
 MOST_RUNS = 100_000
 """Of a study; more are a mistake, and would take minutes to list."""
@@ -60,7 +60,7 @@ def _out_of_bounds(where: str, method: Composition) -> Iterator[str]:
 def _beyond_the_grid(where: str, method: Composition) -> Iterator[str]:
     """Check how far a rule with stages may go outwards from a grid, by its factor at a time."""
     rule, vary = stages.rule_of(method.study), method.study.get("vary", {})
-    steps = Counter(stage.along for stage in tuning.stages(rule["uses"], rule["over"]))
+    steps = Counter(stage.along for stage in rules.stages(rule["uses"], rule["over"]))
     for key in (key for key in rule["over"] if steps[key] and key in vary):
         low, high = min(vary[key]), max(vary[key])
         told = f"{where}: {rule['uses']} may go on from {key} = {low:g} to {high:g}"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from dpfl import plugins, tuning
+from dpfl import plugins
 from dpfl.base.suggestions import nearest, unknown
 from dpfl.planning.methods import SHORT, grid_values, variants
 from dpfl.plugins import bounds
 from dpfl.tables.results import variant_text
+from dpfl.tuning.parts import rules
 from dpfl.tuning.parts.stages import own_variant, rule_of, tuned_settings
 
 TUNABLE = ("optimizer.", "clipping.")
@@ -82,9 +83,9 @@ def _effort_errors(where: str, by: str, study: dict, grid: dict) -> Iterator[str
             return
 
 
-def _too_few(where: str, cell: str, listed: list[tuning.Values], grid: dict) -> Iterator[str]:
+def _too_few(where: str, cell: str, listed: list[rules.Values], grid: dict) -> Iterator[str]:
     """Find a setting with one value, of which a rule with stages could not tell its factor."""
     rule = rule_of(grid)
-    for key in rule["over"] if tuning.stages(rule["uses"], rule["over"]) else ():
+    for key in rule["over"] if rules.stages(rule["uses"], rule["over"]) else ():
         if len({values[key] for values in listed}) < 2:
             yield f"{where}.vary.{key} has one value for {cell}, expected two: {rule['uses']}"

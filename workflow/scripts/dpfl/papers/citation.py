@@ -5,6 +5,7 @@ File Format 1.2; the title stands beside it. A text without one is called by its
 """
 
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -21,13 +22,13 @@ def short(about: About) -> str:
     """Return the short form, such as `Meng, Liu and Xie (2023)`; some authors are no persons."""
     cited = about.get("citation", {})
     found = [one.get("family-names") or one["name"] for one in cited.get("authors", [])]
-    year = cited.get("year")
     if not found:
         return english(about)
-    if len(found) > 3:
-        return f"{found[0]} et al. ({year})"
     *rest, last = found
-    return f"{', '.join(rest)} and {last} ({year})" if rest else f"{last} ({year})"
+    people = f"{', '.join(rest)} and {last}" if rest else last
+    if len(rest) > 2:
+        people = f"{rest[0]} et al."
+    return f"{people} ({cited.get('year')})"
 
 
 def english(about: About) -> str:
@@ -40,6 +41,7 @@ def full(about: About) -> str:
     found = about.get("citation", {})
     translated = f" [{about['title_en']}]" if about.get("title_en") else ""
     people = ", ".join(_given(author) for author in found.get("authors", []))
+    names = [str(each["value"]) for each in found.get("identifiers", [])]
     where = found.get("journal") or found.get("collection-title")
     number = f"({found['issue']})" if "issue" in found else ""
     volume = f" {found['volume']}{number}" if "volume" in found else ""
@@ -51,16 +53,9 @@ def full(about: About) -> str:
         f"pages {pages}" if "start" in found else "",
         str(found.get("year", "")),
         f"doi {found['doi']}" if "doi" in found else "",
-        *(f"arXiv {name}" for name in arxiv(about)),
+        *(f"arXiv {name.removeprefix(ARXIV)}" for name in names if name.startswith(ARXIV)),
     ]
     return f"{'. '.join(part for part in parts if part)}."
-
-
-def arxiv(about: About) -> list[str]:
-    """Return the identifiers that arXiv has given."""
-    found = about.get("citation", {}).get("identifiers", [])
-    values = [str(each["value"]) for each in found]
-    return [value.removeprefix(ARXIV) for value in values if value.startswith(ARXIV)]
 
 
 def link(about: About) -> str:
@@ -74,7 +69,7 @@ def cff(papers: Mapping[str, About]) -> str:
     cited = [(own["title"], own["citation"]) for own in papers.values() if "citation" in own]
     references = [{"type": found["type"], "title": title, **found} for title, found in cited]
     text = yaml.safe_dump(references, allow_unicode=True, sort_keys=False, width=100)
-    return "".join(f"  {line}\n" for line in text.splitlines()) if references else ""
+    return indent(text, "  ") if references else ""
 
 
 def renewed(text: str, papers: Mapping[str, About]) -> str:

@@ -20,13 +20,13 @@ def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 def _value(key: str, base: Any, change: Any) -> Any:
     if not isinstance(change, dict):
         return change
-    if isinstance(base, list) and _changes_a_list(change):
-        for name, items in change.items():
-            if not isinstance(items, list):
-                raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
-        kept = [item for item in base if item not in change.get("remove", [])]
-        return kept + [item for item in change.get("add", []) if item not in kept]
-    return merged(base if isinstance(base, dict) else {}, change)
+    if not (isinstance(base, list) and _changes_a_list(change)):
+        return merged(base if isinstance(base, dict) else {}, change)
+    for name, items in change.items():
+        if not isinstance(items, list):
+            raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
+    kept = [item for item in base if item not in change.get("remove", [])]
+    return kept + [item for item in change.get("add", []) if item not in kept]
 
 
 def extended(section: str, entries: dict[str, Any]) -> dict[str, Any]:
@@ -35,29 +35,28 @@ def extended(section: str, entries: dict[str, Any]) -> dict[str, Any]:
     What is added to a list that nobody has is that list. UserError for an entry that extends
     itself, or one that does not exist.
     """
-    return {name: _settled(_resolved(section, entries, name, ())) for name in entries}
+    return {name: _settled(name, _resolved(section, entries, name)) for name in entries}
 
 
-def _resolved(section: str, entries: dict[str, Any], name: str, above: tuple[str, ...]) -> Any:
-    entry = entries[name]
-    if not isinstance(entry, dict) or "extends" not in entry:
-        return entry
-    base, where = entry["extends"], f"config: {section}.{name}.extends"
+def _resolved(section: str, entries: dict[str, Any], name: str, *above: str) -> Any:
+    if not isinstance(entries[name], dict) or "extends" not in entries[name]:
+        return entries[name]
+    own = dict(entries[name])
+    base, where = own.pop("extends"), f"config: {section}.{name}.extends"
     if base in (*above, name):
         raise UserError(f"{where} = {base}, which extends {name} itself")
     if not isinstance(base, str) or base not in entries:
         raise UserError(f"{where} = {base}, expected a name of {section}; {nearest(base, entries)}")
-    own = {key: value for key, value in entry.items() if key != "extends"}
-    return merged(_resolved(section, entries, base, (*above, name)), own)
+    return merged(_resolved(section, entries, base, *above, name), own)
 
 
 def _changes_a_list(change: dict[str, Any]) -> bool:
     return bool(change) and change.keys() <= CHANGES
 
 
-def _settled(value: Any) -> Any:
+def _settled(key: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if _changes_a_list(value):
-        return merged({"list": []}, {"list": value})["list"]
-    return {key: _settled(own) for key, own in value.items()}
+        return _value(key, [], value)
+    return {name: _settled(name, own) for name, own in value.items()}

@@ -2,22 +2,35 @@
 
 Every column but `table`, `row`, `metric` and `value` is a coordinate, a setting that the paper
 prints beside the number; one that is empty in a row is none of that row's.
+
+Ours is test accuracy of the model after the last round. Theirs is seldom of the same kind. What a
+table prints, its paper.yaml says:
+
+    printed:
+      table 3: { accuracy: training, epochs: 25 }
+
+Both keys may be left out for what is not printed; a column `epochs` of published.csv goes first.
+A third, `by`, names the paper that a table was taken from, if it is another one that ran the method
+again.
 """
 
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import nearest, unknown
 from dpfl.papers import folder
+from dpfl.words.numerals import counted
 
-COLUMNS = ("table", "row", "metric", "value")
+NAMES = ("table", "row", "metric")
+COLUMNS = (*NAMES, "value")
 ACCURACY = "accuracy_pct"
+UNSAID = "accuracy, of which examples is not said,"
 
 
 @dataclass(frozen=True)
@@ -43,64 +56,55 @@ def read(paper: str) -> tuple[Printed, ...]:
     Raises UserError for a file that is no table, a column that is missing or stands twice, a value
     that is no number and a row that stands twice.
     """
-    path = folder.path_of(paper, folder.PUBLISHED)
+    path, where = folder.path_of(paper, folder.PUBLISHED), shown(paper)
     if not path.exists():
         return ()
-    where = folder.shown(path)
     try:
         rows = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
         _expect_columns(where, rows.fieldnames or ())
-        found = tuple(_printed(where, rows.line_num, row) for row in rows)
+        found: dict[tuple, Printed] = {}
+        for row in rows:
+            one = _printed(f"{where}, line {rows.line_num}", rows.line_num, row)
+            first = found.setdefault((one.table, one.row, one.metric, one.coordinates), one)
+            if first is not one:
+                said = f"says again what line {first.line} says"
+                raise UserError(f"{where}, line {one.line}: {said}")
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: no text in UTF-8, at byte {error.start}") from error
     except csv.Error as error:
         raise UserError(f"{where}, line {rows.line_num + 1}: no table: {error}") from error
     except OSError as error:
         raise UserError(f"{where}: {error.strerror}, expected a table") from error
-    _expect_once(where, found)
-    return found
+    return tuple(found.values())
 
 
 def _expect_columns(where: str, names: Sequence[str]) -> None:
     for name in COLUMNS:
         if name not in names:
             raise UserError(f"{where}: no column {name!r}; expected {', '.join(COLUMNS)}")
-    for number, name in enumerate(names):
-        if name in names[:number]:
+    for name in names:
+        if names.count(name) > 1:
             raise UserError(f"{where}: the column {name!r} stands twice")
 
 
 def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
     if None in row or None in row.values():
-        raise UserError(f"{where}, line {line}: expected as many fields as the head has")
-    try:
-        value = float(row["value"])
-    except ValueError:
-        value = math.nan
+        raise UserError(f"{where}: expected as many fields as the head has")
+    value = _number(row["value"])
     if not math.isfinite(value):
-        raise UserError(f"{where}, line {line}: value {row['value']!r}, expected a number")
-    for name in ("table", "row", "metric"):
+        raise UserError(f"{where}: value {row['value']!r}, expected a number")
+    for name in NAMES:
         if not row[name].strip():
-            raise UserError(f"{where}, line {line}: {name} is empty, expected a name")
+            raise UserError(f"{where}: {name} is empty, expected a name")
     coordinates = tuple((k, v) for k, v in row.items() if k not in COLUMNS and v != "")
-    return Printed(row["table"], row["row"], row["metric"], value, coordinates, line)
-
-
-def _expect_once(where: str, rows: tuple[Printed, ...]) -> None:
-    lines: dict[tuple, int] = {}
-    for row in rows:
-        key = (row.table, row.row, row.metric, frozenset(row.coordinates))
-        if key in lines:
-            raise UserError(f"{where}, line {row.line}: says again what line {lines[key]} says")
-        lines[key] = row.line
+    return Printed(*(row[name] for name in NAMES), value, coordinates, line)
 
 
 def table(paper: str, name: str) -> list[Printed]:
     """Return a table of a paper; UserError with the nearest name for one that it lacks."""
     rows = [row for row in read(paper) if row.table == name]
     if not rows:
-        where = folder.shown(folder.path_of(paper, folder.PUBLISHED))
-        raise UserError(f"{where}: no table {name!r}; {nearest(name, tables(paper))}")
+        raise UserError(f"{shown(paper)}: no table {name!r}; {nearest(name, tables(paper))}")
     return rows
 
 
@@ -111,12 +115,40 @@ def tables(paper: str) -> list[str]:
 
 def same(printed: str, ours: object) -> bool:
     """Tell whether a coordinate is a setting of ours: equal numbers, or equal texts."""
+    return printed == str(ours) or _number(printed) == _number(str(ours))
+
+
+def _number(text: str) -> float:
+    """Read a number; NaN, which equals nothing, for a text that is none."""
     try:
-        return float(printed) == float(str(ours))
+        return float(text)
     except ValueError:
-        return printed == str(ours)
+        return math.nan
+
+
+def compared(paper: str, number: Printed, length: str) -> str:
+    """Return what is compared with what; `length` says how long ours trains, as `10 epochs`."""
+    said = folder.load(paper).about.get("printed", {}).get(number.table, {})
+    theirs = f"{said['accuracy']} accuracy" if "accuracy" in said else UNSAID
+    epochs = number.coordinate("epochs") or said.get("epochs")
+    after = f" after {counted(float(epochs), 'epoch')}" if epochs else ", epochs not printed"
+    rerun = f", of a rerun by {said['by']}" if "by" in said else ""
+    told = f"test accuracy after {length} beside printed {theirs}{after}{rerun}"
+    return told.replace(",,", ",")
+
+
+def by(about: Mapping[str, Any], table: str) -> str:
+    """Return which other paper printed a table of a paper.yaml; "" if it was the paper itself."""
+    return about.get("printed", {}).get(table, {}).get("by", "")
+
+
+def mistakes(paper: str) -> Iterator[str]:
+    """Find tables that a paper.yaml describes and published.csv lacks."""
+    named = folder.load(paper).about.get("printed", {})
+    where = folder.shown(folder.path_of(paper, folder.ABOUT))
+    yield from unknown(named, tables(paper), f"{where}: printed has", ", no table there")
 
 
 def shown(paper: str) -> str:
     """Return the path of a paper's printed numbers as users write it."""
-    return folder.shown(Path(folder.HOME, paper, folder.PUBLISHED))
+    return folder.shown(folder.HOME / paper / folder.PUBLISHED)

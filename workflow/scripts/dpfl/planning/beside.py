@@ -9,7 +9,7 @@ and the table says nothing of. The number then stands beside each of its values.
 from collections.abc import Iterator
 from typing import Any
 
-from dpfl.papers import datasets, folder, measures, published
+from dpfl.papers import datasets, folder, published
 from dpfl.planning.methods import SHORT, Composition, Epsilon, cells, settings_in
 from dpfl.words.numerals import counted
 
@@ -27,8 +27,8 @@ def numbers_beside(cell: Composition, epsilon: Epsilon) -> list[dict[str, Any]]:
             "reading": reference.get("reading", ""),
             "value": row.value,
             "line": row.line,
-            "by": measures.by(folder.load(paper).about, row.table),
-            "compared": measures.compared(paper, row, _length(cell)),
+            "by": published.by(folder.load(paper).about, row.table),
+            "compared": published.compared(paper, row, _length(cell)),
         }
         for reference in cell.study.get("published", [])
         for paper in [printed_in(reference, cell.config)]

@@ -15,8 +15,7 @@ from dpfl.planning.beside import numbers_beside
 from dpfl.planning.methods import Composition, Epsilon
 from dpfl.planning.naming import digest
 from dpfl.privacy import calibration_settings
-from dpfl.runs import tuned
-from dpfl.tuning.parts import stages
+from dpfl.tuning.parts import stages, tuned
 from dpfl.words.cell_words import rank_remark
 
 Stage = str | None

@@ -26,9 +26,8 @@ of the package: read(..., base=BASE, **settings). Constants that it does not say
 
 def names(package: str) -> list[str]:
     """Return the names that a package offers: its files, with dashes for underscores, and table."""
-    files = folder_of(package).glob("*.py")
-    of_files = (f.stem.replace("_", "-") for f in files if not f.stem.startswith("_"))
-    return sorted([*of_files, *derived(package)])
+    files = folder_of(package).glob("[!_]*.py")
+    return sorted([*(file.stem.replace("_", "-") for file in files), *derived(package)])
 
 
 @cache
@@ -56,6 +55,11 @@ def path_of(package: str, name: str) -> Path:
         raise UserError(f"no {name!r} in {package}: {nearest(name, names(package))}")
     stem = f"_{DERIVED}" if name in derived(package) else name.replace("-", "_")
     return folder_of(package) / f"{stem}.py"
+
+
+def shown(package: str, name: str) -> str:
+    """Return how messages call the file of a plug-in."""
+    return f"{package}/{path_of(package, name).name}"
 
 
 def load(package: str, name: str) -> ModuleType:
@@ -97,19 +101,17 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     try:
         return ast.literal_eval(found)
     except ValueError as error:
-        where = f"{package}/{path_of(package, name).name}"
-        raise UserError(
-            f"{where}: {variable} is {ast.unparse(found)}; it must be a literal"
-        ) from error
+        told = f"{variable} is {ast.unparse(found)}; it must be a literal"
+        raise UserError(f"{shown(package, name)}: {told}") from error
 
 
 def tree(package: str, name: str) -> ast.Module:
     """Parse the source of a plug-in; UserError if it is no Python."""
-    path = path_of(package, name)
     try:
-        return parsed(path.resolve())
+        return parsed(path_of(package, name).resolve())
     except SyntaxError as error:
-        raise UserError(f"{package}/{path.name}: {error.msg}, line {error.lineno}") from error
+        said = f"{error.msg}, line {error.lineno}"
+        raise UserError(f"{shown(package, name)}: {said}") from error
 
 
 @cache

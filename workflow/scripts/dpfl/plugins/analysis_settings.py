@@ -7,8 +7,9 @@ from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
 from dpfl.plugins import bounds
 
-Check = str | Callable[[str, Any], None]
-"""A bound of `plugins.bounds`, or what checks a value by the name of the place where it stands."""
+Check = str | Callable[[str, Any], None] | None
+"""A bound of `plugins.bounds`, or what checks a value by the name of the place where it stands; of
+None, any value passes."""
 SHARE, EPSILON = "number in (0, 1)", "number in (0, 1000]"
 COUNT = "whole in [1, 10000000]"
 """More than ten million would never end."""
@@ -19,24 +20,19 @@ def fields(where: str, value: Any, checks: Mapping[str, Check]) -> None:
     """Expect a dict with exactly these keys, each value of which passes a check of its own."""
     if not isinstance(value, dict):
         raise UserError(f"{where} is {value!r}, must be a mapping of {', '.join(checks)}")
-    for line in unknown(value, checks, f"{where} has the unknown key"):
+    lacking = (f"{where} lacks the key {key!r}" for key in checks if key not in value)
+    for line in (*unknown(value, checks, f"{where} has the unknown key"), *lacking):
         raise UserError(line)
     for key, check in checks.items():
-        if key not in value:
-            raise UserError(f"{where} lacks the key {key!r}")
         passes(f"{where}.{key}", value[key], check)
 
 
 def passes(where: str, value: Any, check: Check) -> None:
     """Expect that a value passes a check."""
-    if isinstance(check, str):
-        bounds.expect(where, value, check)
-    else:
+    if callable(check):
         check(where, value)
-
-
-def anything(_where: str, _value: Any) -> None:
-    """Expect nothing of a value."""
+    elif check:
+        bounds.expect(where, value, check)
 
 
 def items(where: str, value: Any) -> list:

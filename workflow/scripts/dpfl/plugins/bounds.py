@@ -15,12 +15,12 @@ and `build`, by the decorator `bounded`.
 import functools
 import inspect
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from operator import ge, gt, le, lt
 from typing import Any
 
 from dpfl.base.errors import UserError
@@ -28,10 +28,7 @@ from dpfl.base.suggestions import as_text, shortened
 
 _NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
 _RANGE = re.compile(rf"(?: (>=?) {_NUMBER}| in ([\[(]){_NUMBER}, {_NUMBER}([\])]))?")
-_COMPARE = {
-    **{">": operator.gt, ">=": operator.ge, "(": operator.gt, "[": operator.ge},
-    **{")": operator.lt, "]": operator.le},
-}
+_COMPARE = {">": gt, ">=": ge, "(": gt, "[": ge, ")": lt, "]": le}
 
 
 @dataclass(frozen=True)
@@ -83,8 +80,7 @@ def plug_in(defined: Callable) -> str:
 def parse(text: str) -> Bound:
     """Read a bound; UserError for one that cannot be read."""
     for beginning, form in _FORMS.items():
-        found = form(text.removeprefix(beginning)) if text.startswith(beginning) else None
-        if found:
+        if text.startswith(beginning) and (found := form(text.removeprefix(beginning))):
             return found
     forms = ", ".join(repr(form.strip()) for form in _FORMS)
     raise UserError(

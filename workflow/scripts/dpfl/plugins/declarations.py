@@ -35,13 +35,12 @@ def arguments(package: str, name: str) -> tuple[list[str], list[str]]:
     function, given = FUNCTIONS[package]
     for node in plugins.tree(package, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
-            optional = len(node.args.defaults)
-            own, named = node.args.args[given:], node.args.kwonlyargs
-            keywords = zip(named, node.args.kw_defaults, strict=True)
-            needed = own[: len(own) - optional] + [one for one, usual in keywords if usual is None]
-            return [one.arg for one in own + named], [one.arg for one in needed]
-    file = plugins.path_of(package, name).name
-    raise UserError(f"{package}/{file}: no function {function} at top level")
+            own = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
+            bare = len(node.args.args) - len(node.args.defaults)
+            usual = [*[None] * bare, *node.args.defaults, *node.args.kw_defaults]
+            needed = [name for name, value in zip(own, usual, strict=True) if value is None]
+            return own[given:], [name for name in needed if name in own[given:]]
+    raise UserError(f"{plugins.shown(package, name)}: no function {function} at top level")
 
 
 def wrong_settings(package: str, name: str, given: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -56,19 +55,17 @@ def wrong_settings(package: str, name: str, given: Iterable[str]) -> Iterator[tu
 
 def errors(package: str, name: str) -> Iterator[str]:
     """Find constants that are unknown, no literals or of another type, and unreadable bounds."""
-    where, known = f"{package}/{plugins.path_of(package, name).name}", types(package)
+    where, known = plugins.shown(package, name), types(package)
     taken = arguments(package, name)[0] if package in FUNCTIONS else []
-    for variable in filter(PUBLIC.fullmatch, plugins.assigned(package, name)):
-        if variable not in known:
-            yield from unknown([variable], known, f"{where}: unknown constant")
-            continue
+    own = [*filter(PUBLIC.fullmatch, plugins.assigned(package, name))]
+    yield from unknown(own, known, f"{where}: unknown constant")
+    for variable, kind in known.items():
         try:
             value = plugins.constant(package, name, variable)
         except UserError as error:
             yield str(error)
             continue
-        kind = known[variable]
-        if not fits(value, kind):
+        if variable in own and not fits(value, kind):
             written = kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
             yield f"{where}: {variable} is {value!r}; it must be {written}"
         elif variable == "SETTINGS":
@@ -93,8 +90,8 @@ def types(package: str) -> dict[str, Any]:
 
 
 def _bound_errors(declared: dict[str, str], arguments: list[str]) -> Iterator[str]:
+    yield from unknown(declared, arguments, "unknown setting")
     for setting, bound in declared.items():
-        yield from unknown([setting], arguments, "unknown setting")
         try:
             bounds.parse(bound)
         except UserError as error:

@@ -22,9 +22,9 @@ from dpfl.judging import of_paper
 from dpfl.papers import folder as papers
 from dpfl.planning import compose, outline, plan, unfinished
 from dpfl.provenance.derivations import MADE_FROM, OUTLINE, PARTS, folders
-from dpfl.runs import code, kept_runs, tuned
+from dpfl.runs import code, kept_runs
 from dpfl.tables import of_study, results
-from dpfl.tuning.parts import choice_of_values
+from dpfl.tuning.parts import choice_of_values, tuned
 
 
 def all_of(reference: Path, home: Path, figures: bool = True) -> None:

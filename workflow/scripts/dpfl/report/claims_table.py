@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpfl.figures import families
 from dpfl.judging import claims
-from dpfl.papers import measures
+from dpfl.papers import published
 from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
 from dpfl.seeds import conjunction, fairness
@@ -182,7 +182,7 @@ def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
 def _line(claim: dict, rows: list[dict], source: Source) -> Line:
     (whole, *own), of = rows, source.of
     decides = deciding(whole, own)
-    by, printed = measures.by(of.about, claim.get("table", "")), span(rows, "printed")
+    by, printed = published.by(of.about, claim.get("table", "")), span(rows, "printed")
     study = source.study(whole["study"])
     why = [whole["about"]] if whole["verdict"] == UNFINISHED else []
     name = claim.get("short") or paper.saying(claim)

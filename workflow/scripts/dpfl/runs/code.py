@@ -113,10 +113,8 @@ def _is_silent(node: object) -> bool:
     """Tell whether a statement does nothing, or is an import of ours, told by what it leads to."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
-    if isinstance(node, ast.Import):
-        return all(_is_ours(alias.name) for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        return _is_ours(node.module or "")
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return all(_is_ours(getattr(node, "module", each.name) or "") for each in node.names)
     return isinstance(node, ast.Pass) or _is_for_type_checkers(node)
 
 

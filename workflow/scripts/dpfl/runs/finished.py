@@ -27,9 +27,8 @@ def is_kept(folder: Path, fingerprint: str) -> bool:
     """Tell whether the files of this very run are kept whole."""
     kept = folder / KEPT
     try:
-        if (kept / FINGERPRINT).read_text(encoding="utf-8") != fingerprint:
-            return False
-        return files.sums(kept / files.SUMS) == _digests(kept)
+        same = (kept / FINGERPRINT).read_text(encoding="utf-8") == fingerprint
+        return same and files.sums(kept / files.SUMS) == _digests(kept)
     except (OSError, UserError):
         return False
 

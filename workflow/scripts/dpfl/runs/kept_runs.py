@@ -57,16 +57,13 @@ def rows(folder: Path) -> list[Row]:
 
 def write(folder: Path, runs: Iterable[Row], rounds: Iterable[Row]) -> None:
     """Write the rows of runs and of rounds, in the order of their names."""
-    ordered = sorted(runs, key=itemgetter("run"))
-    if ordered:
-        _write_zipped(
-            folder / RUNS, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in ordered)
-        )
+    lines = [json.dumps(row, sort_keys=True) for row in sorted(runs, key=itemgetter("run"))]
+    if lines:
+        _write_zipped(folder / RUNS, "".join(f"{line}\n" for line in lines))
     listed = sorted(rounds, key=lambda row: (row["run"], int(row["round"])))
     if listed:
-        columns = list(dict.fromkeys(key for row in listed for key in row))
-        lines = ([row.get(key) for key in columns] for row in listed)
-        _write_zipped(folder / ROUNDS, _csv([columns, *lines]))
+        columns = dict.fromkeys(key for row in listed for key in row)
+        _write_zipped(folder / ROUNDS, _csv(columns, listed))
 
 
 def rounds_of(run: str, folder: Path) -> Iterator[Row]:
@@ -109,10 +106,10 @@ def _lay_out_rounds(path: Path, runs: Path, names: Collection[str]) -> None:
             listed = list(found)
             for name in BY_ROUND:
                 own = [key for key in reader.fieldnames or () if key.startswith(f"{name}.")]
-                table = [[row["round"], *(row[key] for key in own)] for row in listed]
-                heads = ["round", *(key.removeprefix(f"{name}.") for key in own)]
-                lines = [heads, *(line for line in table if any(line[1:]))]
-                files.write_text(runs / run / f"{name}.csv", _csv(lines))
+                heads = {"round": "round"} | {key.removeprefix(f"{name}."): key for key in own}
+                there = [row for row in listed if any(row[key] for key in own)]
+                table = ({head: row[key] for head, key in heads.items()} for row in there)
+                files.write_text(runs / run / f"{name}.csv", _csv(heads, table))
 
 
 def _write_zipped(path: Path, text: str) -> None:
@@ -120,9 +117,11 @@ def _write_zipped(path: Path, text: str) -> None:
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def _csv(lines: Iterable[list[str]]) -> str:
+def _csv(columns: Iterable[str], rows: Iterable[Row]) -> str:
     made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows(lines)
+    table = csv.DictWriter(made, list(columns), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
     return made.getvalue()
 
 

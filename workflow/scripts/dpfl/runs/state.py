@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
-from dpfl.runs import finished, kept_runs, sources, tuned
+from dpfl.runs import finished, kept_runs, sources
+from dpfl.tuning.parts import tuned
 
 ABSENT, RUNNING, FAILED = "absent", "running", "failed"
 STALE, DAMAGED, DONE = "stale", "damaged", "done"

@@ -24,9 +24,9 @@ even the best rate is not good. Trials are runs: rates times seeds.
 import numpy as np
 import pandas as pd
 
-from dpfl import tuning
 from dpfl.base.errors import UserError
 from dpfl.tables import results
+from dpfl.tuning.parts import rules
 
 GOOD = 2.0
 TRAINS = 0.5
@@ -74,7 +74,7 @@ def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:
     """Classify the rates of one series; the first condition that holds decides."""
     accuracy = group["accuracy"]
     points = zip(group["rate"], accuracy, strict=True)
-    best = tuning.best([tuning.Point({"rate": rate}, (mean,)) for rate, mean in points])
+    best = rules.best([rules.Point({"rate": rate}, (mean,)) for rate, mean in points])
     beyond = (group.index > best) & group["trains"][best]
     conditions = {
         "diverges": group["diverged"] | (beyond & (accuracy <= chance)),

@@ -26,7 +26,7 @@ from dpfl.base import files
 from dpfl.contracts.points import Point
 from dpfl.privacy import calibration_settings
 from dpfl.tables import results
-from dpfl.tuning import points
+from dpfl.tuning.parts.rules import points
 
 
 def trials(study: results.Study, home: Path) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dpfl.base import files
-from dpfl.runs import finished, tuned
+from dpfl.runs import finished
+from dpfl.tuning.parts import tuned
 
 CHECKPOINT = "checkpoint"
 """The folder, in that of a run, which it continues from."""

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from dpfl.contracts.points import Point, Stage, Values
-from dpfl.tuning import best
+from dpfl.tuning.parts.rules import best
 
 STAGES = (
     {"slots": 2, "each_setting": True},

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dpfl.contracts.points import Point
-from dpfl.tuning import best
+from dpfl.tuning.parts.rules import best
 
 
 def choose(tried: Sequence[Point]) -> int:

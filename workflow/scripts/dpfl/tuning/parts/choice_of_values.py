@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from dpfl import plugins, tuning
+from dpfl import plugins
 from dpfl.base import files
-from dpfl.runs import tuned
+from dpfl.tuning.parts import rules, tuned
 
 
 def write(name: str, asked: dict[str, Any], results: Path) -> str:
@@ -15,12 +15,12 @@ def write(name: str, asked: dict[str, Any], results: Path) -> str:
     """
     stages = results / "tunings"
     trials = [_tried(trial, results / "runs", stages) for trial in asked["trials"]]
-    tried = tuning.points((trial["values"], trial["accuracies"]) for trial in trials)
+    tried = rules.points((trial["values"], trial["accuracies"]) for trial in trials)
     rule = plugins.load("tuning", asked["uses"])
     if asked["stage"] is None:
         values, word = [tried[rule.choose(tried)].values], "chooses"
     else:
-        stage = tuning.stages(asked["uses"], asked["over"])[asked["stage"]]
+        stage = rules.stages(asked["uses"], asked["over"])[asked["stage"]]
         values, word = rule.propose(tried, stage), "tries"
     path = stages / f"{name}.json"
     files.write_json(path, {"uses": asked["uses"], "values": values, "trials": trials})

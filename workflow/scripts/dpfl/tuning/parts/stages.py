@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from dpfl import tuning
-from dpfl.runs import tuned
+from dpfl.tuning.parts import rules, tuned
 
 DEFAULT = {"uses": "grid", "over": ["rate"]}
 
@@ -51,7 +50,7 @@ def ends(grid: Iterable[float], steps: int) -> tuple[float, float]:
 
 
 def expand(
-    grid: dict, first: list[tuning.Values], train: Train, add: Callable[[dict[str, Any]], str]
+    grid: dict, first: list[rules.Values], train: Train, add: Callable[[dict[str, Any]], str]
 ) -> str:
     """Add all stages of a grid's rule, and their trials, to a plan; return the one that chooses.
 
@@ -60,7 +59,7 @@ def expand(
     """
     rule, seeds = rule_of(grid), grid["seeds"]
     trials = [{"values": values, "runs": [train(values, s) for s in seeds]} for values in first]
-    for number, stage in enumerate(tuning.stages(rule["uses"], tuple(rule["over"]))):
+    for number, stage in enumerate(rules.stages(rule["uses"], tuple(rule["over"]))):
         name = add(rule | {"stage": number, "trials": trials})
         new = max(seeds) + 1
         tried_with = range(new, new + stage.more_seeds) if stage.more_seeds else seeds
