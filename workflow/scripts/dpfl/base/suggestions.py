@@ -33,6 +33,12 @@ def shortened(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Explain YAML 1.1, to which 1e-5 is text and 1.0e-5 a number; nothing for other values."""
-    found = re.fullmatch(r"(\d+)(e[-+]?\d+)", value) if isinstance(value, str) else None
-    return f" (YAML reads it as text: write {found[1]}.0{found[2]})" if found else ""
+    """Explain how a number became text; nothing for other values.
+
+    To YAML 1.1, 1e-5 is text and 1.0e-5 a number. To Snakemake's --config all in a mapping is text.
+    """
+    written = value if isinstance(value, str) else ""
+    if found := re.fullmatch(r"(\d+)(e[-+]?\d+)", written):
+        return f" (YAML reads it as text: write {found[1]}.0{found[2]})"
+    plain = re.fullmatch(r"[-+]?\d+(\.\d*)?|true|false", written)
+    return " (it is text, as all is in a mapping of --config: use a --configfile)" * bool(plain)

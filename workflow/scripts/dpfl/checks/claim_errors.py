@@ -19,7 +19,10 @@ def claim_errors(config: dict) -> Iterator[str]:
     """Find claims that their kind does not take, or that name what the paper does not define."""
     where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
     yield from published.mistakes(config["paper"])
-    made = folder.load(config["paper"]).about["claims"]
+    about = folder.load(config["paper"]).about
+    for choice in about.get("choices", []):
+        yield from _unknown_key(config, choice["key"], f"{where}: choices: ")
+    made = about["claims"]
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
         yield from declarations.errors("judging/kinds", kind)
     seen: set[str] = set()
@@ -30,6 +33,16 @@ def claim_errors(config: dict) -> Iterator[str]:
         seen.add(claim["id"])
         found = (f"{where}: claim {claim['id']}: {line}" for line in _unknown_names(config, claim))
         yield from broken or found
+
+
+def _unknown_key(config: dict, key: str, where: str) -> Iterator[str]:
+    """Find a key of an open choice that nothing defines; an empty one is of no key."""
+    section, _, below = key.partition(".")
+    if section:
+        yield from unknown([section], config, f"{where}no key")
+    entries = config.get(section) if below else None
+    if isinstance(entries, dict) and not any(f"{below}.".startswith(f"{e}.") for e in entries):
+        yield from unknown([below], entries, f"{where}no", f" in {section}")
 
 
 def _unknown_names(config: dict, claim: dict) -> Iterator[str]:

@@ -92,7 +92,7 @@ def _worded(error: jsonschema.ValidationError, path: list) -> Iterator[str]:
                 yield f"unknown key {shortened(key)} at {where}; {nearest(key, known)}"
         case "required":
             yield f"{error.message} at {where}"
-        case "pattern":
+        case "pattern" if "expected" not in error.schema:
             allowed = "digits, dots and dashes" if "." in bound else "digits and dashes"
             yield f"name {shortened(found)} at {where}, expected lower-case letters, {allowed}"
         case keyword:

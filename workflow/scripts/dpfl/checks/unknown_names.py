@@ -59,3 +59,6 @@ def _wrong_choices(config: dict, where: str, study: dict) -> Iterator[str]:
         elif key not in varied:
             near = nearest(key, varied)
             yield f"{where}.{place}.{key}: the study does not vary {key}; {near}"
+        elif place == "baseline" and value not in study.get("vary", {}).get(key, [value]):
+            near = nearest(value, map(str, study["vary"][key]))
+            yield f"{where}.{place}.{key} = {value}, no value that the study varies; {near}"

@@ -12,7 +12,7 @@ def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     """Return a mapping with another one's values in place.
 
     A list is replaced by a list, and extended by `{add: [...], remove: [...]}`. UserError for one
-    of these that is no list.
+    of these that is no list, and for an item to remove that is not there.
     """
     return base | {key: _value(key, base.get(key), value) for key, value in change.items()}
 
@@ -25,6 +25,10 @@ def _value(key: str, base: Any, change: Any) -> Any:
     for name, items in change.items():
         if not isinstance(items, list):
             raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
+    for item in change.get("remove", []):
+        if item not in base:
+            near = nearest(item, map(str, base))
+            raise UserError(f"config: {key}.remove has {item!r}, which is not there; {near}")
     kept = [item for item in base if item not in change.get("remove", [])]
     return kept + [item for item in change.get("add", []) if item not in kept]
 

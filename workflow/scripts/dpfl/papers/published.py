@@ -54,7 +54,7 @@ def read(paper: str) -> tuple[Printed, ...]:
     """Return what a paper printed, in the order of its file; a paper may have printed nothing.
 
     Raises UserError for a file that is no table, a column that is missing or stands twice, a value
-    that is no number and a row that stands twice.
+    that is no number, percent out of range and a row that stands twice.
     """
     path, where = folder.path_of(paper, folder.PUBLISHED), shown(paper)
     if not path.exists():
@@ -93,6 +93,8 @@ def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
     value = _number(row["value"])
     if not math.isfinite(value):
         raise UserError(f"{where}: value {row['value']!r}, expected a number")
+    if row["metric"].endswith("_pct") and not 0 <= value <= 100:
+        raise UserError(f"{where}: value {row['value']!r}, expected percent from 0 to 100")
     for name in NAMES:
         if not row[name].strip():
             raise UserError(f"{where}: {name} is empty, expected a name")

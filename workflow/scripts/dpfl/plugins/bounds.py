@@ -26,6 +26,8 @@ from typing import Any
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import as_text, shortened
 
+LEAST = 2.0**-126  # of a number that is not 0: float32 has fewer digits below
+
 _NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
 _RANGE = re.compile(rf"(?: (>=?) {_NUMBER}| in ([\[(]){_NUMBER}, {_NUMBER}([\])]))?")
 _COMPARE = {">": gt, ">=": ge, "(": gt, "[": ge, ")": lt, "]": le}
@@ -50,7 +52,9 @@ def expect(what: str, value: Any, text: str, words: str = ", must be") -> None:
     """Raise UserError for a value that is outside of a bound."""
     bound = parse(text)
     if not bound.holds(value):
-        raise UserError(f"{what} is {shortened(value)}{words} {bound.words}{as_text(value)}")
+        tiny = isinstance(value, float) and 0 < abs(value) < LEAST
+        why = f", and not nearer to 0 than {LEAST:.2g}" if tiny else as_text(value)
+        raise UserError(f"{what} is {shortened(value)}{words} {bound.words}{why}")
 
 
 def bounded(declared: Mapping[str, str]) -> Callable[[Callable], Callable]:
@@ -124,7 +128,8 @@ def _numeric(words: str, kind: type, rest: str) -> Bound | None:
 
     def holds(x: Any) -> bool:
         numeric = isinstance(x, kind) and not isinstance(x, bool) and math.isfinite(x)
-        return numeric and all(compare(x, end) for compare, end in limits)
+        resolved = numeric and (x == 0 or abs(x) >= LEAST)
+        return resolved and all(compare(x, end) for compare, end in limits)
 
     return Bound(f"a {'' if opening or kind is Integral else 'finite '}{words}{rest}", holds)
 
