@@ -70,7 +70,12 @@ def _analysis_errors(paper: str, where: str, entry: dict) -> Iterator[str]:
         found = f"missing, {uses} needs one" if needed else f"{given[0]}, {uses} reads none"
         yield f"{where}.dataset is {found}"
         return
-    check = analyses.load(paper, uses).check
+    try:
+        check = analyses.load(paper, uses).check
+    except Exception as error:  # a file of a paper may do anything
+        file = plugins.shown(analyses.package_of(paper, uses), uses)
+        yield f"{file}: {type(error).__name__}: {' '.join(str(error).split())}"
+        return
     yield from (f"{where}.settings: {e}" for e in lines_of(check, entry["settings"], *given))
 
 

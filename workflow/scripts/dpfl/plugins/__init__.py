@@ -1,12 +1,14 @@
 """Finds plug-ins (optimizers, mechanisms, models, ...) by their file name; there is no registry."""
 
 import ast
+import copy
 import importlib
+import operator
 import sys
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
@@ -91,7 +93,7 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     """Read a literal that a plug-in assigns at top level, without importing it.
 
     Where there is none, return what the Protocol of its kind says, or else the default.
-    UserError for a value that is no literal.
+    UserError for a value that is no literal, or more than arithmetic with numbers.
     """
     if name in derived(package):
         return getattr(load(package, name), variable, default)
@@ -99,10 +101,24 @@ def constant(package: str, name: str, variable: str, default: Any = None) -> Any
     if found is None:
         return getattr(plugin_files.FILES.get(package), variable, default)
     try:
-        return ast.literal_eval(found)
-    except ValueError as error:
+        return ast.literal_eval(_Computed().visit(copy.deepcopy(found)))
+    except (ValueError, ArithmeticError) as error:
         told = f"{variable} is {ast.unparse(found)}; it must be a literal"
         raise UserError(f"{shown(package, name)}: {told}") from error
+
+
+class _Computed(ast.NodeTransformer):
+    """Puts the value in the place of arithmetic with numbers, such as 256 * 16 + 4."""
+
+    OPERATIONS: ClassVar = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv"}
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = self.generic_visit(node)
+        sides, name = (node.left, node.right), self.OPERATIONS.get(type(node.op))
+        numbers = [getattr(one, "value", None) for one in sides]
+        if not (name and all(isinstance(one, int | float) for one in numbers)):
+            return node
+        return ast.Constant(getattr(operator, name)(*numbers))
 
 
 def tree(package: str, name: str) -> ast.Module:

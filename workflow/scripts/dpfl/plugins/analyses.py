@@ -21,10 +21,18 @@ from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 
+FUNCTIONS = ("check", "tables", "shown")
+
 
 def load(paper: str, name: str) -> ModuleType:
-    """Import an analysis by name: the paper's own, else one that all papers may use."""
-    return plugins.load(package_of(paper, name), name)
+    """Import an analysis by name: the paper's own, else one that all papers may use.
+
+    AttributeError for one that lacks a function; errors are those of the file itself otherwise.
+    """
+    module = plugins.load(package_of(paper, name), name)
+    for function in FUNCTIONS:
+        getattr(module, function)
+    return module
 
 
 def inputs_of(entry: dict[str, Any]) -> list[str]:
