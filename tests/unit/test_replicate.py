@@ -162,6 +162,15 @@ def test_there_is_no_second_pass_where_it_would_mark_nothing(call, script):
     assert not any(line.startswith("report:") for line in call.told)
 
 
+def test_what_the_clock_has_not_reached_is_named_with_the_remedy(call):
+    assert call.replicate("fail(runs[0]); sys.exit(1)") == 1
+    assert not any("clock" in line for line in call.told)
+    ahead = "files.write_json('results/x.json', {}); os.utime('results/x.json', (2e9, 2e9))"
+    assert call.replicate(f"fail(runs[0]); {ahead}; sys.exit(1)") == 1
+    (told,) = (line for line in call.told if "clock" in line)
+    assert told.startswith("results/x.json is dated ahead") and "find results -newermt" in told
+
+
 def test_a_mistake_in_the_configuration_starts_nothing(call):
     with pytest.raises(UserError, match="did you mean 'zhou2022'"):
         replicate(Choice({"papers": ["zhou202"]}), "1", command=("false",))

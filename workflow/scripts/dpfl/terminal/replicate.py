@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -31,6 +32,7 @@ PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
 """Arguments of Snakemake by which it makes less than everything: the answer may be an older one."""
+TOUCH = "find results -newermt now -exec touch {} +"
 STOPPING = "stopping: jobs end, what is finished stays (once more: at once)"
 
 
@@ -143,11 +145,20 @@ def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]
     todo = state.open_of(plan, status.RESULTS, running=False)
     marked = 0 < len(todo) < len(plan.runs) and child.run(arguments) == 0
     yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
+    if ahead := next(_dated_ahead(), None):
+        yield f"{ahead} is dated ahead of this machine's clock, which Snakemake refuses: {TOUCH}"
     if not marked:
         yield f"There is no report of this: {last_line(child.log)}"
         return
     yield "Tables and report mark what is missing."
     yield from _answer()
+
+
+def _dated_ahead() -> Iterator[Path]:
+    """Yield files of results that are newer than now."""
+    now = time.time()
+    files = (path for path in status.RESULTS.rglob("*") if path.is_file())
+    return (path for path in files if path.stat().st_mtime > now + 1)
 
 
 def _answer() -> Iterator[str]:
