@@ -1,16 +1,23 @@
-"""Mechanisms with one fault each, beside sound ones that differ from them in that alone."""
+"""Mechanisms with one fault each, beside sound ones that differ from them in that alone.
+
+What the replay tells of a fault is `told` on the small network, `wide` on the wide one. `probed` is
+what the probe tells.
+"""
 
 import math
 from dataclasses import dataclass, field
 
 import torch
-from replay import CLIP
 
+from dpfl.audit.trials import CLIP, DEEP
 from dpfl.clippings.quantile import Quantile
 from dpfl.contracts.release import Release
+from dpfl.draws.gaussian import noisy_sum
+from dpfl.gradients import finite
 from dpfl.privacy.release import remaining
 
-FAULTY = {}  # what is told of each mechanism with a fault
+FAULTY, WIDE, PROBED = {}, {}, {}  # what is told of each mechanism with a fault
+LAYERS = [p.numel() for p in DEEP.model(torch.float64).parameters()]
 
 
 @dataclass
@@ -20,9 +27,10 @@ class Sound:
     clippings: tuple = ()
     kept: dict = field(default_factory=dict)
 
-    def __init_subclass__(cls, told=None):
-        if told:
-            FAULTY[cls] = told
+    def __init_subclass__(cls, told=None, wide=None, probed=None):
+        for found, reason in ((FAULTY, told), (WIDE, wide), (PROBED, probed)):
+            if reason:
+                found[cls] = reason
 
     @property
     def clip_norm(self):
@@ -277,5 +285,274 @@ class SplitAsIfAlone(TwoParts, told="of its noise"):
         return tuple(d / math.sqrt(2) for d in super().draws(normal))
 
 
-SOUND = (Sound, WithCount, TwoParts)
-OF_EXAMPLES_ALONE = {CarriedLoss, CandidatesForFree}  # an update has no loss
+class OnTheGrid(Sound):
+    """The same, its sum on the grid that it leaves on."""
+
+    def noisy(self, rows, norms, z, normal):
+        total = self.clipped_sum(rows, norms)
+        return noisy_sum(total, self.drawn(len(total), normal), z * self.clip_norm).to(rows.dtype)
+
+    def drawn(self, size, normal):
+        return normal(size)
+
+
+UNCOVERED, CARRIED = "moves what no noise covers", "its noise is not its draws alone"
+REPEATED, UNEVEN = "repeats itself along", "not an even copy"
+
+
+# --- noise that can be told, or subtracted --------------------------------------------------------
+
+
+class Repeated(OnTheGrid, wide=UNCOVERED, probed=REPEATED):
+    def drawn(self, size, normal):
+        return normal(2048).repeat(size // 2048 + 1)[:size]
+
+
+class RepeatedBackwards(OnTheGrid, wide=UNCOVERED, probed=UNEVEN):
+    """All are drawn, half of them used twice, the second time with the other sign."""
+
+    def drawn(self, size, normal):
+        drawn = normal(size)
+        half = size // 2
+        return torch.cat([drawn[: size - half], -drawn[:half].flip(0)])
+
+
+class RepeatedInDisorder(OnTheGrid, wide=UNCOVERED, probed=UNEVEN):
+    """One draw in a hundred is used again, somewhere else."""
+
+    def drawn(self, size, normal):
+        places = torch.randperm(size, generator=torch.Generator().manual_seed(1))
+        drawn = normal(size)
+        drawn[places[: size // 100]] = drawn[places[-(size // 100) :]]
+        return drawn
+
+
+class AlikeNeighbours(OnTheGrid, wide="not affine in the draws", probed=UNEVEN):
+    """Neighbours share a little of their noise."""
+
+    def drawn(self, size, normal):
+        drawn = normal(size)
+        return (drawn + 0.05 * drawn.roll(1)) / math.sqrt(1 + 0.05**2)
+
+
+class OneWithout(OnTheGrid, wide=UNCOVERED, probed="1 of the 5403 coordinates have no noise"):
+    def drawn(self, size, normal):
+        drawn = normal(size)
+        drawn[3000] = 0
+        return drawn
+
+
+class LessTheLast(OnTheGrid, wide=CARRIED, probed="the noise of two steps is alike"):
+    """Noise of a step less a part of that of an earlier one: what is left of the sums adds up."""
+
+    part, lag = 0.6, 1
+
+    def drawn(self, size, normal):
+        kept = self.kept.setdefault("drawn", [])
+        kept.append(normal(size))
+        earlier = kept[-1 - self.lag] if len(kept) > self.lag else 0 * kept[-1]
+        return kept[-1] - self.part * earlier
+
+
+class LessALittleOfTheLast(LessTheLast, wide=CARRIED, probed=UNEVEN):
+    part = 0.05
+
+
+class LessThatOfTwoBefore(LessTheLast, wide=CARRIED, probed="the noise of two steps is alike"):
+    part, lag = 0.3, 2
+
+
+class InFloat32(OnTheGrid, probed="off the grid"):
+    def noisy(self, rows, norms, z, normal):
+        total = self.clipped_sum(rows, norms).float()
+        return total + (z * self.clip_norm * normal(len(total))).float()
+
+
+class InFloat64(OnTheGrid, probed="off the grid"):
+    """Added in float64, and never rounded to a grid."""
+
+    def noisy(self, rows, norms, z, normal):
+        return Sound.noisy(self, rows.double(), norms, z, normal)
+
+
+class OfFewDigits(OnTheGrid, probed=UNEVEN):
+    kind = torch.bfloat16
+
+    def drawn(self, size, normal):
+        return normal(size).to(self.kind).double()
+
+
+class OfHalfPrecision(OfFewDigits, probed=UNEVEN):
+    kind = torch.float16
+
+
+class OfTheLibraryInFewDigits(OnTheGrid, probed="from what the step is handed"):
+    def drawn(self, size, normal):
+        normal(size)
+        return torch.randn(size, dtype=torch.bfloat16).double()
+
+
+class Truncated(OnTheGrid, probed=UNEVEN):
+    def drawn(self, size, normal):
+        return normal(size).clamp(-3, 3)
+
+
+# --- sums that one example moves too far ----------------------------------------------------------
+
+
+TOO_FAR = "of its noise, not"
+
+
+class WithoutBiases(Sound, wide=TOO_FAR):
+    """The norm that is clipped leaves out some of the layers."""
+
+    left_out = (1, 3, 5)
+
+    def clipped_sum(self, rows, norms):
+        if rows.shape[1] < sum(LAYERS):
+            return super().clipped_sum(rows, norms)
+        parts = rows.split([*LAYERS, rows.shape[1] - sum(LAYERS)], dim=1)
+        kept = [part for number, part in enumerate(parts) if number not in self.left_out]
+        return super().clipped_sum(rows, torch.cat(kept, dim=1).norm(dim=1))
+
+
+class WithoutTheConvolution(WithoutBiases, wide=TOO_FAR):
+    left_out = (0,)
+
+
+class WithoutTheLastLayer(WithoutBiases, wide=TOO_FAR):
+    left_out = (4, 5)
+
+
+class AtTheMedianOfMany(Sound, wide=TOO_FAR):
+    """In a batch that is large enough examples are clipped at what the batch shows."""
+
+    many, at = 32, staticmethod(torch.median)
+
+    def clipped_sum(self, rows, norms):
+        if len(rows) <= self.many:
+            return super().clipped_sum(rows, norms)
+        return (rows * (self.at(norms) / norms).clamp(max=1)[:, None]).sum(0)
+
+
+class AtTheMeanOfVeryMany(AtTheMedianOfMany, wide=TOO_FAR):
+    many, at = 150, staticmethod(torch.mean)
+
+
+class AtAQuantileOfAFew(AtTheMedianOfMany, wide=TOO_FAR):
+    many, at = 8, staticmethod(lambda norms: norms.quantile(0.7))
+
+
+class DroppedWhereTheLossIsSmall(Sound, wide=TOO_FAR):
+    def clipped_sum(self, rows, norms):
+        step = self.kept["step"]
+        losses = step.loss_fn(step.model(step.inputs), step.targets).detach()
+        return super().clipped_sum(rows, norms) * self.part(losses)
+
+    def part(self, losses):
+        return float(len(losses) == 0 or losses.mean() > 0.1)
+
+
+class HalvedByAnOutlier(DroppedWhereTheLossIsSmall, wide=TOO_FAR):
+    def part(self, losses):
+        return 0.5 if len(losses) and losses.max() > 1e3 else 1.0
+
+
+class DroppedWhereTheLossIsNegative(DroppedWhereTheLossIsSmall, wide=TOO_FAR):
+    def part(self, losses):
+        return float(losses.sum() >= 0)
+
+
+class TwiceWhereNoiseIsStrong(Sound, wide=TOO_FAR):
+    """Clipped at a multiple of C at some noise."""
+
+    def noisy(self, rows, norms, z, normal):
+        more = self.more(z)
+        total = more * self.clipped_sum(rows / more, norms / more)
+        return total + self.noise(rows.shape[1], z, normal)
+
+    def more(self, z):
+        return 2.0 if z > 20 else 1.0
+
+
+class ATenthMoreWhereItIsWeak(TwiceWhereNoiseIsStrong, wide=TOO_FAR):
+    def more(self, z):
+        return 1.1 if z < 0.2 else 1.0
+
+
+class ThriceInBetween(TwiceWhereNoiseIsStrong, wide=TOO_FAR):
+    def more(self, z):
+        return 3.0 if 5 < z < 10 else 1.0
+
+
+class NotClippedEveryFiftiethStep(Sound, wide="step 49 of a round: the last example moves"):
+    every = 50
+
+    def noisy(self, rows, norms, z, normal):
+        self.kept["taken"] = self.kept.get("taken", 0) + 1
+        return super().noisy(rows, norms, z, normal)
+
+    @property
+    def due(self):
+        return self.kept["taken"] % self.every == 0
+
+    def clipped_sum(self, rows, norms):
+        return rows.sum(0) if self.due else super().clipped_sum(rows, norms)
+
+
+class NotClippedOnce(NotClippedEveryFiftiethStep, wide="step 76 of a round: the last example"):
+    every = 77
+
+
+class NoNoiseInTheNinetiethStep(NotClippedEveryFiftiethStep, wide="step 89 of a round: its noise"):
+    every = 90
+
+    def clipped_sum(self, rows, norms):
+        return Sound.clipped_sum(self, rows, norms)
+
+    def noise(self, size, z, normal):
+        return super().noise(size, 0.0 if self.due else z, normal)
+
+
+# --- canaries that do not show --------------------------------------------------------------------
+
+
+class Padded(OnTheGrid, probed="64 of the 5403 coordinates have no noise"):
+    """It differentiates by itself, and the columns of canaries are filled up."""
+
+    def estimate(self, step):
+        gradients, norms = finite(step.model, step.loss_fn, step.inputs, step.targets)
+        rows = torch.nn.functional.pad(gradients.rows(), (0, step.appended))
+        return self.noisy(rows, norms, step.noise_multiplier, step.normal) / step.expected_batch
+
+    def drawn(self, size, normal):
+        drawn = normal(size)
+        drawn[sum(LAYERS) :] = 0
+        return drawn
+
+
+class PaddedWithNoise(Padded, probed="the canaries in its batch do not show"):
+    def drawn(self, size, normal):
+        return normal(size)
+
+
+class PaddedWithAConstant(PaddedWithNoise, probed="the canaries in its batch do not show"):
+    """The same is in every column, whether its canary is in or not."""
+
+    def noisy(self, rows, norms, z, normal):
+        found = super().noisy(rows, norms, z, normal)
+        found[sum(LAYERS) :] += 2.0**-10
+        return found
+
+
+SOUND = (Sound, OnTheGrid, WithCount, TwoParts)
+OF_EXAMPLES_ALONE = {  # an update has no loss, and all of it is given
+    CarriedLoss,
+    CandidatesForFree,
+    DroppedWhereTheLossIsSmall,
+    HalvedByAnOutlier,
+    DroppedWhereTheLossIsNegative,
+    Padded,
+    PaddedWithNoise,
+    PaddedWithAConstant,
+}

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 from every_mechanism import small_builds
-from replay import CLIP, Batch, Clients, Examples, drawn
 from test_replay import UNITS
 
 from dpfl import plugins
 from dpfl.audit.audited import audited
 from dpfl.audit.canaries import Canaries, Terms
 from dpfl.audit.findings import findings
+from dpfl.audit.trials import CLIP, Batch, Clients, Examples, drawn
 from dpfl.draws import noise, streams
 from dpfl.privacy.accounting import epsilon
 

@@ -126,6 +126,7 @@ PROMISED = r"dpsgd: it promises a noise multiplier of .* and draws .*; nothing w
         (Scaled, 0.0, "nothing was released"),
         (Scaled, 0.5, PROMISED),
         (Scaled, 0.9, PROMISED),
+        (Scaled, 0.999, PROMISED),
     ],
 )
 def test_a_run_stops_before_it_releases_less_noise_than_it_promises(
@@ -135,13 +136,6 @@ def test_a_run_stops_before_it_releases_less_noise_than_it_promises(
     monkeypatch.setattr(Scaled, "part", part)
     with pytest.raises(UserError, match=told):
         trained(tmp_path)
-
-
-def test_a_little_less_noise_is_within_what_four_steps_tell(tmp_path, monkeypatch):
-    """The canaries of the run decide."""
-    monkeypatch.setattr(dpsgd, "DPSGD", Scaled)
-    monkeypatch.setattr(Scaled, "part", 0.95)
-    assert trained(tmp_path).audit["status"] == "audited"
 
 
 def without_probe(monkeypatch):

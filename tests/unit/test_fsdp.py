@@ -149,7 +149,7 @@ def test_its_noise_is_that_of_the_split_and_none_of_it_is_in_the_way_of_the_othe
     model, inputs, targets = setting(0)
     mechanism = certified(FIXED)
     found = EXPECTED * mechanism.estimate(step_of(model, inputs, targets, z=Z, normal=ones))
-    bound, basis = 0.7 / math.sqrt(2), mechanism._basis
+    bound, basis = 0.7 / math.sqrt(2), mechanism.basis.rows
     z_v, z_p = split(Z, (bound, bound), (6, 69))
     in_basis = found @ basis.t()
     grid = {"rtol": 0, "atol": z_p * bound * 2**-19}  # what is released lies on one
@@ -166,7 +166,7 @@ def test_the_basis_is_orthonormal_and_owes_nothing_to_the_batch(basis):
         model, inputs, targets = setting(9, seed)
         mechanism = certified(FIXED, basis=basis)
         mechanism.estimate(step_of(model, inputs, targets))
-        found.append(mechanism._basis)
+        found.append(mechanism.basis.rows)
     assert torch.equal(*found)
     torch.testing.assert_close(found[0] @ found[0].t(), torch.eye(6).double(), atol=1e-6, rtol=0)
 
@@ -178,7 +178,7 @@ def test_a_basis_leaves_a_direction_to_the_rest(basis, rank):
     model, inputs, targets = setting(9)
     mechanism = certified(FIXED, basis=basis, rank=rank, basis_examples=500)
     found = mechanism.estimate(step_of(model, inputs, targets, z=1.0, normal=drawn("rest")))
-    assert len(mechanism._basis) < 75 and found.isfinite().all()
+    assert len(mechanism.basis.rows) < 75 and found.isfinite().all()
 
 
 def test_the_basis_is_kept_between_refreshes_and_made_anew_in_a_new_round():
@@ -187,7 +187,7 @@ def test_the_basis_is_kept_between_refreshes_and_made_anew_in_a_new_round():
     seen = []
     for number in (0, 1, 2, 0):
         mechanism.estimate(step_of(model, inputs, targets, number=number))
-        seen.append(mechanism._basis)
+        seen.append(mechanism.basis.rows)
         with torch.no_grad():
             model[0].weight.mul_(1.1)
     assert seen[0] is seen[1] and seen[1] is not seen[2] and seen[2] is not seen[3]
@@ -291,7 +291,7 @@ def test_long_gradients_within_the_basis_are_clipped_all_the_same():
         mechanism = fsdp_certified.build(clipping, rank=30, basis="public")
         step = step_of(model, private[None], label[None], batch=1.0, public=Public(images, labels))
         released = mechanism.estimate(step).double()
-        basis = mechanism._basis.double()
+        basis = mechanism.basis.rows.double()
         beside = released - (released @ basis.t()) @ basis
         for part in (released @ basis.t(), beside):
             assert part.norm() <= clip_norm / math.sqrt(2) * (1 + 1e-4)

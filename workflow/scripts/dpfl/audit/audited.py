@@ -42,6 +42,11 @@ def audited(build: Build, canaries: Canaries, clip_norm: float) -> Any:
     return _wrapped(made, canaries, crowd, clip_norm)
 
 
+def innermost(mechanism: Any) -> Any:
+    """Return the mechanism whose release all others post-process."""
+    return innermost(mechanism.inner) if hasattr(mechanism, "inner") else mechanism
+
+
 def _wrapped(mechanism: Any, canaries: Canaries, crowd: Crowd, clip_norm: float) -> Any:
     if hasattr(mechanism, "inner"):
         inner = _wrapped(mechanism.inner, canaries, crowd, clip_norm)

@@ -40,8 +40,13 @@ class MechanismFile(Protocol):
     """Settings that do not fit together, each with the reason; stopped before the first job."""
     NOISE_IS_Z_C: ClassVar[bool] = False
     """Every coordinate of the noisy sum has noise z C, from which learning rates are predicted."""
+    CORRELATION: ClassVar[tuple[float, ...]] = (1.0,)
+    """How the noise of a step is made of draws: so much of this step's, of those of the step
+    before, and so on. A step that only has its own says nothing."""
     OWN_GRADIENTS: ClassVar[bool] = False
-    """It does not ask the step for gradients, so that nobody can append coordinates to them."""
+    """It does not ask the step for gradients, so that nobody can append coordinates to them.
+
+    With a proof it also declares NOISE_IS_Z_C: then its noise can be compared with its bound."""
     BLIND: ClassVar[tuple[str, ...]] = ()
     """What appended coordinates cannot show of what it releases: printed with every audit."""
     COST: ClassVar[float | tuple[float, ...]] = 1.0

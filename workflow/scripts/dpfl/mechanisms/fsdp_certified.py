@@ -13,8 +13,10 @@ quantile clipping (Andrew et al. 2021, arXiv 1905.03871).
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
+import torch
 from torch import Tensor
 
 from dpfl import clippings
@@ -46,20 +48,30 @@ BLIND = ("the sum S_V: canaries have no part in the basis",)
 _ROUNDING = 1e-3
 
 
-class Certified:
-    """The two sums, each with a clipping rule of its own, and the basis between them.
+class Basis:
+    """The orthonormal rows H [k, D], made anew at the start of a round and every `every` steps."""
 
-    The basis is made anew at the start of a round and every `basis_every` steps of it.
-    """
+    def __init__(self, make: Callable[[Step], Tensor], every: int):
+        self._make, self._every = make, every
+        self.rows: Tensor | None = None
 
-    def __init__(
-        self,
-        rules: tuple[ClippingRule, ClippingRule],
-        make_basis: Callable[[Step], Tensor],
-        every: int,
-    ):
-        self.clippings, self._make_basis, self._every = rules, make_basis, every
-        self._basis: Tensor | None = None
+    def at(self, step: Step) -> Tensor:
+        """Return the rows for a step."""
+        if self.rows is None or step.number % self._every == 0:
+            self.rows = self._make(step)
+        return self.rows
+
+    def forget(self) -> None:
+        """Drop the rows, which the next round begins with new ones of."""
+        self.rows = None
+
+
+@dataclass(frozen=True)
+class Sums:
+    """S_V and S_P, each with a clipping rule of its own: all that is released of a batch."""
+
+    clippings: tuple[ClippingRule, ClippingRule]
+    basis: Basis
 
     def release(self, noise_multiplier: float, expected_batch: float) -> Release:
         """Return the two sums as the one Gaussian that they are together, and the counts."""
@@ -67,12 +79,13 @@ class Certified:
         return Release((remaining(noise_multiplier, counts), *counts))
 
     def estimate(self, step: Step) -> Tensor:
-        """Return the noisy mean gradient, flat [D]; an empty batch releases the noise alone."""
+        """Return S_V / B and S_P / B, flat [k + D]; an empty batch releases the noise alone.
+
+        In float64, so that the sums can be had back to the bit.
+        """
         z, expected = step.noise_multiplier, step.expected_batch
         gradients, norms = step.gradients()
-        if self._basis is None or step.number % self._every == 0:
-            self._basis = self._make_basis(step)
-        basis = self._basis
+        basis = self.basis.at(step)
         v = gradients.inner(basis)
         v_norms = v.norm(dim=1)
         squares = norms.square()
@@ -88,18 +101,43 @@ class Certified:
         s_p = joined(gradients.weighted_sum(weights[1]))
         in_span = s_p[: basis.shape[1]]  # all of it but what an audit has appended
         in_span.sub_(sums[1] @ basis)
-        s_p.copy_(noisy_sum(s_p, step.normal(len(s_p)), z_p * bounds[1]))
+        s_p = noisy_sum(s_p, step.normal(len(s_p)), z_p * bounds[1]).to(v)
         s_v = noisy_sum(sums[0], step.normal(len(basis)), z_v * bounds[0]).to(v)
         clippings.move(self.clippings, own, bounds, step)
-        in_span.add_((s_v - in_span @ basis.t()) @ basis)
-        return s_p.div_(expected)
-
-    def forget(self) -> None:
-        """Drop the basis, which the next round begins with a new one of."""
-        self._basis = None
+        return torch.cat([s_v, s_p]).double().div_(expected)
 
     def _counts(self, noise_multiplier: float, expected_batch: float) -> list[float]:
         return [rule.count_multiplier(noise_multiplier, expected_batch) for rule in self.clippings]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """H^T S_V + S_P off the basis: what is made of the two sums, and of public rows."""
+
+    inner: Sums
+    basis: Basis
+
+    @property
+    def clippings(self) -> tuple[ClippingRule, ClippingRule]:
+        """Return the rules whose states a checkpoint keeps."""
+        return self.inner.clippings
+
+    def release(self, noise_multiplier: float, expected_batch: float) -> Release:
+        """Return what the two sums release."""
+        return self.inner.release(noise_multiplier, expected_batch)
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return the noisy mean gradient, flat [D]."""
+        sums = self.inner.estimate(step).mul_(step.expected_batch)
+        basis = self.basis.rows
+        s_v, s_p = (part.to(basis.dtype, copy=True) for part in sums.tensor_split([len(basis)]))
+        in_span = s_p[: basis.shape[1]]
+        in_span.add_((s_v - in_span @ basis.t()) @ basis)
+        return s_p.div_(step.expected_batch)
+
+    def forget(self) -> None:
+        """Drop the basis."""
+        self.basis.forget()
 
 
 @bounded(SETTINGS)
@@ -120,4 +158,5 @@ def build(
         return dpsgd.build(clipping)
     half = {**clipping, "clip_norm": clipping["clip_norm"] / math.sqrt(2)}
     make = partial(SOURCES[basis], rank=rank, examples=max(basis_examples, rank))
-    return Certified((clippings.build(half), clippings.build(half)), make, basis_every)
+    made = Basis(make, basis_every)
+    return Certified(Sums((clippings.build(half), clippings.build(half)), made), made)

@@ -5,6 +5,7 @@ Runs of the workflow and dpfl.Private both build their private steps here.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -45,16 +46,21 @@ class Holders:
     def require_noise(self, probed: Callable[[float], probe.OnNobody]) -> None:
         """Raise UserError if a mechanism with a proof draws less noise than it promises.
 
-        `probed` returns what takes a step, or a round, on nobody at a noise multiplier.
+        Looked at is the least noise that is planned, and the most. UserError also if a mechanism
+        without a proof hides its canaries. `probed` returns what takes a step, or a round, on
+        nobody at a noise multiplier.
         """
         self.mechanism()  # a mistake in its settings ends the training here
         if not self.records:
             return
-        # So does one that shows where noise is greatest, in a late round.
-        of_step(self.mechanism(), greatest_noise(self.records), self.expected)
-        if isinstance(self.released, Release):
-            z = self._least_noise()
-            probe.require_noise(self._estimator, self._audited, probed(z), z, self.sources)
+        made = {key: self.settings[key] for key in ("mechanism", "clipping")}
+        for z in sorted({self._least_noise(), greatest_noise(self.records)}):
+            promise, nobody = self._promise(z), probed(z)
+            if isinstance(of_step(self.mechanism(), z, self.expected), Release):
+                known = (made, self.expected)
+                probe.require_noise(promise, self.mechanism, nobody, self.sources, *known)
+            else:
+                probe.require_canaries(promise, self.mechanism(), nobody)
 
     def canaries(
         self, records: int, tossed: int, *whose: int | str, length: float = 1.0
@@ -84,6 +90,18 @@ class Holders:
         even_noise = declared or not self.records  # without privacy there is none anywhere
         mechanism = self.watched(canaries)
         return PrivateSteps(holder, mechanism, ledger, self.sources, loss_fn, canaries, even_noise)
+
+    def _promise(self, noise_multiplier: float) -> probe.Promise:
+        """Return what the mechanism's file, and its form, promise at a noise multiplier."""
+        declared = partial(plugins.constant, "mechanisms", self._estimator)
+        return probe.Promise(
+            self._estimator,
+            noise_multiplier,
+            self.settings["clipping"]["clip_norm"],
+            asks=not declared("OWN_GRADIENTS"),
+            even=declared("NOISE_IS_Z_C"),
+            correlation=declared("CORRELATION"),
+        )
 
     @property
     def _estimator(self) -> str:

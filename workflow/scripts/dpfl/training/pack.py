@@ -25,9 +25,13 @@ from dpfl.training.job import Job
 def train(jobs: list[Job], at_once: int) -> dict[str, str]:
     """Train what is not finished of some runs; return the failed ones, each with a line of why."""
     todo = [job for job in jobs if not job.settle()]
-    if todo:
-        _import_once(todo)
-    return dict(_failures(todo, at_once))
+    if not todo:
+        return {}
+    _import_once(todo)
+    from dpfl.training import probe
+
+    with probe.shared():
+        return dict(_failures(todo, at_once))
 
 
 def _import_once(jobs: list[Job]) -> None:
