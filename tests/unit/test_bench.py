@@ -9,7 +9,7 @@ from dpfl.base.errors import UserError
 from dpfl.bench import rounds, steps
 from dpfl.draws import streams
 
-OTHERS = ("non-private", steps.REFERENCE, *steps.SPLIT)
+OTHERS = ("non-private", steps.REFERENCE, *steps.SPLIT, *bench.CHECKS)
 PRIVATE = [name for name in steps.CONTENDERS if name not in OTHERS]
 
 
@@ -54,7 +54,7 @@ def test_the_two_central_forms_take_the_same_step_but_for_the_signs_of_singular_
 
 def test_the_bench_measures_every_contender_and_every_split():
     assert set(bench.SPLIT) == set(steps.SPLIT)
-    assert {*bench.PEERS, *bench.SPLIT, steps.REFERENCE} == set(steps.CONTENDERS)
+    assert {*bench.PEERS, *bench.SPLIT, *bench.CHECKS, steps.REFERENCE} == set(steps.CONTENDERS)
 
 
 def test_a_worker_measures_one_job():

@@ -25,9 +25,9 @@ FLOORS = (
     "attacks optimizers privacy runs",
     "audit mechanisms planning tables",
     "calculator figures judging training",
-    "analyses bench checks",
+    "analyses checks",
     "api terminal",
-    "provenance",
+    "bench provenance",
     "report",
     "docs",
 )

@@ -7,6 +7,7 @@ from torch import nn
 
 from dpfl import models, plugins
 from dpfl.base.errors import UserError
+from dpfl.models import resnet_gn
 from dpfl.planning import estimate
 
 NETWORKS = {
@@ -14,6 +15,7 @@ NETWORKS = {
     "mnist-cnn-tanh": ((1, 28, 28), 26_010),
     "digits-cnn": ((1, 8, 8), 21_546),
     "cifar10-cnn": ((3, 32, 32), 550_570),
+    "resnet-gn": ((3, 32, 32), 2_751_146),
 }
 SHAPES = [plugins.constant("data", name, "SHAPE") for name in plugins.names("data")]
 
@@ -33,7 +35,7 @@ def test_the_declared_number_of_parameters_is_a_bound_from_above(name, shape):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_sizes(name):
     shape, parameters = NETWORKS[name]
-    model = build(name)
+    model = models.build(name, torch.Generator().manual_seed(0), shape)
     assert sum(p.numel() for p in model.parameters()) == parameters
     assert model(torch.zeros(2, *shape)).shape == (2, 10)
 
@@ -69,12 +71,36 @@ def test_the_distribution_is_the_default_of_pytorch():
             torch.testing.assert_close(p.abs().max(), q.abs().max(), rtol=1e-2, atol=0)
 
 
+def test_tables_of_tokens_and_norms_start_as_those_of_pytorch():
+    found = models.build("small-transformer", torch.Generator().manual_seed(0), (12,), 2)
+    vectors = found.vectors.weight.detach().flatten()
+    assert ks_2samp(vectors, torch.randn(10_000, generator=torch.Generator())).pvalue > 1e-3
+    norms = [m for m in found.modules() if isinstance(m, nn.LayerNorm)]
+    assert len(norms) == 3 and all((m.weight == 1).all() and not m.bias.any() for m in norms)
+
+
+def test_attention_sees_the_order_of_tokens_and_a_bag_does_not():
+    tokens = torch.arange(12).repeat(2, 1)
+    tokens[1, :2] = torch.tensor([1, 0])
+    for name, alike in (("token-bag", True), ("small-transformer", False)):
+        found = models.build(name, torch.Generator().manual_seed(0), (12,), 2)(tokens)
+        assert torch.allclose(found[0], found[1], atol=1e-5) == alike
+
+
+def test_a_standardised_convolution_has_weights_of_mean_0_and_variance_1_by_fan_in():
+    layer = resnet_gn.StandardisedConv2d(3, 4, 3, bias=False).double()
+    ones = torch.eye(27).double().view(27, 3, 3, 3)
+    weights = layer(ones)[:, :, 0, 0].t()  # each input picks one weight
+    torch.testing.assert_close(weights.mean(1), torch.zeros(4).double())
+    torch.testing.assert_close(weights.var(1, correction=0), torch.full((4,), 1 / 27).double())
+
+
 def test_a_layer_without_known_default_is_refused(monkeypatch):
     class Plugin:
-        build = staticmethod(lambda: nn.Sequential(nn.Linear(2, 2), nn.GroupNorm(1, 2)))
+        build = staticmethod(lambda: nn.Sequential(nn.Linear(2, 2), nn.PReLU()))
 
     monkeypatch.setattr(plugins, "load", lambda *_: Plugin)
-    with pytest.raises(UserError, match=r"'1' \(GroupNorm\)"):
+    with pytest.raises(UserError, match=r"'1' \(PReLU\)"):
         build("any")
 
 

@@ -11,7 +11,7 @@ from test_private import private
 from torch import nn
 
 from dpfl import models, plugins
-from dpfl.api.own_gradients import require_own_gradients
+from dpfl.api import trial
 from dpfl.base.errors import UserError
 from dpfl.gradients import PerExampleGradients
 from dpfl.training.steps import cross_entropy
@@ -56,8 +56,8 @@ def examples(shape=(5,), n=20):
     return torch.randn(n, *shape, generator=generator), torch.arange(n) % CLASSES
 
 
-def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
-    """Why it is refused: an example more moves the sum by far more than the clip norm."""
+def test_the_clipped_sum_of_a_sorting_network_is_bounded():
+    """An example more moves the sum by the clip norm at most, though it moves rows of the batch."""
     torch.manual_seed(0)
     model, clip_norm, moved = Sorted(), 0.1, []
     for seed in range(20):
@@ -69,24 +69,19 @@ def test_the_clipped_sum_of_a_sorting_network_is_not_bounded():
         ]
         apart = [(b - a).flatten() for a, b in zip(*sums, strict=True)]
         moved.append(float(torch.cat(apart).norm()))
-    assert max(moved) > 2 * clip_norm
+    assert max(moved) <= clip_norm * (1 + 1e-4)
 
 
-@pytest.mark.parametrize(
-    "build",
-    [lambda: with_zeros(Of(lambda x: x - x.mean(0))), Sorted],
-    ids=["zeros hide the mean", "sorted"],
-)
-def test_what_is_not_the_examples_own_is_refused(build):
+def test_what_is_not_the_examples_own_is_refused():
+    """Zeros hide that the mean of the batch is taken."""
     with pytest.raises(UserError, match="depends on the others of the batch") as caught:
-        private(build())
+        private(with_zeros(Of(lambda x: x - x.mean(0))))
     assert "\n" not in str(caught.value)
 
 
-def test_a_parameter_without_dimensions_is_refused_in_one_line():
-    with pytest.raises(UserError, match="no per-example gradient known") as caught:
-        private(nn.Sequential(Scaled(), nn.Linear(5, CLASSES)))
-    assert "\n" not in str(caught.value)
+def test_a_parameter_without_dimensions_trains():
+    made = private(nn.Sequential(Scaled(), nn.Linear(5, CLASSES)))
+    assert made.step() and made.epsilon() > 0
 
 
 def test_a_network_that_begins_with_zeros_trains():
@@ -99,7 +94,10 @@ def test_every_shipped_network_has_gradients_of_its_own(name):
     shape = SHAPES.get(name.split("-")[0], (1, 8, 8))
     model = models.build(name, torch.Generator().manual_seed(0), shape, 10)
     before = {key: value.clone() for key, value in model.state_dict().items()}
-    require_own_gradients(model, cross_entropy, *examples(shape, 6), name)
+    given, targets = examples(shape, 6)
+    tokens = any(isinstance(layer, nn.Embedding) for layer in model.modules())
+    given = torch.randint(9, (6, 8)) if tokens else given
+    trial.require_own(model, cross_entropy, (given, targets), 3)
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
 
 

@@ -1,6 +1,7 @@
 """What dpfl.Private refuses, in one line each, and what it takes as a newcomer would give it."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,13 +32,20 @@ def sgd(parameters, **settings):
     return torch.optim.SGD(parameters, lr=0.5, **settings)
 
 
-def trained(model=None, optimizer=None, **changed):
+def made(model=None, optimizer=None, **changed):
     model = model or network()
     optimizer = (optimizer or (lambda own: sgd(own.parameters())))(model)
-    made = dpfl.Private(model, optimizer, **{"examples": tensors(), **SIZES, **changed})
-    while made.step():
+    return dpfl.Private(model, optimizer, **{"examples": tensors(), **SIZES, **changed})
+
+
+def finished(private):
+    while private.step():
         pass
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
+    return torch.cat([p.detach().flatten() for p in private.model.parameters()])
+
+
+def trained(*parts, **changed):
+    return finished(made(*parts, **changed))
 
 
 def frozen():
@@ -71,7 +79,7 @@ MORE = nn.Parameter(torch.ones(2))
         ({"optimizer": lambda m: sgd(m[0].parameters())}, "2 of the model's 4 .* 0 others"),
         ({"optimizer": lambda m: sgd([*m.parameters(), MORE])}, "4 of the model's 4 .* 1 others"),
         ({"optimizer": lambda m: torch.optim.LBFGS(m.parameters())}, "LBFGS: .* closure"),
-        ({"model": frozen()}, "'0.weight' is frozen"),
+        ({"model": frozen()}, "2 of the model's 2 .* 2 others"),
         ({"model": network(torch.float64)}, "model Sequential on inputs .*float32: .*Double"),
         ({"examples": (INPUTS[:, :4], TARGETS)}, "Sequential on inputs .*cannot be multiplied"),
         ({"examples": (INPUTS.numpy(), TARGETS.numpy())}, "found ndarray, ndarray; expected two"),
@@ -106,12 +114,15 @@ MORE = nn.Parameter(torch.ones(2))
         ({"clipping": {"uses": "fixed", "clipnorm": 1.0}}, "did you mean 'clip_norm'"),
         ({"clipping": None}, "clipping: found None"),
         ({"clipping": True}, "clipping: found True"),
+        ({"clipping": 1e-320}, "clip_norm is 1e-320, expected at least 1e-30"),
+        ({"clipping": {"uses": "fixed", "clip_norm": 5e-324}}, "clip_norm is 5e-324"),
+        ({"model": nn.Sequential(nn.LazyLinear(2))}, "'0.weight' has no shape yet"),
         ({"mechanism": {"rank": 2}}, "mechanism: found .* expected a name"),
         ({"mechanism": {"uses": "dpsgd", "rank": 2}}, "mechanism dpsgd: unknown setting 'rank'"),
         ({"budget": "decay"}, "budget decay: the setting 'shape' is missing"),
         ({"loss_fn": shared}, "depends on the others of the batch"),
         ({"loss_fn": by_batch}, "depends on the others of the batch"),
-        ({"loss_fn": lambda o, t: o - o}, r"it returns \(16, 2\) for 16 examples"),
+        ({"loss_fn": lambda o, t: o - o}, r"it returns \(64, 2\) for 64 examples"),
         ({"examples": (INPUTS, TARGETS.float())}, "loss_fn on .* but got Float"),
     ],
 )
@@ -135,16 +146,14 @@ def test_lists_and_datasets_train_to_the_bits_of_tensors(given):
 
 
 def cross_entropy(reduction):
-    def loss(outputs, targets):
-        return functional.cross_entropy(outputs, targets, reduction=reduction)
-
-    return loss
+    return partial(functional.cross_entropy, reduction=reduction)
 
 
 def test_a_scalar_loss_is_that_of_every_example_alone():
-    """Of one name, so that both runs have the same noise."""
-    mean, each = (trained(loss_fn=cross_entropy(reduction)) for reduction in ("mean", "none"))
-    torch.testing.assert_close(mean, each)
+    each, mean = (made(loss_fn=cross_entropy(reduction)) for reduction in ("none", "mean"))
+    assert each._steps.sources != mean._steps.sources
+    mean._steps.sources = each._steps.sources
+    torch.testing.assert_close(finished(mean), finished(each))
 
 
 def test_losses_of_probabilities_can_be_tried():
@@ -196,3 +205,16 @@ def test_the_adaptive_budget_takes_no_more_steps_than_are_planned():
     while private.step():
         assert private.taken <= SIZES["epochs"] * (N // SIZES["batch_size"])
     assert private.taken == private.steps
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"batch_size": np.int64(20)},
+        {"epsilon": np.float32(4), "epochs": np.int32(2), "seed": np.uint8(0)},
+        {"clipping": np.float32(1)},
+        {"clipping": {"uses": "fixed", "clip_norm": np.float64(1)}},
+    ],
+)
+def test_numbers_of_numpy_train_to_the_bits_of_numbers_of_python(changed):
+    assert torch.equal(trained(**changed), trained())

@@ -22,14 +22,21 @@ from dpfl.docs import markdown
 
 ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NETWORKS = {"mnist-cnn": "mnist", "cifar10-cnn": "cifar10"}
+OTHER_NETWORKS = {"resnet-gn": "cifar10", "small-transformer": "token-order"}
 PEERS = {
     name: {"batches": (64, 256, 1024)}
     for name in ("non-private", "ours", "Opacus hooks", "Opacus ghost", "vmap(grad)")
+}
+OTHER_PEERS = {
+    name: {"batches": (64,)} for name in ("non-private", "ours", "Opacus hooks", "vmap(grad)")
 }
 # Every tenth step of the certified form may make a new basis: so many are timed at once.
 SPLIT = {
     name: {"batches": (250,), "reference": "ours", "each": each}
     for name, each in {"fsdp-central": 1, "fsdp-certified": 10, "fsdp-central, naive": 1}.items()
+}
+CHECKS = {
+    "dpfl.Private, what a step compares": {"batches": (250,), "reference": "ours", "each": 100}
 }
 
 Job = dict[str, Any]
@@ -41,7 +48,8 @@ def main() -> None:
     if args.worker:
         work(json.loads(args.worker))
         return
-    wanted = {"steps": jobs_of(PEERS), "splits": jobs_of(SPLIT), "rounds": [{}]}
+    steps = (*jobs_of(PEERS), *jobs_of(OTHER_PEERS, OTHER_NETWORKS))
+    wanted = {"steps": steps, "splits": jobs_of(SPLIT | CHECKS), "rounds": [{}]}
     shown = {"steps": markdown.of_steps, "splits": markdown.of_steps, "rounds": markdown.of_csv}
     for name, jobs in wanted.items():
         rows = [row for job in jobs for row in measured(job)]
@@ -50,9 +58,9 @@ def main() -> None:
         print(shown[name](args.output / f"{name}.csv"), flush=True)
 
 
-def jobs_of(contenders: dict[str, Job]) -> Iterator[Job]:
+def jobs_of(contenders: dict[str, Job], networks: dict[str, str] = NETWORKS) -> Iterator[Job]:
     """Yield a job for every network and contender."""
-    for model, dataset in NETWORKS.items():
+    for model, dataset in networks.items():
         for name, how in contenders.items():
             yield {"contender": name, "model": model, "dataset": dataset, **how}
 

@@ -7,8 +7,13 @@ while private.step():
 print(private.epsilon())
 """
 
+import math
 import os
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,18 +21,19 @@ import torch
 from torch import Tensor, nn
 
 from dpfl import mechanisms
-from dpfl.api import fitness, private_parts, private_sources
-from dpfl.api.given_examples import Given, batches
-from dpfl.api.own_gradients import require_own_gradients
+from dpfl.api import fitness, private_parts, private_sources, saved
+from dpfl.api.given_examples import Fetched, Given, Tensors, batches, require_apart
 from dpfl.api.private_parts import Part
+from dpfl.api.registered import Registered
+from dpfl.api.trial import require_own
 from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.audit.findings import findings
 from dpfl.base.errors import UserError
 from dpfl.contracts.release import Unproven
-from dpfl.gradients.example_wise import require_example_wise
-from dpfl.gradients.flat import joined
-from dpfl.gradients.layout import channels_last
-from dpfl.gradients.step import Public
+from dpfl.draws import noise, streams
+from dpfl.gradients.flat import joined, trained
+from dpfl.gradients.microbatches import microbatched
+from dpfl.gradients.step import Public, Step
 from dpfl.plugins import bounds
 from dpfl.privacy.calibration import Settings, calibrate
 from dpfl.privacy.filter import Filter
@@ -35,12 +41,11 @@ from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import probe
 from dpfl.training.holders import Holders
-from dpfl.training.steps import Batches, PrivateSteps, Sources, cross_entropy, tell_noise
+from dpfl.training.steps import PrivateSteps, Sources, cross_entropy, tell_noise
 
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
 CANARIES, LEVEL = 1000, 0.05
-_TRIED = 8  # examples that the network and the loss are tried on
 
 _ONE_NOISE = "as two that go on from one step would draw the same noise; make a new one"
 
@@ -50,6 +55,7 @@ BOUNDS = {
     "batch_size": "whole >= 1",
     "epochs": "whole >= 1",
     "seed": "null or whole >= 0",
+    "microbatch": "null or whole >= 1",
 }
 
 
@@ -57,22 +63,24 @@ class Private:
     """Trains a network by private steps on the examples of one holder, within a budget.
 
     `examples` are inputs [n, ...] and targets [n], or a Dataset of such pairs. Adding or removing
-    one of them is what (epsilon, delta) protects. Batches go to the model's device. Steps are
-    `epochs` times n // batch_size, each on a Poisson batch of `batch_size` expected examples.
-    Nothing else may look at the examples. `mechanism`, `clipping` and `budget` are those of
-    dpfl.mechanisms, dpfl.clippings and dpfl.privacy.budgets. A number as `clipping` stands for the
-    rule `fixed` at that norm. `loss_fn(outputs, targets)` gives one loss per example [L], or a
-    scalar, which is slower: it is taken example by example. `public` are examples that need no
-    protection, for mechanisms that ask for some. With a `seed` the run repeats, and nothing is
-    protected from whoever knows it. Without one, secrets come from the system's entropy. A seed is
-    for one run. If two runs of it are changed by hand while they train (a schedule of rates, say),
-    they share noise. Then the difference of their steps has none. `audit` puts canaries into the
-    batches: see `audit()`.
+    one of them, an item, is what (epsilon, delta) protects. A record that enters several items
+    (mixup, pairs, windows, oversampling) is not protected by this. Batches go to the model's
+    device. Steps are `epochs` times n // batch_size, each on a Poisson batch of `batch_size`
+    expected examples. Nothing else may look at the examples. `mechanism`, `clipping` and `budget`
+    are those of dpfl.mechanisms, dpfl.clippings and dpfl.privacy.budgets. A number as `clipping`
+    stands for the rule `fixed` at that norm. `loss_fn(outputs, targets)` gives one loss per example
+    [L], or a scalar, which is slower: it is taken example by example. `public` are examples that
+    need no protection, for mechanisms that ask for some. With a `seed` the run repeats, and nothing
+    is protected from whoever knows it. Without one, secrets come from the system's entropy. A seed
+    is for one run. If two runs of it are changed by hand while they train (a schedule of rates,
+    say), they share noise. Then the difference of their steps has none. `audit` puts canaries into
+    the batches: see `audit()`.
 
-    The optimizer holds the model's parameters, all of them and no others, and its step() needs no
-    closure. UserError otherwise, and for settings that are out of bounds or do not go together.
-    Also for a network or a loss that mixes the examples of a batch. Also for a mechanism that draws
-    less noise than it promises.
+    The optimizer holds the model's parameters that are not frozen, all of them and no others, and
+    its step() needs no closure. UserError otherwise, and for settings that are out of bounds or do
+    not go together. Also for a network or a loss that mixes the examples of a batch. Also for a
+    mechanism that draws less noise than it promises. Network, optimizer and loss stay as they were
+    checked: a step finds what is changed, and is not taken.
     """
 
     def __init__(
@@ -93,53 +101,80 @@ class Private:
         public: Given | None = None,
         seed: int | None = None,
         audit: bool = False,
+        microbatch: int | None = None,
     ):
-        given = {"epsilon": epsilon, "delta": delta, "batch_size": batch_size}
-        bounds.check("Private", BOUNDS, {**given, "epochs": epochs, "seed": seed})
+        given = {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "epochs": epochs}
+        given = private_parts.plain({**given, "seed": seed, "microbatch": microbatch})
+        bounds.check("Private", BOUNDS, given)
         fitness.require_trains(model, optimizer)
-        self.model, self.optimizer = model, optimizer
+        self.model, self.optimizer, self._loss_fn = model, optimizer, loss_fn
         device = next(model.parameters()).device
         fitness.require_full_precision(device)
         self._examples = batches(examples, device, "examples")
-        self._parts = private_parts.of_method(mechanism, clipping, public)
+        self._parts = private_parts.of_method(mechanism, clipping, public, given["microbatch"])
         private_parts.require_known_noise(self._parts, optimizer)
-        self._delta, self._process = delta, os.getpid()
-        settings = _settings(given, epochs, accountant, budget)
+        self._process, self._audits, self._microbatch = os.getpid(), audit, given["microbatch"]
+        settings = _settings(given, accountant, budget)
+        self._calibrate(settings)
+        together = min(self._expected, self._microbatch or math.inf)
+        self._tried = require_own(model, loss_fn, self._examples.seen, together)
+        self._public = _public(public, self._examples, device)
+        self._run = secrets.token_hex(16)
+        self._begin(self._sources(given["seed"], settings))
+
+    def _calibrate(self, settings: Settings) -> None:
+        """Plan the noise of every epoch, and open the account."""
         content = calibrate(settings, np.zeros(len(self._examples), np.int32))
         self.plan = content["clients"][HOLDER]
         """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch."""
         self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
-        self._public = _public(public, self._examples, device)
+        self._delta = settings.delta
         self._expected = self.plan["sample_rate"] * len(self._examples)
-        self._steps = self._build(loss_fn, self._sources(loss_fn, seed, settings), audit)
+
+    def _begin(self, sources: Sources) -> None:
+        """Build the steps, and note what they are checked with."""
+        self._steps = self._build(sources)
         self._before = self._weights()
         self._paid, self._noise = 0, 0.0
         """Of the epoch in progress: how many of its steps are paid, and at what noise."""
+        self._registered = Registered(self.model, self.optimizer, self._loss_fn)
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies and pickles: two of them would draw one noise on two sums."""
         raise UserError(f"Private: it cannot be copied or pickled, {_ONE_NOISE}")
 
-    def _sources(self, loss_fn: Callable, seed: int | None, settings: Settings) -> Sources:
-        """Return the streams of secrets, once network and loss take a few examples."""
-        tried = torch.arange(min(_TRIED, len(self._examples)))
-        _require_own(self.model, loss_fn, *self._examples[tried])
-        seen = private_sources.seen(self.model, self.optimizer, loss_fn, self._public)
-        return private_sources.draws(seed, {**settings.asked(), **self._parts}, seen)
+    def _sources(self, seed: int | None, settings: Settings) -> Sources:
+        """Return the streams of secrets."""
+        given = self.model, self.optimizer, self._loss_fn, self._public, self._examples
+        asked = {**settings.asked(), **self._parts}
+        seen = private_sources.seen(*given)
+        self._about = private_sources.about(asked, seen)
+        return private_sources.draws(seed, asked, seen)
 
-    def _build(self, loss_fn: Callable, sources: Sources, audit: bool) -> PrivateSteps:
+    def _build(self, sources: Sources) -> PrivateSteps:
         """Build the steps, after the checks that a run of the workflow starts with."""
         holders = Holders(self._parts, self._expected, [self.plan], sources)
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
 
         def probed(z: float) -> probe.OnNobody:
             given = (self._expected, self._public, sources)
-            return probe.example_step(self.model, loss_fn, nobody, z, *given)
+            return probe.example_step(self.model, self._loss_fn, nobody, z, *given)
 
         holders.require_noise(probed)
         self._promised = holders.released
-        canaries = holders.canaries(CANARIES, CANARIES) if audit else None
-        return holders.steps(HOLDER, self._ledger, loss_fn, canaries)
+        canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
+        steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
+        if self._microbatch:
+            steps.differentiate = microbatched(self._microbatch)
+            self._require_sums(holders.mechanism(), steps.differentiate)
+        return steps
+
+    def _require_sums(self, mechanism: Any, differentiate: Callable) -> None:
+        """Raise UserError for a mechanism that needs all gradients of a batch at once."""
+        given = self.plan["noise_multipliers"][0], self._expected, noise.none, self._public
+        rng = partial(streams.rng, "trial")
+        step = Step(self.model, self._loss_fn, *self._tried, *given, rng)
+        mechanism.estimate(replace(step, differentiate=differentiate))
 
     @property
     def steps(self) -> int:
@@ -154,19 +189,40 @@ class Private:
     def step(self) -> bool:
         """Take one private step of the optimizer; False, with nothing done, if none is left.
 
-        UserError in a process that was forked from the one in which this was made.
+        UserError, and nothing is charged, in a process that was forked from the one in which this
+        was made, or where something is not as it was checked. A step that fails later is paid and
+        counts as taken: its batch and its noise are never used again.
         """
-        if os.getpid() != self._process:
-            raise UserError(f"Private: it cannot go on in a forked process, {_ONE_NOISE}")
-        each = self.plan["steps_per_round"]
-        number = self.taken % each
         if self.taken >= self.steps:
             return False
+        self._require_same()
+        each = self.plan["steps_per_round"]
+        number = self.taken % each
         if number == 0:
             self._paid = self._ledger.affordable(HOLDER, each)
             self._noise = self._ledger.noise_multiplier(HOLDER)
         if number >= self._paid:
             return False
+        before = self.taken
+        try:
+            with fitness.told_of(f"step {before + 1}"):
+                self._take(number)
+        finally:
+            saved.note(self._run, self.taken)
+            if before < self.taken and number + 1 == each:
+                self._end_epoch()
+        return True
+
+    def _require_same(self) -> None:
+        """Raise UserError where a step would not be what was checked, or draw a noise again."""
+        if os.getpid() != self._process:
+            raise UserError(f"Private: it cannot go on in a forked process, {_ONE_NOISE}")
+        saved.require_ahead(self._run, self.taken)
+        fitness.require_full_precision(next(self.model.parameters()).device)
+        self._registered.require_same(self.model, self.optimizer, self._loss_fn)
+
+    def _take(self, number: int) -> None:
+        """Charge and release a step, and let the optimizer take it."""
         released = self._steps.release(
             self.model,
             self._examples,
@@ -178,9 +234,6 @@ class Private:
         _put(self.model, released.gradient)
         tell_noise(self.optimizer, released.noise)
         self.optimizer.step()
-        if number + 1 == each:
-            self._end_epoch()
-        return True
 
     def _end_epoch(self) -> None:
         """Let the budget see how far the released weights came, and the mechanism forget."""
@@ -189,7 +242,7 @@ class Private:
         self._before = self._weights()
 
     def _weights(self) -> Tensor:
-        return joined(p.detach() for p in self.model.parameters())
+        return joined(p.detach() for p in trained(self.model))
 
     def epsilon(self) -> float | Unproven:
         """Return the epsilon spent at delta, or why none is proven.
@@ -200,6 +253,48 @@ class Private:
         """
         unproven = isinstance(self._promised, Unproven)
         return self._promised if unproven else self._ledger.epsilon_spent()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that a run needs to go on to the same bits: copies, secrets included.
+
+        Whoever has it can take the noise off what is released after it.
+        """
+        state = {
+            "run": self._run,
+            "about": self._about,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "account": self._ledger.state(),
+            "epoch": [self._paid, self._noise, self._before],
+        }
+        return {**deepcopy(state), "steps": saved.state_of(self._steps)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state of a run of the same settings, examples, kind of network and loss.
+
+        UserError, and nothing is changed, for another run's state once a step is taken here. Also
+        for one that is behind what this process has released: the same noise would lie on other
+        sums. A process cannot see what another one releases from the same state.
+        """
+        self._require_same()
+        with fitness.told_of("state"):
+            self._load(state)
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        run, taken = state["run"], state["steps"]["taken"]
+        if state["about"] != self._about:
+            raise UserError("state: it is of a run with other settings, examples, network or loss")
+        if self.taken and run != self._run:
+            raise UserError("state: it is of another run; expected that no step was taken before")
+        saved.require_ahead(run, taken)
+        self._ledger.restore(state["account"])
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._run = run
+        self._begin(saved.sources_of(state["steps"]))
+        saved.restore(self._steps, state["steps"])
+        self._paid, self._noise, self._before = state["epoch"]
+        saved.note(run, taken)
 
     def audit(self) -> dict[str, Any]:
         """Return what the canaries found so far: a lower bound on epsilon, checks, blind spots.
@@ -213,19 +308,7 @@ class Private:
         return findings({HOLDER: self._steps.canaries}, terms)
 
 
-def _require_own(
-    model: nn.Module, loss_fn: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
-) -> None:
-    """UserError unless outputs, losses and gradients of examples are those of each one alone."""
-    name = type(model).__name__
-    with fitness.told_of(f"model {name} on inputs {fitness.kind(inputs)}"), torch.no_grad():
-        require_example_wise(model, inputs, name)
-        outputs = model(channels_last(inputs))
-    fitness.require_own_losses(loss_fn, outputs, targets)
-    require_own_gradients(model, loss_fn, inputs, targets, name)
-
-
-def _settings(given: dict[str, Any], epochs: int, accountant: str, budget: Part) -> Settings:
+def _settings(given: dict[str, Any], accountant: str, budget: Part) -> Settings:
     """Return what the noise is calibrated for: the one holder of all examples takes every round."""
     return Settings.read(
         {
@@ -233,21 +316,27 @@ def _settings(given: dict[str, Any], epochs: int, accountant: str, budget: Part)
             "delta": given["delta"],
             "accountant": accountant,
             "budget": private_parts.of_budget(budget),
-            "federation": {"batch_size": given["batch_size"], "rounds": epochs, "local_epochs": 1},
+            "federation": {
+                "batch_size": given["batch_size"],
+                "rounds": given["epochs"],
+                "local_epochs": 1,
+            },
             "participation_key": ["private"],
         }
     )
 
 
-def _public(public: Given | None, examples: Batches, device: torch.device) -> Public:
+def _public(public: Given | None, examples: Tensors | Fetched, device: torch.device) -> Public:
     """Return all of the public examples; none of the examples if there are none."""
     known = examples if public is None else batches(public, device, "public")
-    return Public(*known[torch.arange(0 if public is None else len(known))])
+    found = Public(*known[torch.arange(0 if public is None else len(known))])
+    require_apart(found.inputs, examples.compared())
+    return found
 
 
 def _put(model: nn.Module, gradient: Tensor) -> None:
     """Give every parameter its part of a gradient, flat [D]."""
-    parameters = list(model.parameters())
+    parameters = trained(model)
     parts = gradient.split([p.numel() for p in parameters])
     for p, part in zip(parameters, parts, strict=True):
         p.grad = part.view_as(p).clone()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from dpfl import plugins
@@ -11,21 +12,31 @@ from dpfl.mechanisms.parts.fitting import Parts, misfits, needs_public, unknown_
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.plugins import declarations
 
+LEAST_NORM = 1e-30  # with less, sums and noise lose their digits
+
 Part = str | Mapping[str, Any]
 """A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
 
 
-def of_method(mechanism: Part, clipping: float | Part, public: Any) -> Parts:
+def of_method(
+    mechanism: Part, clipping: float | Part, public: Any, microbatch: int | None = None
+) -> Parts:
     """Return the settings of mechanism and clipping; UserError if they do not go together."""
+    clipping = plain(clipping)
     fixed = isinstance(clipping, int | float) and not isinstance(clipping, bool)
     rule = {"uses": "fixed", "clip_norm": float(clipping)} if fixed else clipping
     parts = {
         "mechanism": _entry("mechanism", mechanism),
         "clipping": _entry("clipping", rule),
     }
+    norm = parts["clipping"].get("clip_norm")
+    if isinstance(norm, float) and 0 < norm < LEAST_NORM:
+        raise UserError(f"clipping: clip_norm is {norm}, expected at least {LEAST_NORM}")
     estimator = parts["mechanism"]["estimator"]
     if plugins.constant("mechanisms", estimator, "UNIT") != "example":
         raise UserError(f"mechanism: {estimator} protects clients; expected one for examples")
+    if microbatch and plugins.constant("mechanisms", estimator, "OWN_GRADIENTS"):
+        raise UserError(f"microbatch: {estimator} differentiates by itself; expected none with it")
     for found in misfits(parts):
         raise UserError(f"mechanism: {estimator} {found}")
     if needs_public(parts["mechanism"]) and public is None:
@@ -45,8 +56,18 @@ def of_budget(budget: Part) -> dict[str, Any]:
     return _checked("budget", _entry("budget", budget))
 
 
+def plain(value: Any) -> Any:
+    """Return a setting with numbers of Python in the place of those of numpy."""
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _entry(kind: str, part: Part) -> dict[str, Any]:
     """Return a plug-in with its settings as a run names them."""
+    part = plain(part)
     entry = {"uses": part} if isinstance(part, str) else part
     if not (isinstance(entry, Mapping) and "uses" in entry):
         raise UserError(f'{kind}: found {part!r}, expected a name or {{"uses": name, ...}}')

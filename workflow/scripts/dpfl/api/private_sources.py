@@ -1,16 +1,16 @@
 """Where the draws of a private run of one's own come from, and what tells it from another run."""
 
-import hashlib
 import secrets
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from dpfl.api.given_examples import Fetched, Tensors
 from dpfl.draws import streams
 from dpfl.draws.noise import SOURCES
+from dpfl.gradients.facts import contents, kind, value_digest
 from dpfl.gradients.flat import joined
 from dpfl.gradients.step import Public
 from dpfl.training.steps import Sources
@@ -28,37 +28,31 @@ def draws(seed: int | None, settings: Mapping[str, Any], seen: Mapping[str, Any]
 
 
 def seen(
-    model: torch.nn.Module,
+    model: nn.Module,
     optimizer: torch.optim.Optimizer,
     loss_fn: Callable[[Tensor, Tensor], Tensor],
     public: Public,
+    examples: Tensors | Fetched,
 ) -> dict[str, Any]:
-    """Return what a run begins with beside its settings, as far as it can be told apart."""
+    """Return what a run begins with beside its settings, as far as it can be told apart.
+
+    Of a Dataset that is not in memory its length, what it holds, and the examples looked at.
+    """
     groups = [
         {key: repr(value) for key, value in group.items() if key != "params"}
         for group in optimizer.param_groups
     ]
     return {
-        "model": [str(model), _digest(joined(p.detach() for p in model.parameters()))],
-        "optimizer": [type(optimizer).__qualname__, groups],
-        "loss": _named(loss_fn),
-        "public": [_digest(public.inputs), _digest(public.targets)],
+        "model": [str(model), value_digest(joined(p.detach() for p in model.parameters()))],
+        "optimizer": [kind(optimizer), groups],
+        "loss": repr(contents(loss_fn, "")),
+        "public": [value_digest(public.inputs), value_digest(public.targets)],
+        "examples": [examples.held(), *map(value_digest, examples.seen)],
     }
 
 
-def _named(function: Callable) -> list[str]:
-    """Return what a function is called; of a partial one its function's name and arguments.
-
-    Of an object, such as a loss of torch.nn, its class and its plain attributes.
-    """
-    if isinstance(function, partial):
-        return [*_named(function.func), repr(function.args), repr(function.keywords)]
-    if hasattr(function, "__qualname__"):
-        return [function.__qualname__]
-    held = getattr(function, "__dict__", {})
-    plain = {k: v for k, v in held.items() if isinstance(v, bool | float | int | str)}
-    return [type(function).__qualname__, repr(sorted(plain.items()))]
-
-
-def _digest(values: Tensor) -> str:
-    return hashlib.sha256(values.detach().cpu().double().numpy().tobytes()).hexdigest()
+def about(settings: Mapping[str, Any], seen: Mapping[str, Any]) -> str:
+    """Return what a state that is loaded must agree in: a digest of all but weights and rates."""
+    examples, *_ = seen["examples"]  # not those looked at, which may be drawn anew
+    own = {"network": seen["model"][0], "optimizer": seen["optimizer"][0], "loss": seen["loss"]}
+    return streams.noise_key({**settings, **own, "public": seen["public"], "examples": examples})

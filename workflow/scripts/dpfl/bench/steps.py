@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl import models, plugins
+from dpfl.api.registered import Registered
 from dpfl.draws import noise, streams
 from dpfl.gradients import step as of_mechanisms
 from dpfl.gradients.flat import FlatModel
@@ -112,6 +113,12 @@ def functional(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
     return step
 
 
+def compared(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
+    """What dpfl.Private compares with its start before every step, and nothing else."""
+    held = model, sgd(model), loss_fn
+    return partial(Registered(*held).require_same, *held)
+
+
 def sgd(model: nn.Module) -> torch.optim.SGD:
     """Return the optimizer of every step."""
     return torch.optim.SGD(model.parameters(), lr=RATE)
@@ -142,6 +149,7 @@ CONTENDERS: dict[str, Callable[[nn.Module, Tensor, Tensor], Step]] = {
     "non-private": plain,
     "ours": partial(estimated, partial(dpsgd.build, FIXED)),
     **{name: partial(estimated, build) for name, build in SPLIT.items()},
+    "dpfl.Private, what a step compares": compared,
     "Opacus hooks": partial(opacus, "hooks"),
     "Opacus ghost": partial(opacus, "ghost"),
     "vmap(grad)": functional,
@@ -183,6 +191,8 @@ def _problem(dataset: str, model: str, batch: int) -> tuple:
     source = plugins.load("data", dataset)
     generator = streams.generator("bench", batch)
     inputs = torch.randn(batch, *source.SHAPE, generator=generator)
+    if getattr(source, "DTYPE", "") == "int64":  # tokens, which cannot be made up
+        inputs = torch.from_numpy(source.read(Path()).train_inputs[:batch])
     targets = torch.randint(source.CLASSES, (batch,), generator=generator)
     return models.build(model, generator, source.SHAPE, source.CLASSES), inputs, targets
 

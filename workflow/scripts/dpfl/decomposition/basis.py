@@ -11,13 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dpfl.base.errors import UserError
 from dpfl.decomposition.factors import gram
 from dpfl.gradients import PerExampleGradients
 from dpfl.gradients.step import Step
 
 
 def noise_images(step: Step, rank: int, examples: int) -> Tensor:
-    """Return the best directions of the gradients of images of pure noise with random labels."""
+    """Return the best directions of the gradients of images of pure noise with random labels.
+
+    UserError for inputs that are whole numbers, such as tokens: which there are is not public.
+    """
+    if not step.inputs.is_floating_point():
+        raise UserError(f"basis: noise-images need real inputs, found {step.inputs.dtype}")
     rng = step.public_rng()
     images = rng.standard_normal((examples, *step.inputs.shape[1:]), np.float32)
     inputs = torch.from_numpy(images).to(step.inputs)

@@ -1,67 +1,49 @@
-"""Per-example gradients without a second backward pass.
+"""Per-example gradients, of most layers without a second backward pass.
 
 It takes one forward, and one backward down to the layer outputs. These hold what each layer's
 per-example gradients are made of. Norms, inner products and any weighted sum follow from it. For
-Linear see Goodfellow 2015, arXiv 1510.01799; for Conv2d the routes in
-dpfl.gradients.layer_gradients.
+Linear see Goodfellow 2015, arXiv 1510.01799, for Conv2d dpfl.gradients.layer_gradients. All other
+parameters, and which way each of them takes, are in dpfl.gradients.routing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from dpfl.gradients.layer_capture import LossFunction, capture, layers_of
-from dpfl.gradients.layer_gradients import ROUTES
-from dpfl.gradients.parameter_gradients import Piece, Zero
+from dpfl.gradients.losses import LossFunction
+from dpfl.gradients.parameter_gradients import Piece, Zero, as_matrix
+from dpfl.gradients.routing import decided, require_true_gradients, routes
 
-__all__ = ["PerExampleGradients", "finite"]
-
-
-def finite(
-    model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
-) -> tuple["PerExampleGradients", Tensor]:
-    """Return the gradients of those examples whose norm is finite, and these norms [L'].
-
-    The square of the norm, which the Gram matrix holds, must be finite too. Whether an example is
-    left out depends on no other example. Errors as in PerExampleGradients.
-    """
-    gradients = PerExampleGradients(model, loss_fn, inputs, targets)
-    norms = gradients.norms()
-    kept = norms.square().isfinite()
-    if kept.all():
-        return gradients, norms
-    return finite(model, loss_fn, inputs[kept], targets[kept])
+__all__ = ["PerExampleGradients", "finite", "require_true_gradients", "routes"]
 
 
 class PerExampleGradients:
     """The gradients g_i of a batch, a matrix G [L, D] that only rows() writes out.
 
     `loss_fn(outputs, targets)` gives one loss per example [L]. A scalar loss works too, slower: it
-    is then applied to every example alone. The model and its .grad are left as they were. UserError
-    names a layer whose per-example gradient is not known.
+    is then applied to every example alone. Parameters are those that are trained, in the order of
+    model.parameters(). The model and its .grad are left as they were. UserError names a layer whose
+    per-example gradient is not known.
     """
 
     def __init__(
         self, model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
     ) -> None:
-        layers = layers_of(model, tuple(ROUTES))
-        found = capture(model, layers, loss_fn, inputs, targets) if len(inputs) else {}
+        chosen = decided(model, loss_fn, inputs, targets)
+        found = chosen.pieces(model, loss_fn, inputs, targets) if len(inputs) else {}
         # Typed like the parameters: features may be stored in float16, gradients never are.
-        nothing = next(model.parameters()).detach().new_zeros(len(inputs))
-        self._pieces: list[Piece] = []  # in the order of model.parameters()
-        for layer in layers:
-            if layer in found:
-                self._pieces += ROUTES[type(layer)](layer, *found.pop(layer))
-            else:
-                self._pieces += [Zero(p, nothing) for p in layer.parameters(recurse=False)]
-        self._nothing = nothing
-        self._shapes = [p.shape for p in model.parameters()]
+        self._nothing = next(model.parameters()).detach().new_zeros(len(inputs))
+        self._shapes = list(chosen.shapes.values())  # in the order of the parameters
+        self._pieces: list[Piece] = [
+            found.get(name) or Zero(shape, self._nothing) for name, shape in chosen.shapes.items()
+        ]
 
     @property
     def parameter_count(self) -> int:
-        """Return P, how many tensors model.parameters() has."""
+        """Return P, how many tensors the trained parameters are."""
         return len(self._shapes)
 
     def norms(self) -> Tensor:
@@ -71,7 +53,7 @@ class PerExampleGradients:
     def parameter_norms(self) -> Tensor:
         """Return the norm of every parameter's part of g_i [P, L]; always the same tensor.
 
-        In the order of model.parameters(). The root of the sum of a column's squares is |g_i|.
+        In the order of the parameters. The root of the sum of a column's squares is |g_i|.
         """
         return self._parameter_norms
 
@@ -84,11 +66,11 @@ class PerExampleGradients:
         return torch.linalg.vector_norm(self._parameter_norms, dim=0)
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
-        """Return sum_i w_i g_i for weights [L], shaped like model.parameters()."""
+        """Return sum_i w_i g_i for weights [L], shaped like the parameters."""
         return [piece.weighted_sum(weights) for piece in self._pieces]
 
     def clipped_sum(self, clip_norm: float) -> list[Tensor]:
-        """Return sum_i g_i min(1, C / |g_i|), shaped like model.parameters().
+        """Return sum_i g_i min(1, C / |g_i|), shaped like the parameters.
 
         One example moves it by at most C (Abadi et al. 2016, algorithm 1) if all norms are finite.
         """
@@ -97,7 +79,7 @@ class PerExampleGradients:
     def clipped_sum_by_parameter(self, bounds: Sequence[float]) -> list[Tensor]:
         """Return the sum where every parameter's part of g_i is clipped to a bound of its own [P].
 
-        Bounds are above 0; the sum is shaped like model.parameters(). One example moves it by at
+        Bounds are above 0; the sum is shaped like the parameters. One example moves it by at
         most the root of the sum of the bounds' squares (McMahan et al. 2018, arXiv 1710.06963,
         per-layer clipping).
         """
@@ -106,7 +88,7 @@ class PerExampleGradients:
 
     def combinations(self, weights: Tensor) -> Tensor:
         """Return the weighted sums [k, D] of weights [k, L], flat in the order of parameters()."""
-        return torch.cat([piece.combinations(weights).flatten(1) for piece in self._pieces], dim=1)
+        return torch.cat([as_matrix(piece.combinations(weights)) for piece in self._pieces], dim=1)
 
     def gram(self) -> Tensor:
         """Return G G^T [L, L], symmetric to the bit.
@@ -123,18 +105,39 @@ class PerExampleGradients:
         """Return <g_i, h_a> [L, k] for vectors h_a [k, D], flat in the order of the parameters."""
         total = vectors.new_zeros(len(self._nothing), len(vectors))
         for piece, part, shape in self._parts(vectors):
-            total += piece.inner(part.unflatten(1, shape))
+            total += piece.inner(part.reshape(len(part), *shape))
         return total
 
     def rows(self) -> Tensor:
-        """Return G [L, D] written out, flat in the order of model.parameters()."""
+        """Return G [L, D] written out, flat in the order of the parameters."""
         size = sum(shape.numel() for shape in self._shapes)
         rows = self._nothing.new_empty(len(self._nothing), size)
         for piece, part, shape in self._parts(rows):
-            part.unflatten(1, shape).copy_(piece.written())
+            part.view(len(part), *shape).copy_(piece.written())
         return rows
 
     def _parts(self, flat: Tensor) -> Iterator[tuple[Piece, Tensor, torch.Size]]:
         """Return each piece with its columns of `flat` [n, D] and the shape of its parameter."""
         parts = flat.split([shape.numel() for shape in self._shapes], dim=1)
         return zip(self._pieces, parts, self._shapes, strict=True)
+
+
+def finite(
+    model: nn.Module,
+    loss_fn: LossFunction,
+    inputs: Tensor,
+    targets: Tensor,
+    build: Callable[..., Any] = PerExampleGradients,
+) -> tuple[Any, Tensor]:
+    """Return the gradients of those examples whose norm is finite, and these norms [L'].
+
+    The square of the norm, which the Gram matrix holds, must be finite too. Whether an example is
+    left out depends on no other example. Errors as in PerExampleGradients, which is what `build`
+    makes of a batch, or what answers like it.
+    """
+    gradients = build(model, loss_fn, inputs, targets)
+    norms = gradients.norms()
+    kept = norms.square().isfinite()
+    if kept.all():
+        return gradients, norms
+    return finite(model, loss_fn, inputs[kept], targets[kept], build)

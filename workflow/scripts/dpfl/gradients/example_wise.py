@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from dpfl.base.errors import UserError
+from dpfl.gradients.facts import changed, digest, facts
 from dpfl.gradients.layout import channels_last
 
 _GIVEN = 3  # of the inputs are tried, and as many random ones beside them
+_ALONE = 8  # of a batch are tried one by one
 _TOLERANCE = 1e-4  # of the largest output: far above float32's rounding through many layers
 
 
@@ -25,59 +27,102 @@ def require_example_wise(model: nn.Module, inputs: Tensor, name: str) -> None:
     other examples of the batch. A few examples are tried, in a copy. The network and the global
     random state are left as they were. `name` is that of the network.
     """
+    require_enough_digits(model, name)
+    require_own_outputs(copied(model).train(), _tried(inputs), name)
+
+
+def require_enough_digits(model: nn.Module, name: str) -> None:
+    """Raise UserError for parameters of less than float32."""
     for key, parameter in model.named_parameters():
         if parameter.dtype not in (torch.float32, torch.float64):
             raise UserError(
                 f"model {name}: {key!r} is of {parameter.dtype}, expected float32 or float64: with "
                 "fewer digits a clipped sum may exceed its bound"
             )
-    copy, batch = deepcopy(model).train(), _tried(inputs)
+
+
+def require_own_outputs(copy: nn.Module, batch: Tensor, name: str) -> Tensor:
+    """Return the outputs of a batch [n >= 2, ...] of a network, a copy that nobody needs after.
+
+    Tried are the batch whole, its halves, and some of it one by one. UserError as above.
+    """
     on_gpu = [batch.device] if batch.is_cuda else []
     with torch.no_grad(), torch.random.fork_rng(on_gpu):
         outputs = _kept_nothing(copy, batch, name)
-        for size in (len(batch) // 2, 1):
-            parts = [_output(copy, part, name) for part in batch.split(size)]
-            if not _alike(torch.cat(parts), outputs):
+        some = spread(len(batch), _ALONE)
+        for rows, size in ((torch.arange(len(batch)), len(batch) // 2), (some, 1)):
+            rows = rows.to(batch.device)
+            parts = [_output(copy, channels_last(part), name) for part in batch[rows].split(size)]
+            if not alike(torch.cat(parts), outputs[rows]):
                 raise UserError(_mixes(name))
+    return outputs
+
+
+def spread(total: int, wanted: int) -> Tensor:
+    """Return at most this many numbers below a total, evenly spread."""
+    return torch.linspace(0, total - 1, min(wanted, total), dtype=torch.float64).long()
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """Return a copy of a network; UserError names a layer that has none."""
+    for path, layer in model.named_modules():
+        for key, value in vars(layer).items():
+            if isinstance(value, Tensor) and not value.is_leaf:
+                raise UserError(
+                    f"layer {path!r} ({type(layer).__name__}): {key!r} is computed from parameters "
+                    "outside of the forward pass; expected torch.nn.utils.parametrize"
+                )
+    return deepcopy(model)
 
 
 def _tried(inputs: Tensor) -> Tensor:
     """Return some of the inputs and random ones, which differ where the inputs may not."""
-    given = inputs[:_GIVEN]
     generator = torch.Generator().manual_seed(0)
-    random = torch.randn(given.shape, generator=generator)
-    return channels_last(torch.cat([given, random.to(given)]))
+    random = drawn_like(inputs, len(inputs[:_GIVEN]), generator)
+    return channels_last(torch.cat([inputs[:_GIVEN], random]))
+
+
+def drawn_like(inputs: Tensor, examples: int, generator: torch.Generator) -> Tensor:
+    """Return random inputs of the same shape and type, of which only integers are looked at.
+
+    Real numbers are drawn from a normal distribution, integers from the range of the given ones:
+    token ids stay in their table.
+    """
+    shape = (examples, *inputs.shape[1:])
+    if inputs.is_floating_point() or not inputs.numel():
+        return torch.randn(shape, generator=generator).to(inputs)
+    low, high = int(inputs.min()), int(inputs.max())
+    return torch.randint(low, high + 1, shape, generator=generator).to(inputs)
 
 
 def _kept_nothing(model: nn.Module, batch: Tensor, name: str) -> Tensor:
     """Return the outputs; UserError if the pass leaves a trace in the model or draws at random."""
-    before, state = _state(model), _random_state(batch.device)
+    tensors = {**dict(model.named_buffers()), **dict(model.named_parameters())}
+    saved, held = facts(tensors, "", digest), facts(model, "", digest)
+    state = _random_state(batch.device)
     outputs = model(batch)
-    _require_unchanged(before, _state(model), name)
-    if not (torch.equal(_random_state(batch.device), state) and _alike(model(batch), outputs)):
+    now = {**dict(model.named_buffers()), **dict(model.named_parameters())}
+    _require_same(changed(saved, facts(now, "", digest)), name)
+    after = facts(model, "", digest)
+    if not (torch.equal(_random_state(batch.device), state) and alike(model(batch), outputs)):
         raise UserError(
             f"model {name}: its outputs are random or change from pass to pass; two passes over "
             "one batch must agree (no dropout)"
         )
+    _require_same(changed(held, after), name)
     return outputs
+
+
+def _require_same(found: str | None, name: str) -> None:
+    if found is not None:
+        raise UserError(
+            f"model {name}: a forward pass changes {found!r}; what a network keeps of its inputs "
+            "leaves without noise (no running statistics)"
+        )
 
 
 def _random_state(device: torch.device) -> Tensor:
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
-
-
-def _state(model: nn.Module) -> dict[str, Tensor]:
-    named = [*model.named_buffers(), *model.named_parameters()]
-    return {key: value.detach().clone() for key, value in named}
-
-
-def _require_unchanged(before: dict[str, Tensor], after: dict[str, Tensor], name: str) -> None:
-    for key, value in after.items():
-        if key not in before or not torch.equal(value, before[key]):
-            raise UserError(
-                f"model {name}: a forward pass changes {key!r}; what a network keeps of its inputs "
-                "leaves without noise (no running statistics)"
-            )
 
 
 def _output(model: nn.Module, part: Tensor, name: str) -> Tensor:
@@ -94,7 +139,7 @@ def _mixes(name: str) -> str:
     )
 
 
-def _alike(found: Tensor, expected: Tensor) -> bool:
+def alike(found: Tensor, expected: Tensor) -> bool:
     """Tell whether outputs are equal but for rounding; what is not finite must be so in both."""
     if found.shape != expected.shape:
         return False

@@ -7,19 +7,27 @@ from torch import nn
 
 
 def joined(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
-    """Return tensors shaped like parameters() as one vector [D]."""
+    """Return tensors shaped like parameters as one vector [D]."""
     return torch.cat([tensor.reshape(-1) for tensor in tensors])
 
 
+def trained(model: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters that are not frozen, in the order of parameters().
+
+    What is said of a model's gradients, their number P and size D, is said of these.
+    """
+    return [p for p in model.parameters() if p.requires_grad]
+
+
 class FlatModel:
-    """Wraps a model in place: `flat` [D] holds its parameters, in the order of parameters()."""
+    """Wraps a model in place: `flat` [D] holds its trained parameters, in their order."""
 
     def __init__(self, model: nn.Module):
         self.model = model
-        values = joined(p.detach() for p in model.parameters())
+        values = joined(p.detach() for p in trained(model))
         self.flat = nn.Parameter(values)
         start = 0
-        for p in model.parameters():
+        for p in trained(model):
             p.data = self.flat.data[start : start + p.numel()].view_as(p)
             start += p.numel()
 

@@ -1,20 +1,27 @@
 """One forward and one backward pass, keeping each layer's input and the gradient of its output."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.base.errors import UserError
 from dpfl.gradients import losses
 from dpfl.gradients.layout import channels_last
 from dpfl.gradients.losses import LossFunction
 
-PARAMETERS = {"weight", "bias"}
-SUPPORTED_CONV2D = {"dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
+
+class MisfitError(UserError):
+    """What a layer does, or the network where no layer is named, does not tell its gradient."""
+
+    def __init__(self, model: nn.Module, path: str | None, why: str):
+        super().__init__(f"{'model' if path is None else f'layer {named(model, path)}'} {why}")
+        self.path, self.why = path, f"it {why}"
 
 
 class _Call(NamedTuple):
@@ -23,89 +30,62 @@ class _Call(NamedTuple):
     edge: GradientEdge
 
 
+@dataclass(frozen=True)
+class _Calls:
+    """The calls of layers, by path, in one pass of a model over so many examples."""
+
+    model: nn.Module
+    examples: int
+    found: dict[str, _Call] = field(default_factory=dict)
+
+    def keep(self, path: str, layer: nn.Module, args: tuple, kwargs: dict, output: Any) -> None:
+        """Keep what a layer got and the edge of what it returned: a hook."""
+        if path in self.found:
+            raise MisfitError(self.model, path, "is called twice in one forward pass")
+        tensors = (*args, output)
+        if kwargs or len(args) != 1 or not all(isinstance(t, Tensor) and t.dim() for t in tensors):
+            raise MisfitError(self.model, path, "does not map one tensor to one tensor")
+        for rows in map(len, tensors):
+            if rows != self.examples:
+                why = f"is called with {rows} rows for {self.examples} examples"
+                raise MisfitError(self.model, path, why)
+        if output.requires_grad:
+            x = args[0].detach()
+            # The edge, unlike the tensor, still means this output after an in-place activation.
+            self.found[path] = _Call(x, x._version, get_gradient_edge(output))
+
+
 def capture(
     model: nn.Module,
-    layers: list[nn.Module],
+    layers: Mapping[str, nn.Module],
     loss_fn: LossFunction,
     inputs: Tensor,
     targets: Tensor,
-) -> dict[nn.Module, tuple[Tensor, Tensor]]:
-    """Return (input, gradient of the summed loss for the output) of each layer that was called.
+) -> dict[str, tuple[Tensor, Tensor]]:
+    """Return (input, gradient of the summed loss for the output) of the layers that it reaches.
 
-    Images go through the network channels last. UserError for a layer that is called twice, has
-    other rows than examples, or whose input is overwritten. Also for a loss of another shape.
+    `layers` are those of the model, by path. Images go through the network channels last.
+    MisfitError for a layer that is called twice, has other rows than examples, or other arguments
+    than one tensor. Also for one whose input is overwritten. UserError for a loss of another shape.
     """
-    calls: dict[nn.Module, _Call] = {}
-
-    def keep(layer: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        x = args[0].detach()
-        if layer in calls:
-            raise UserError(f"layer {_named(model, layer)} is called twice in one forward pass")
-        if len(x) != len(inputs):
-            rows = f"{len(x)} rows for {len(inputs)} examples"
-            raise UserError(f"layer {_named(model, layer)} is called with {rows}")
-        if not output.requires_grad:  # frozen parameters, and nothing before them that is not
-            output = output.detach().requires_grad_().view_as(output)
-        # The edge, unlike the tensor, still means this output after an in-place activation.
-        calls[layer] = _Call(x, x._version, get_gradient_edge(output))
-        return output
-
+    calls = _Calls(model, len(inputs))
     # First of the hooks, so that what a hook of the user makes of the output is not this layer's.
     with ExitStack() as hooks, torch.enable_grad():
-        for layer in layers:
-            hooks.enter_context(layer.register_forward_hook(keep, prepend=True))
+        for path, layer in layers.items():
+            keep = partial(calls.keep, path)
+            hooks.enter_context(layer.register_forward_hook(keep, prepend=True, with_kwargs=True))
         loss = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()
-    for layer, call in calls.items():
+    for path, call in calls.found.items():
         if call.x._version != call.version:
-            raise UserError(f"the input of layer {_named(model, layer)} is overwritten in place")
-    grads = torch.autograd.grad(loss, [call.edge for call in calls.values()], allow_unused=True)
-    pairs = zip(calls.items(), grads, strict=True)
-    return {layer: (call.x, grad) for (layer, call), grad in pairs if grad is not None}
+            raise MisfitError(model, path, "has an input that is overwritten in place")
+    if not calls.found:
+        return {}
+    edges = [call.edge for call in calls.found.values()]
+    grads = torch.autograd.grad(loss, edges, allow_unused=True)
+    pairs = zip(calls.found.items(), grads, strict=True)
+    return {path: (call.x, grad) for (path, call), grad in pairs if grad is not None}
 
 
-def layers_of(model: nn.Module, supported: tuple[type[nn.Module], ...]) -> list[nn.Module]:
-    """Return the layers with parameters, in the order of model.parameters().
-
-    UserError names the first layer that mixes the examples of a batch, or shares a parameter with
-    another. It also names one whose type or setting is not supported.
-    """
-    layers: list[nn.Module] = []
-    owners: dict[int, nn.Module] = {}
-    for layer in model.modules():
-        if isinstance(layer, _NormBase) and _mixes_examples(layer):
-            raise UserError(f"layer {_named(model, layer)} mixes the examples of a batch")
-        parameters = [p for p in layer._parameters.values() if p is not None]
-        if not parameters:
-            continue
-        if type(layer) not in supported:
-            raise UserError(f"no per-example gradient known for layer {_named(model, layer)}")
-        if set(layer._parameters) != PARAMETERS:
-            raise UserError(
-                f"the parameters of layer {_named(model, layer)} are replaced by others"
-            )
-        if isinstance(layer, nn.Conv2d):
-            _check_settings(model, layer)
-        for parameter in parameters:
-            if (other := owners.setdefault(id(parameter), layer)) is not layer:
-                both = f"{_named(model, other)} and {_named(model, layer)}"
-                raise UserError(f"layers {both} share a parameter")
-        layers.append(layer)
-    return layers
-
-
-def _mixes_examples(layer: _NormBase) -> bool:
-    return isinstance(layer, _BatchNorm) or layer.track_running_stats
-
-
-def _check_settings(model: nn.Module, conv: nn.Conv2d) -> None:
-    for key, value in SUPPORTED_CONV2D.items():
-        if (found := getattr(conv, key)) != value:
-            named = _named(model, conv)
-            raise UserError(f"layer {named}: {key} is {found!r}, supported is {value!r}")
-    if conv.padding == "same" and not all(size % 2 for size in conv.kernel_size):
-        raise UserError(f"layer {_named(model, conv)}: padding 'same' needs an odd kernel_size")
-
-
-def _named(model: nn.Module, layer: nn.Module) -> str:
-    path = next(path for path, module in model.named_modules() if module is layer)
-    return f"{path!r} ({type(layer).__name__})"
+def named(model: nn.Module, path: str) -> str:
+    """Return a layer's path and type, as messages name it."""
+    return f"{path!r} ({type(model.get_submodule(path)).__name__})"

@@ -12,7 +12,7 @@ def channels_last(inputs: Tensor) -> Tensor:
     store the same bytes and torch keeps calling it channels first. The layers after it would
     inherit that, hence the strides by hand.
     """
-    if inputs.dim() != 4 or inputs.dtype == torch.float16:
+    if inputs.dim() != 4 or inputs.dtype == torch.float16 or not inputs.is_floating_point():
         return inputs
     n, c, h, w = inputs.shape
     stored = inputs.permute(0, 2, 3, 1).contiguous()

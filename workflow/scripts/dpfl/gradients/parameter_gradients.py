@@ -28,17 +28,17 @@ class Piece(Protocol):
 class Zero:
     """The gradients of a parameter that the loss does not depend on."""
 
-    parameter: nn.Parameter
+    shape: torch.Size
     zeros: Tensor
 
     def norms(self) -> Tensor:
         return self.zeros
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
-        return torch.zeros_like(self.parameter)
+        return self.zeros.new_zeros(self.shape)
 
     def combinations(self, weights: Tensor) -> Tensor:
-        return self.zeros.new_zeros(len(weights), *self.parameter.shape)
+        return self.zeros.new_zeros(len(weights), *self.shape)
 
     def gram(self) -> Tensor:
         return self.zeros.new_zeros(len(self.zeros), len(self.zeros))
@@ -47,7 +47,7 @@ class Zero:
         return self.zeros.new_zeros(len(self.zeros), len(vectors))
 
     def written(self) -> Tensor:
-        return self.zeros.new_zeros(len(self.zeros), *self.parameter.shape)
+        return self.zeros.new_zeros(len(self.zeros), *self.shape)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Factors:
         return (weighted @ self.a).unflatten(0, (len(weights), self.b.shape[1]))
 
     def gram(self) -> Tensor:
-        return _gram([self.a]).mul_(_gram([self.b]))
+        return gram_of([self.a]).mul_(gram_of([self.b]))
 
     def inner(self, vectors: Tensor) -> Tensor:
         """b_i^T H a_i, for a few vectors H [O, K] at a time: H a_i has L O numbers for each."""
@@ -95,19 +95,19 @@ class Rows:
     rows: Tensor
 
     def norms(self) -> Tensor:
-        return torch.linalg.vector_norm(self.rows.flatten(1), dim=1)
+        return torch.linalg.vector_norm(as_matrix(self.rows), dim=1)
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
-        return (weights @ self.rows.flatten(1)).view(self.rows.shape[1:])
+        return (weights @ as_matrix(self.rows)).view(self.rows.shape[1:])
 
     def combinations(self, weights: Tensor) -> Tensor:
-        return (weights @ self.rows.flatten(1)).unflatten(1, self.rows.shape[1:])
+        return (weights @ as_matrix(self.rows)).view(len(weights), *self.rows.shape[1:])
 
     def gram(self) -> Tensor:
-        return _gram([self.rows])
+        return gram_of([self.rows])
 
     def inner(self, vectors: Tensor) -> Tensor:
-        return self.rows.flatten(1) @ vectors.flatten(1).t()
+        return as_matrix(self.rows) @ as_matrix(vectors).t()
 
     def written(self) -> Tensor:
         return self.rows
@@ -142,7 +142,7 @@ class Chunks:
         length = sum(len(chunk.rows) for chunk in self.chunks)
         size = chunk_size(first, length * first[0, 0].numel())
         blocks = zip(*(chunk.rows.split(size, dim=1) for chunk in self.chunks), strict=True)
-        return _gram(torch.cat(block) for block in blocks)
+        return gram_of(torch.cat(block) for block in blocks)
 
     def inner(self, vectors: Tensor) -> Tensor:
         vectors = _as_rows(vectors).contiguous()
@@ -174,7 +174,7 @@ class Gram:
         return torch.cat([_as_weights(block.combinations(weights)) for block in blocks], dim=2)
 
     def gram(self) -> Tensor:
-        return _gram(rows for _, rows in channel_rows(self.conv, self.x, self.b))
+        return gram_of(rows for _, rows in channel_rows(self.conv, self.x, self.b))
 
     def inner(self, vectors: Tensor) -> Tensor:
         total = vectors.new_zeros(len(self.x), len(vectors))
@@ -187,16 +187,21 @@ class Gram:
         return torch.cat(blocks, dim=2)
 
 
-def _gram(blocks: Iterable[Tensor]) -> Tensor:
+def gram_of(blocks: Iterable[Tensor]) -> Tensor:
     """Return the sum of R R^T over blocks R [L, ...] of columns, symmetric to the bit."""
     total = None
     for block in blocks:
-        rows = block.flatten(1)
+        rows = as_matrix(block)
         total = rows.new_zeros(len(rows), len(rows)) if total is None else total
         for start in range(0, len(rows), ROWS_OF_GRAM):
             some = slice(start, start + ROWS_OF_GRAM)
             total[some, start:].addmm_(rows[some], rows[start:].t())
     return total.triu_().add_(total.triu(1).t())
+
+
+def as_matrix(rows: Tensor) -> Tensor:
+    """Return rows [L, ...] as [L, n]; a row may be one number."""
+    return rows.flatten(1) if rows.dim() > 1 else rows.unsqueeze(1)
 
 
 def _as_rows(weights: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from dpfl.gradients import losses
+from dpfl.gradients.flat import trained
 from dpfl.gradients.layout import channels_last
 
 
@@ -12,7 +13,7 @@ def gradient_of_sum(
     model: torch.nn.Module, loss_fn: Callable, inputs: torch.Tensor, targets: torch.Tensor
 ) -> torch.Tensor:
     """Return the gradient of the summed loss, flat [D]; zero for no examples."""
-    parameters = list(model.parameters())
+    parameters = trained(model)
     if len(inputs) == 0:
         return torch.cat([torch.zeros_like(p).reshape(-1) for p in parameters])
     total = losses.of_examples(loss_fn, model(channels_last(inputs)), targets).sum()

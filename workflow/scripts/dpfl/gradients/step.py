@@ -10,6 +10,7 @@ from torch import Tensor
 from dpfl.draws.noise import Normal
 from dpfl.gradients import PerExampleGradients, finite
 from dpfl.gradients.dirac import Dirac
+from dpfl.gradients.flat import trained
 
 Gradients = PerExampleGradients | Dirac
 
@@ -50,8 +51,8 @@ class Step:
 
     @property
     def size(self) -> int:
-        """Return how many parameters the model has."""
-        return sum(p.numel() for p in self.model.parameters())
+        """Return how many numbers the model's trained parameters have."""
+        return sum(p.numel() for p in trained(self.model))
 
     def gradients(self) -> tuple[Gradients, Tensor]:
         """Return the batch's gradients and their norms [L'], without those that are not finite."""

@@ -18,7 +18,7 @@ from dpfl.contracts.release import Release
 from dpfl.draws.gaussian import noisy_sum
 from dpfl.draws.noise import Normal
 from dpfl.gradients import losses
-from dpfl.gradients.flat import joined
+from dpfl.gradients.flat import joined, trained
 from dpfl.gradients.step import Step
 
 COST = 2.4
@@ -79,9 +79,9 @@ class OpacusDPSGD:
         optimizer.normal = step.normal
         optimizer.zero_grad()
         losses.of_examples(step.loss_fn, self._copy(step.inputs), step.targets).sum().backward()
-        _drop_infinite([p.grad_sample for p in self._copy.parameters()])
+        _drop_infinite([p.grad_sample for p in trained(self._copy)])
         optimizer.pre_step()
-        total = joined(p.grad for p in self._copy.parameters())
+        total = joined(p.grad for p in trained(self._copy))
         return total.div(step.expected_batch)
 
 

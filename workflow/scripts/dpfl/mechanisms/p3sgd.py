@@ -17,7 +17,7 @@ from dpfl import clippings
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release, joint
 from dpfl.draws.gaussian import noisy_sum
-from dpfl.gradients.flat import joined
+from dpfl.gradients.flat import joined, trained
 from dpfl.gradients.layout import channels_last
 from dpfl.gradients.step import Step
 from dpfl.plugins.bounds import bounded
@@ -96,7 +96,7 @@ class CandidateDPSGD:
     @torch.no_grad()
     def _public_loss(self, step: Step, gradient: torch.Tensor) -> float:
         """Return the mean loss of the public examples after a trial step, which is taken back."""
-        parameters = list(step.model.parameters())
+        parameters = trained(step.model)
         before = [p.clone() for p in parameters]
         parts = gradient.split([p.numel() for p in parameters])
         for p, part in zip(parameters, parts, strict=True):

@@ -25,9 +25,10 @@ def build(
 
     A network whose build takes a `shape` is made for inputs of this shape, such as (C, H, W) or
     (D,). One whose build takes `classes` is made for as many logits. The distribution is PyTorch's
-    default for Linear and Conv2d: uniform on +-1/sqrt(fan in). A network whose file says START =
-    "zero" starts from zero. UserError if there is no such network, or if it needs a shape or
-    classes and none are given. Also if it has another layer with parameters.
+    default: for Linear and Conv2d uniform on +-1/sqrt(fan in), for Embedding normal. Norm layers
+    start from one and zero. A network whose file says START = "zero" starts from zero. UserError if
+    there is no such network, or if it needs a shape or classes and none are given. Also if it has
+    another layer with parameters.
     """
     file = plugins.load("models", name)
     make, start = file.build, STARTS[getattr(file, "START", "uniform")]
@@ -54,12 +55,18 @@ def _taken(name: str, make: Callable, given: dict[str, Any]) -> dict[str, Any]:
 def _begin(path: str, module: nn.Module, start: Callable[[nn.Module], None]) -> None:
     if not list(module.parameters(recurse=False)):
         return
-    if not isinstance(module, nn.Linear | nn.Conv2d):
+    if isinstance(module, nn.GroupNorm | nn.LayerNorm):
+        module.reset_parameters()  # to one and zero: it draws nothing
+    elif isinstance(module, nn.Linear | nn.Conv2d | nn.Embedding):
+        start(module)
+    else:
         raise UserError(f"no default weights known for {path!r} ({type(module).__name__})")
-    start(module)
 
 
-def _uniform(generator: torch.Generator, module: nn.Module) -> None:
+def _usual(generator: torch.Generator, module: nn.Module) -> None:
+    if isinstance(module, nn.Embedding):
+        module.weight.normal_(generator=generator)
+        return
     bound = 1 / math.sqrt(module.weight[0].numel())
     for parameter in module.parameters(recurse=False):
         parameter.uniform_(-bound, bound, generator=generator)
@@ -70,4 +77,4 @@ def _zero(generator: torch.Generator, module: nn.Module) -> None:
         parameter.zero_()
 
 
-STARTS = {"uniform": _uniform, "zero": _zero}
+STARTS = {"uniform": _usual, "zero": _zero}

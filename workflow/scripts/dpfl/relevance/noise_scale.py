@@ -13,6 +13,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from dpfl.base.errors import UserError
 from dpfl.gradients.step import Step
 from dpfl.relevance.layers import input_relevance, layer_relevance, shares
 
@@ -33,9 +34,12 @@ class Relevance:
     def noise_scale(self, step: Step) -> Tensor:
         """Return 1 / share of each coordinate [D]; appended ones stand where relevance is highest.
 
-        There a record has the least noise, as the budgets allow.
+        There a record has the least noise, as the budgets allow. UserError if a parameter is
+        frozen.
         """
         if step.number == 0 or self._scale is None:
+            if not all(p.requires_grad for p in step.model.parameters()):
+                raise UserError("relevance: a parameter is frozen, expected none")
             layers = [m for m in step.model.modules() if list(m.parameters(recurse=False))]
             by_input = isinstance(layers[0], nn.Linear)
             scales = _by_input(step, layers) if by_input else _by_layer(step, layers)

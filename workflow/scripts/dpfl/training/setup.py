@@ -14,6 +14,7 @@ from dpfl.clients.assignment import clients_of, public_of, validation_of
 from dpfl.contracts.affine import Affine
 from dpfl.draws import streams
 from dpfl.draws.noise import SOURCES
+from dpfl.gradients import require_true_gradients
 from dpfl.gradients.example_wise import require_example_wise
 from dpfl.gradients.flat import FlatModel
 from dpfl.models.parts.standardised import Standardised
@@ -126,12 +127,15 @@ def _model(settings: dict, dataset: data.Dataset, standardised: Affine | None) -
     name, source = settings["model"], settings["dataset"]
     try:
         found = tuple(model(example).shape)
-    except RuntimeError as error:
+    except (IndexError, RuntimeError) as error:  # such as a token that the network does not know
         names = f"{name} does not take inputs of {source}"
         raise UserError(f"{names}, shape {shape}: {error}") from error
     if found != (1, classes):
         raise UserError(f"{name} gives outputs {found[1:]} for the {classes} classes of {source}")
     require_example_wise(model, dataset.test_inputs[:4], name)
+    if settings["unit"] == "example":
+        tried = (dataset.test_inputs[:8], dataset.test_targets[:8])
+        require_true_gradients(model, steps.cross_entropy, *tried)
     return model
 
 

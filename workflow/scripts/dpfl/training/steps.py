@@ -20,7 +20,8 @@ from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.contracts.release import PublicNoise, Release, Unproven
 from dpfl.draws import streams
 from dpfl.draws.noise import Draws
-from dpfl.gradients.step import Public, Step
+from dpfl.gradients import finite
+from dpfl.gradients.step import Gradients, Public, Step
 from dpfl.privacy.release import of_step, require_covered
 
 cross_entropy = partial(functional.cross_entropy, reduction="none")
@@ -114,6 +115,11 @@ def restore(
         canaries.restore(state["canaries"])
 
 
+def _require_digits() -> None:
+    if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
+        raise UserError("autocast is on, expected off: in fewer digits clipping does not hold")
+
+
 @dataclass(eq=False)
 class PrivateSteps:
     """A holder's mechanism, which may keep a clipping bound, and the number of steps it has taken.
@@ -121,7 +127,8 @@ class PrivateSteps:
     Draws are keyed by (key, holder, step), so batches are equal for every method. A checkpoint
     stores nothing but counts and bounds. `canaries` watch the sampler, and the mechanism if it is
     `audited` by the same ones. `even_noise` says that it declares NOISE_IS_Z_C, or that there is no
-    privacy and no noise.
+    privacy and no noise. `differentiate` is what gives a mechanism its gradients, all at once or in
+    microbatches.
     """
 
     holder: int | str
@@ -131,6 +138,7 @@ class PrivateSteps:
     loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy
     canaries: Canaries | None = None
     even_noise: bool = False
+    differentiate: Callable[..., tuple[Gradients, Tensor]] = finite
     taken: int = field(default=0, init=False)
 
     def release(
@@ -147,14 +155,14 @@ class PrivateSteps:
         `number` counts the steps of a round. UserError if the step is not paid, under autocast, or
         if the mechanism promises less noise than is charged. Then nothing is sampled or released.
         """
-        if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
-            raise UserError("autocast is on, expected off: in fewer digits clipping does not hold")
+        _require_digits()
         expected = sample_rate * len(examples)
         promised = of_step(self.mechanism, noise_multiplier, expected)
         require_covered(promised, noise_multiplier)
         self.ledger.charge(self.holder, 1, noise_multiplier)
         batch_key = (*self.sources.batch_key, self.holder, self.taken)
         noise_key = (*self.sources.noise_key, self.holder, self.taken)
+        self.taken += 1  # whatever fails from here: this batch and this noise are never used again
         chosen = poisson(self.sources.draws(*batch_key), len(examples), sample_rate, self.canaries)
         inputs, targets = examples[torch.from_numpy(chosen)]
         step = Step(
@@ -168,8 +176,8 @@ class PrivateSteps:
             public=public,
             public_rng=partial(streams.rng, *batch_key, "public"),
             number=number,
+            differentiate=self.differentiate,
         )
-        self.taken += 1
         noise = self._public_noise(promised, noise_multiplier, expected)
         gradient = self.mechanism.estimate(step).to(next(model.parameters()).dtype)
         return Released(gradient, noise, len(chosen))

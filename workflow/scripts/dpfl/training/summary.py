@@ -17,6 +17,7 @@ from dpfl.adaptive import binding_bounds
 from dpfl.base import machine
 from dpfl.base.files import atomic, read_json, write_json
 from dpfl.contracts.release import Unproven
+from dpfl.gradients import routes
 from dpfl.training.job import Inputs
 from dpfl.training.run import Result
 
@@ -76,6 +77,7 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         "audit_status": result.audit["status"],
         "audit": result.audit,
         "noise": settings["noise"],
+        **({"gradients": routes(result.model)} if settings["unit"] == "example" else {}),
         "belief": _belief(settings, result, inputs),
         "sources": inputs.sources,
         "inputs": inputs.digests(),
