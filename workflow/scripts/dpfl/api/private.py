@@ -50,7 +50,7 @@ CANARIES, LEVEL = 1000, 0.05
 _ONE_NOISE = "as two that go on from one step would draw the same noise; make a new one"
 
 BOUNDS = {
-    "epsilon": "number > 0",
+    "epsilon": "number in [1e-6, 1000]",
     "delta": "number in (0, 1)",
     "batch_size": "whole >= 1",
     "epochs": "whole >= 1",
