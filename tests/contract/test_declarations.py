@@ -96,7 +96,7 @@ MISTAKES = {
     'UNIT = "clients"': "UNIT is 'clients'; it must be Literal['example', 'client']",
     'CLIPPING_RULES = ["fixed"]': "CLIPPING_RULES is ['fixed']; it must be tuple[str, ...]",
     'CLIPPING_RULES = ("fixed")': "CLIPPING_RULES is 'fixed'; it must be tuple[str, ...]",
-    "COST = 2 * 3": "COST is 2 * 3; it must be a literal",
+    "COST = sum((2, 3))": "COST is sum((2, 3)); it must be a literal",
     'MEMORY = {"columns": 4}': "MEMORY is {'columns': 4}; it must be dict",
     "NEEDS_PUBLIC = 1": "NEEDS_PUBLIC is 1; it must be bool | dict",
     'SETTINGS = {"rnak": "whole >= 1"}': "SETTINGS: unknown setting 'rnak'; did you mean 'rank'?",

@@ -50,13 +50,16 @@ def restore(steps: PrivateSteps, state: dict[str, Any]) -> None:
 
 
 def _held(mechanism: Any) -> list[dict[str, Tensor]]:
-    """Return the tensors that a mechanism keeps within an epoch, and those of what it wraps."""
+    """Return the tensors that a mechanism keeps within an epoch, and those of its parts."""
     layers = map(vars, _layers(mechanism))
     return [{k: v for k, v in own.items() if isinstance(v, torch.Tensor)} for own in layers]
 
 
 def _layers(mechanism: Any) -> Iterator[Any]:
+    """Yield a mechanism, its parts that forget at the end of an epoch, and what it wraps."""
     while mechanism is not None:
         yield mechanism
         held = vars(mechanism)
+        wrapped = (held.get("inner"), held.get("_mechanism"))
+        yield from (p for p in held.values() if hasattr(p, "forget") and p not in wrapped)
         mechanism = held.get("inner") or held.get("_mechanism")

@@ -164,12 +164,10 @@ class PrivateSteps:
         noise_key = (*self.sources.noise_key, self.holder, self.taken)
         self.taken += 1  # whatever fails from here: this batch and this noise are never used again
         chosen = poisson(self.sources.draws(*batch_key), len(examples), sample_rate, self.canaries)
-        inputs, targets = examples[torch.from_numpy(chosen)]
         step = Step(
-            model=model,
-            loss_fn=self.loss_fn,
-            inputs=inputs,
-            targets=targets,
+            model,
+            self.loss_fn,
+            *examples[torch.from_numpy(chosen)],
             noise_multiplier=noise_multiplier,
             expected_batch=expected,
             normal=self.sources.draws(*noise_key).normal,
