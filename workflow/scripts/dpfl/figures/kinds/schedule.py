@@ -129,7 +129,7 @@ def _finding(gaps: pd.DataFrame, base: str | None) -> str:
     if base is None or others.empty:
         return ""
     best = others.loc[others["mean"].idxmax()]
-    name = f"{best['series']}, the best of the others," if len(others) > 1 else best["series"]
+    name = f"{best['series']} (best of the others)" if len(others) > 1 else best["series"]
     return findings.gap(name, base, best["seeds"], style.at(most))
 
 
