@@ -15,7 +15,7 @@ numbers = st.one_of(st.integers(-3, 3), st.floats(-3, 3), st.sampled_from(ODD))
 
 
 def real(x):
-    resolved = x == 0 or 2.0**-126 <= abs(x) < math.inf if isinstance(x, int | float) else False
+    resolved = x == 0 or 1e-30 <= abs(x) < math.inf if isinstance(x, int | float) else False
     return resolved and not isinstance(x, bool)
 
 

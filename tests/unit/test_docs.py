@@ -19,6 +19,7 @@ from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder, published
 from dpfl.planning import plan
 from dpfl.tables import results
+from dpfl.training import probe
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -264,3 +265,9 @@ def test_every_field_and_verdict_of_the_records_is_explained():
     words = set(names(page))
     assert set(definitions["verdict"]["enum"]) <= words
     assert set(definitions["privacy"]["enum"]) - {None} <= words
+
+
+def test_the_steps_of_the_probe_are_as_written(root):
+    *first, last = map(str, probe.STEPS)
+    text = " ".join((root / "docs" / "privacy.md").read_text(encoding="utf-8").split())
+    assert f"the mechanism takes steps {', '.join(first)} and {last} on batches" in text

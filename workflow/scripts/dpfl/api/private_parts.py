@@ -12,8 +12,6 @@ from dpfl.mechanisms.parts.fitting import Parts, misfits, needs_public, unknown_
 from dpfl.planning.methods import PLUG_INS, named
 from dpfl.plugins import declarations
 
-LEAST_NORM = 1e-30  # with less, sums and noise lose their digits
-
 Part = str | Mapping[str, Any]
 """A plug-in by the name of its file, or {"uses": name, setting: value, ...}."""
 
@@ -29,9 +27,6 @@ def of_method(
         "mechanism": _entry("mechanism", mechanism),
         "clipping": _entry("clipping", rule),
     }
-    norm = parts["clipping"].get("clip_norm")
-    if isinstance(norm, float) and 0 < norm < LEAST_NORM:
-        raise UserError(f"clipping: clip_norm is {norm}, expected at least {LEAST_NORM}")
     estimator = parts["mechanism"]["estimator"]
     if plugins.constant("mechanisms", estimator, "UNIT") != "example":
         raise UserError(f"mechanism: {estimator} protects clients; expected one for examples")

@@ -33,9 +33,8 @@ def require_own(model: nn.Module, loss_fn: Loss, seen: Seen, expected: float) ->
     """Raise UserError unless outputs, losses and gradients of examples are those of each alone.
 
     Tried are twice the `expected` examples of a batch, drawn like those `seen`, in training and in
-    evaluation, with the weights that are there and with drawn ones. Returns what was
-    differentiated. Also
-    refuses a target that the loss does not take.
+    evaluation, with the weights that are there and with drawn ones. Refused is also a target that
+    the loss does not take. Returns what was differentiated.
     """
     name, rows = type(model).__name__, int(max(LEAST, 2 * expected))
     generator = torch.Generator().manual_seed(0)

@@ -26,7 +26,7 @@ from typing import Any
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import as_text, shortened
 
-LEAST = 2.0**-126  # of a number that is not 0: float32 has fewer digits below
+LEAST = 1e-30  # of a number that is not 0: with less, sums and noise lose their digits
 
 _NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
 _RANGE = re.compile(rf"(?: (>=?) {_NUMBER}| in ([\[(]){_NUMBER}, {_NUMBER}([\])]))?")
@@ -53,7 +53,7 @@ def expect(what: str, value: Any, text: str, words: str = ", must be") -> None:
     bound = parse(text)
     if not bound.holds(value):
         tiny = isinstance(value, float) and 0 < abs(value) < LEAST
-        why = f", and not nearer to 0 than {LEAST:.2g}" if tiny else as_text(value)
+        why = f", and not nearer to 0 than {LEAST:g}" if tiny else as_text(value)
         raise UserError(f"{what} is {shortened(value)}{words} {bound.words}{why}")
 
 
