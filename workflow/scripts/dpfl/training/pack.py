@@ -36,15 +36,13 @@ def train(jobs: list[Job], at_once: int) -> dict[str, str]:
 
 def _import_once(jobs: list[Job]) -> None:
     """Import what the children need, which takes seconds; none of it starts a thread."""
-    import torch
+    import torch._dynamo  # noqa: F401  # by the first step of an optimizer
 
     import dpfl.training.one
 
     for pair in {pair for job in jobs for pair in sources.plug_ins_of(job.settings)}:
         with suppress(Exception):  # a run whose plug-in fails fails alone, in its child
             plugins.load(*pair)
-
-    torch.optim.SGD([torch.zeros(1)], lr=1.0)  # a process's first optimizer imports a compiler
 
     if any(job.settings["epsilon"] != "inf" for job in jobs):
         import dpfl.audit.findings  # noqa: F401
