@@ -7,6 +7,7 @@ from dpfl.judging import published
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import outcomes
 from dpfl.tables import results
+from dpfl.tuning.parts import chance
 
 NONE = pd.DataFrame(columns=["table", "row", "metric", "reading", "printed", "study", "method"])
 
@@ -28,7 +29,7 @@ def found(sides, printed=None, curves=None, dataset="mnist", margin=1.0, tables=
         for index, (own, values) in enumerate(zip(cells, sides.values(), strict=True))
         for number in range(len(values))
     ]
-    runs = _marked(pd.DataFrame(rows), results.chance_level(dataset))
+    runs = _marked(pd.DataFrame(rows), chance.level(dataset))
     return Evidence(
         "paper",
         made,

@@ -48,7 +48,7 @@ def test_a_method_keeps_its_number_in_all_studies_and_where_one_is_added_last():
 def test_the_default_runs_every_plug_in(made, part):
     package, key = methods.PLUG_INS[part]
     run = {r["settings"][part][key] for r in made.runs.values()}
-    assert run >= set(plugins.names(package)) - {"label"}  # of larger scales
+    assert run >= set(plugins.names(package)) - {"label", "by-theorem"}  # of larger ones
 
 
 def test_a_cell_of_two_studies_is_one_run(made):

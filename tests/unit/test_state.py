@@ -156,6 +156,14 @@ def test_a_kept_run_of_other_code_or_inputs_is_open(made, untuned, tmp_path, cha
     assert state.open_of(made, tmp_path)[untuned] == State("absent")
 
 
+def test_a_trial_of_other_code_counts_where_it_was_accepted_for_todays(made, untuned, tmp_path):
+    today = {"sources": sources.of_run(made.runs[untuned]["settings"]), "made": {}}
+    kept(tmp_path, untuned, made, sources=OTHER, accepted=today)
+    assert untuned not in state.open_of(made, tmp_path)
+    kept(tmp_path / "later", untuned, made, sources=OTHER, accepted=today | {"sources": "older"})
+    assert state.open_of(made, tmp_path / "later")[untuned] == State("absent")
+
+
 def test_a_kept_run_whose_weights_a_figure_reads_is_open(made, untuned, tmp_path):
     kept(tmp_path, untuned, made)
     weighing = {"x": {"figures": ["membership"], "cells": [{"runs": [untuned]}]}}

@@ -37,6 +37,29 @@ def test_a_label_gives_every_step_the_noise_of_the_whole_epsilon():
     assert found.paid_steps == 12
 
 
+@pytest.mark.parametrize("theorem", ["basic", "advanced"])
+def test_shares_by_a_theorem_make_the_whole_by_it_and_cost_less_by_an_accountant(theorem):
+    work, budget = Work(0.02, 3, 60), Budget(2.0, DELTA)
+    found = schedule("by-theorem", work, budget, theorem=theorem)
+    z = found.noise_multipliers[0]
+    assert found.paid_steps == work.steps
+    assert found.noise_multipliers == (z,) * 60
+    own = DELTA / 60 if theorem == "basic" else DELTA / 120
+    share = epsilon_of(events.varying(0.02, [(z, 3)]), own)
+    if theorem == "basic":
+        whole = 60 * share
+    else:  # Dwork, Rothblum and Vadhan 2010
+        first = share * math.sqrt(2 * 60 * math.log(2 / DELTA))
+        whole = first + 60 * share * (math.exp(share) - 1)
+    assert 1.98 <= whole <= 2.0
+    assert spent(0.02, found.segments(work), DELTA)[-1] < 0.5
+
+
+def test_a_theorem_shares_nothing_with_what_is_released_before():
+    with pytest.raises(UserError, match="released"):
+        schedule("by-theorem", Work(0.1, 2, 4, (8.0,)), Budget(2.0, DELTA), theorem="basic")
+
+
 @cache
 def adaptive(epsilon=2.0, rounds=6, **changed):
     return schedule("adaptive", Work(0.1, 3, rounds), Budget(epsilon, DELTA), **{**RULE, **changed})

@@ -77,6 +77,11 @@ def test_a_value_of_one_seed_is_not_chosen_before_those_of_three():
     assert chosen_of((0.99,), (0.9, 0.92, 0.94), (0.8, 0.8, 0.8)) == 2
 
 
+@pytest.mark.parametrize(("best", "told"), [(0.14, False), (0.16, True)])
+def test_a_network_has_learned_where_it_is_clearly_better_than_guessing(best, told):
+    assert rules.learned(tried(0.1, best, 0.09), "mnist") is told
+
+
 def test_equal_accuracies_go_to_the_lowest_values():
     assert rules.best(tried(0.5, 0.9, 0.9, 0.1)) == 1
     grid = plugins.load("tuning", "grid")

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -115,6 +116,7 @@ class Kept:
             "kept": datetime.now(UTC).isoformat(timespec="seconds"),
             "trained": {"first": ended[0], "last": ended[-1]} if ended else {},
             "runs": counted | {"trained": len(rows)},
+            "accepted": Counter(row["accepted"]["commit"] for row in rows if "accepted" in row),
             "core_hours": round(seconds / 3600, 3),
             "versions": _versions(rows),
             "hardware": _hardware(rows),

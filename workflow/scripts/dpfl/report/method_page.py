@@ -60,7 +60,7 @@ def of_kept(found: Iterable[tuple[str, dict[str, Any]]]) -> Markup:
             name,
             about["scale"],
             about["command"],
-            about["commit"],
+            _commits(about),
             _trained(about),
             "; ".join(machine.line(own) for own in about["hardware"]),
             _versions(about["versions"].items()),
@@ -78,6 +78,12 @@ def command(papers: Iterable[str], scale: str) -> str:
 def runs_of(studies: Iterable[dict]) -> list[str]:
     """Return the runs of some studies, each once."""
     return list(dict.fromkeys(run for s in studies for cell in s["cells"] for run in cell["runs"]))
+
+
+def _commits(about: dict[str, Any]) -> str:
+    """Name the commit of the runs, and those of trials that were accepted from older ones."""
+    older = [f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items()]
+    return "; ".join([about["commit"], *older])
 
 
 def _trained(about: dict[str, Any]) -> str:

@@ -149,11 +149,15 @@ def _rows(folder: Path) -> list[kept_runs.Row]:
 
 
 def _is_current(row: kept_runs.Row, plan: Planned, results: Path) -> bool:
-    """Tell whether a kept row counts: nothing has finished here, and it is made by today's code."""
-    if "made" not in row or finished.record(results / "runs" / row["run"]):
+    """Tell whether a kept row counts: nothing has finished here, and it is made by today's code.
+
+    Or it was `accepted` as if it were: a sample of its kind, trained again, had equal bits.
+    """
+    told = row | row.get("accepted", {})
+    if "made" not in told or finished.record(results / "runs" / row["run"]):
         return False
-    about = row["made"] | {"sources": row["sources"], "settings": finished.digest(row["settings"])}
-    return not _stale(about, row["run"], plan, results)
+    own = {"sources": told["sources"], "settings": finished.digest(row["settings"])}
+    return not _stale(told["made"] | own, row["run"], plan, results)
 
 
 def _with_weights(plan: Planned) -> set[str]:

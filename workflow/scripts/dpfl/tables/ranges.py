@@ -15,7 +15,7 @@ equal ones the lowest rate), as by the rule `grid` of dpfl.tuning. Each rate is
 "It trains" means that its accuracy is above chance level, and at least half of the best one. That
 is the best of any optimizer at that epsilon: one that gets nowhere has no good range.
 
-Chance level is `results.chance_level`. The good range is the unbroken run of good rates around the
+Chance level is `chance.level`. The good range is the unbroken run of good rates around the
 best one. Its width is log10(highest / lowest), in decades, so a single good rate has width 0. Where
 the range touches an end of the grid (`edge`), the width is a lower bound. The range is empty where
 even the best rate is not good. Trials are runs: rates times seeds.
@@ -26,7 +26,7 @@ import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.tables import results
-from dpfl.tuning.parts import rules
+from dpfl.tuning.parts import chance, rules
 
 GOOD = 2.0
 TRAINS = 0.5
@@ -40,7 +40,7 @@ def classified(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     if runs["validation_accuracy"].isna().all():
         raise UserError(f"study {study['name']}: rates are judged on validation, none is held out")
-    guess, level = results.chance(study["dataset"]), results.chance_level(study["dataset"])
+    guess, level = chance.guessing(study["dataset"]), chance.level(study["dataset"])
     keys = results.settings(study)
     named = (row.dropna().astype(str) for _, row in runs[["label", *keys]].iterrows())
     runs = runs.assign(
@@ -70,14 +70,14 @@ def ranges(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     return results.table("ranges", rows)
 
 
-def _with_states(group: pd.DataFrame, chance: float) -> pd.DataFrame:
+def _with_states(group: pd.DataFrame, level: float) -> pd.DataFrame:
     """Classify the rates of one series; the first condition that holds decides."""
     accuracy = group["accuracy"]
     points = zip(group["rate"], accuracy, strict=True)
     best = rules.best([rules.Point({"rate": rate}, (mean,)) for rate, mean in points])
     beyond = (group.index > best) & group["trains"][best]
     conditions = {
-        "diverges": group["diverged"] | (beyond & (accuracy <= chance)),
+        "diverges": group["diverged"] | (beyond & (accuracy <= level)),
         "unstable": beyond & ~group["trains"],
         "crawls": ~group["trains"],
         "good": accuracy >= accuracy[best] - GOOD,

@@ -10,7 +10,7 @@ from dpfl.base import files
 from dpfl.base.errors import UserError
 from dpfl.tables import results
 from dpfl.words import columns
-from dpfl.words.cell_words import at_edge, labels, mean_and_interval
+from dpfl.words.cell_words import choice, labels, mean_and_interval
 from dpfl.words.numerals import text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def grid(cells: "pd.DataFrame", settings: Sequence[str]) -> Grid:
     budgets = ["non-private" if math.isinf(e) else head_of(f"ε = {e:g}", unit) for e in epsilons]
     lines = []
     for place, group in cells.groupby([labels(cells), *settings], sort=False, dropna=False):
-        shown = {r["epsilon"]: mean_and_interval(r) + at_edge(r) for _, r in group.iterrows()}
+        shown = {r["epsilon"]: mean_and_interval(r) + choice(r) for _, r in group.iterrows()}
         lines.append([*map(text, place), *(shown.get(e, "") for e in epsilons)])
     return ["method", *settings, *budgets], lines
 

@@ -17,6 +17,7 @@ from dpfl import plugins
 from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
 from dpfl.seeds import audits, outcomes
+from dpfl.tuning.parts import chance
 
 Study = dict[str, Any]
 SCHEMA = plugins.WORKFLOW / "schemas" / "tables.yaml"
@@ -26,9 +27,6 @@ class NotKeptError(UserError):
     """Kept runs lack what is asked for."""
 
 
-CHANCE = 1.5
-"""Times the accuracy of guessing; a network that always gives the commonest class is at chance."""
-
 OWN = frozenset({"rate", "noise", "epsilon", "delta"})
 """Settings that a table of runs or cells has a column for, whether they vary or not."""
 
@@ -36,16 +34,6 @@ OWN = frozenset({"rate", "noise", "epsilon", "delta"})
 def number(value: float | str | None) -> float:
     """Read a JSON number, where "inf" is infinity and null is not a number."""
     return np.nan if value is None else float(value)
-
-
-def chance(dataset: str) -> float:
-    """Return the accuracy of guessing, in percent."""
-    return 100 / plugins.load("data", dataset).CLASSES
-
-
-def chance_level(dataset: str) -> float:
-    """Return the accuracy up to which a network is at chance, in percent."""
-    return CHANCE * chance(dataset)
 
 
 def variant_text(variant: dict[str, Any], without: str = "") -> str:
@@ -158,7 +146,7 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
     ]
     table = _with_objects(rows, settings(study))
     unproven = np.isfinite(table["epsilon"]) & table["eps_certified"].isna()
-    guess, level = chance(study["dataset"]), chance_level(study["dataset"])
+    guess, level = chance.guessing(study["dataset"]), chance.level(study["dataset"])
     ended, train = np.isfinite(table["accuracy"]), table["train_accuracy"]
     table = table.assign(
         accuracy=table["accuracy"].where(ended, guess),

@@ -53,6 +53,7 @@ def cells(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
                 **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
                 **own[["rate_key", "rate"]].iloc[0],
                 "edge": "",
+                "nothing_learned": False,
                 **{name: _together(own[name].dropna()) for name in added},
             }
         )

@@ -4,7 +4,8 @@
 seeds; `tuned` has one for every cell. In both a setting that is tuned has a column. `factor` is the
 ratio of a chosen value to the nearest other one that was tried. `spread` is the range of accuracy,
 in points, over the chosen point and its neighbours. `edge` names settings whose chosen value is the
-lowest or the highest tried: a better one may lie beyond. `runs` counts trainings, which are as many
+lowest or the highest tried: a better one may lie beyond. `nothing_learned` is true where no value
+left chance: then nothing was chosen. `runs` counts trainings, which are as many
 for every cell of a rule. Cells of several epsilons or variants may share their trials. Then
 `tuning`, the stage that chose, is the same. `tuned_at` says at which epsilon they ran.
 `eps_selected` is what paying for the choice would cost (dpfl.privacy.selection). It is given where
@@ -26,7 +27,7 @@ from dpfl.base import files
 from dpfl.contracts.points import Point
 from dpfl.privacy import calibration_settings
 from dpfl.tables import results
-from dpfl.tuning.parts.rules import points
+from dpfl.tuning.parts.rules import learned, points
 
 
 def trials(study: results.Study, home: Path) -> pd.DataFrame:
@@ -50,8 +51,9 @@ def tuned(study: results.Study, cells: pd.DataFrame, home: Path) -> pd.DataFrame
 
 
 def marked(cells: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of cells with `edge`, the settings that each has chosen at an edge."""
-    return cells.assign(edge=tuned["edge"].reindex(cells.index, fill_value=""))
+    """Return the table of cells with what is to be known of the choice that each is trained by."""
+    edge, learned = (tuned[name].reindex(cells.index) for name in ("edge", "nothing_learned"))
+    return cells.assign(edge=edge.fillna(""), nothing_learned=learned.eq(True))
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def _chosen(one: Tuning, certified: float, home: Path) -> dict[str, Any]:
         "validation_accuracy": 100 * chosen.mean,
         "factor": max(_factor(chosen.values[key], ladder) for key, ladder in ladders.items()),
         "spread": 100 * _spread(chosen, tried),
+        "nothing_learned": not learned(tried, one.settings["dataset"]),
         "edge": ", ".join(key for key, value in chosen.values.items() if value in ends[key]),
         "eps_certified": certified,
         "eps_selected": _selected(one.cell, certified, runs, home) if alike else math.nan,

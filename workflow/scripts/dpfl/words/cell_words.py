@@ -73,8 +73,10 @@ def trained(row: Mapping[str, Any]) -> str:
     return f"{row['trained']:g} of {row['n']:g} [{ends}] %"
 
 
-def at_edge(row: "pd.Series") -> str:
-    """Return the mark of a cell with a value chosen at the edge of those that were tried."""
+def choice(row: "pd.Series") -> str:
+    """Return the mark of a cell whose value lies at the edge of those tried, or learned nothing."""
+    if row.get("nothing_learned", False):
+        return " (nothing learned at any rate)"
     return " (at the edge)" * bool(row.get("edge", ""))
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from dpfl.words.cell_words import (
-    at_edge,
     audited,
     certified,
+    choice,
     claimed,
     label,
     mean_and_interval,
@@ -69,7 +69,7 @@ CELLS: dict[str, Column] = {
     "audit estimator": plain("audit_estimator"),
     "privacy": of_results(privacy),
     "which rate": plain("rate_key"),
-    "rate": lambda row: plain("rate")(row) + at_edge(row),
+    "rate": lambda row: plain("rate")(row) + choice(row),
 }
 
 COMPARISONS: dict[str, Column] = {
@@ -108,6 +108,7 @@ TUNED: dict[str, Column] = {
     "ε": rounded("epsilon"),
     "tried at ε": rounded("tuned_at"),
     "at the edge": plain("edge"),
+    "nothing learned": lambda row: "at any rate" * bool(row["nothing_learned"]),
     "by": plain("rule"),
     "runs": plain("runs"),
     "validation accuracy, %": rounded("validation_accuracy", "{:.1f}"),

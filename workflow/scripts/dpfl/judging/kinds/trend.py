@@ -31,6 +31,7 @@ from dpfl.judging import cells, contrasts, orderings, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import outcomes, verdicts
 from dpfl.tables import results
+from dpfl.tuning.parts import chance
 from dpfl.words.vocabulary import NOT_RUN
 
 REQUIRED = ("study", "method", "over", "direction")
@@ -95,7 +96,7 @@ def _curves(evidence: Evidence, runs: pd.DataFrame) -> pd.DataFrame:
     """Return test accuracies in percent from the first round on; one that is not finite guesses."""
     rounds = evidence.rounds()
     trained = rounds[rounds["cell"].isin(runs["cell"]) & (rounds["round"] > 0)]
-    guess = results.chance(evidence.study["dataset"])
+    guess = chance.guessing(evidence.study["dataset"])
     percent = 100 * trained["test_accuracy"].astype(float)
     return trained.assign(**{_VALUE: percent.where(np.isfinite(percent), guess)})
 

@@ -19,6 +19,8 @@ def write(name: str, asked: dict[str, Any], results: Path) -> str:
     rule = plugins.load("tuning", asked["uses"])
     if asked["stage"] is None:
         values, word = [tried[rule.choose(tried)].values], "chooses"
+        if not rules.learned(tried, _dataset(trials, results / "runs")):
+            word = "found nothing learned at any value; what is trained is"
     else:
         stage = rules.stages(asked["uses"], asked["over"])[asked["stage"]]
         values, word = rule.propose(tried, stage), "tries"
@@ -27,6 +29,11 @@ def write(name: str, asked: dict[str, Any], results: Path) -> str:
     files.write_sum(path)
     told = ", ".join(f"{key} {value:g}" for slot in values for key, value in slot.items())
     return f"{name}: {asked['uses']} {word} {told} after {len(trials)} trials"
+
+
+def _dataset(trials: list[dict[str, Any]], runs: Path) -> str:
+    summary = files.read_json(runs / trials[0]["runs"][0] / "summary.json")
+    return summary["settings"]["dataset"]
 
 
 def _tried(trial: dict, runs: Path, stages: Path) -> dict:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from dpfl import plugins
 from dpfl.contracts.points import Point, Stage, Values
+from dpfl.tuning.parts import chance
 
 
 def stages(rule: str, over: Sequence[str]) -> list[Stage]:
@@ -27,6 +28,11 @@ def points(trials: Iterable[tuple[Values, Sequence[float]]]) -> list[Point]:
         before = found.get(tuple(values.values()), Point(values, ()))
         found[before.order] = Point(values, (*before.accuracies, *accuracies))
     return list(found.values())
+
+
+def learned(tried: Sequence[Point], dataset: str) -> bool:
+    """Tell whether a network left chance at any of the values that were tried."""
+    return 100 * max(point.mean for point in tried) > chance.level(dataset)
 
 
 def best(tried: Sequence[Point]) -> int:
