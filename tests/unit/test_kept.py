@@ -78,9 +78,8 @@ def test_what_the_repository_keeps_is_planned_by_its_configuration(path):
     config = papers.read(configuration.DEFAULTS) | about["config"]
     made = plan.make(configuration.composed(config | {"papers": [path.parent.name]}))
     rows = kept_runs.rows(path)
-    assert {row["run"] for row in rows} == {
-        *plan.runs_with_trials(made, plan.of_paper(made.studies, path.parent.name))
-    }
+    planned = plan.runs_with_trials(made, plan.of_paper(made.studies, path.parent.name))
+    assert {row["run"] for row in rows} <= {*planned}
     assert about["runs"]["trained"] == len(rows)
     assert all(row["seed"] == row["settings"]["seed"] for row in rows)
 
