@@ -54,15 +54,3 @@ def step_of(model, inputs, targets, z=0.0, batch=EXPECTED, normal=zeros, **more)
         normal=normal,
         **given,
     )
-
-
-def gradients(model, inputs, targets):
-    """Return every example's gradient, one backward pass each [L, D]."""
-    rows = [
-        torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))])
-        for loss in (
-            loss_fn(model(x[None]), t[None]).sum() for x, t in zip(inputs, targets, strict=True)
-        )
-    ]
-    size = sum(p.numel() for p in model.parameters())
-    return torch.stack(rows) if rows else torch.zeros(0, size, dtype=inputs.dtype)

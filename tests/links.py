@@ -1,4 +1,4 @@
-"""Local links of pages, followed."""
+"""Pages read as a reader's program does: text, links, places, pictures; and dead links found."""
 
 import re
 from collections.abc import Iterator
@@ -7,26 +7,40 @@ from pathlib import Path
 
 
 class Page(HTMLParser):
-    """Collects the local links of a page and the places that it has."""
+    """Collects links, names of places, tags, attributes, what pictures say, and text."""
 
-    def __init__(self, path: Path):
+    def __init__(self, text: str):
         super().__init__()
-        self.links, self.places = set(), {""}
-        self.feed(path.read_text(encoding="utf-8"))
+        self.links: list[str] = []
+        self.sources: list[str] = []
+        self.places: set[str] = set()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.alts: list[str | None] = []
+        self.text = ""
+        self.feed(text)
+        self.words = " ".join(self.text.split())
 
-    def handle_starttag(self, tag, attributes):
-        own = dict(attributes)
-        self.places.add(own.get("id"))
-        found = {own[key] for key in ("href", "src") if own.get(key)}
-        self.links |= {link for link in found if not re.match("[a-z]+:", link)}
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        found = dict(attrs)
+        self.tags.append(tag)
+        self.attributes |= set(found)
+        self.links += [found["href"]] if "href" in found else []
+        self.sources += [found["src"]] if "src" in found else []
+        self.places |= {found["id"]} if "id" in found else set()
+        self.alts += [found.get("alt")] if tag == "img" else []
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data}"
 
 
 def dead_links(home: Path) -> Iterator[tuple[Path, str]]:
     """Return the local links of all pages below a folder that lead to no file or no place."""
-    pages = {path: Page(path) for path in home.glob("**/*.html")}
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in home.glob("**/*.html")}
     for path, page in pages.items():
-        for link in page.links:
+        for link in {*page.links, *page.sources} - {""}:
             file, _, place = link.partition("#")
             to = (path.parent / file).resolve() if file else path
-            if not to.exists() or (to in pages and place not in pages[to].places):
+            known = to.exists() and (not place or to not in pages or place in pages[to].places)
+            if not known and not re.match("[a-z]+:", link):
                 yield path.relative_to(home), link

@@ -16,11 +16,6 @@ from dpfl.api import fitness
 from dpfl.base.errors import UserError
 from dpfl.training import run
 
-FEDAVG = {
-    "unit": "client",
-    "mechanism": {"estimator": "dp-fedavg"},
-    "federation": tiny.federation(clients_per_round=None),
-}
 RUNS = {
     "dpsgd": {},
     "central FSDP": {"mechanism": {"estimator": "fsdp-central", "rank": 3}},
@@ -31,7 +26,7 @@ RUNS = {
     },
     "per layer": {"mechanism": {"estimator": "dpsgd-layerwise"}},
     "noise of the system": {"noise": "secure"},
-    "whole clients": FEDAVG,
+    "whole clients": tiny.FEDAVG | {"federation": tiny.federation(clients_per_round=None)},
 }
 
 

@@ -1,5 +1,6 @@
 """What tests of several pages, or of several sides of the data sets, start from."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import results_folder
 from dpfl import data
 from dpfl.base import yaml_file
 from dpfl.data import mnist
+from dpfl.planning import compose, plan
 from dpfl.report.reader import Folder
 
 
@@ -22,12 +24,26 @@ def default(root: Path) -> dict:
 
 
 @pytest.fixture(scope="session")
+def composed(default: dict) -> dict:
+    """What that runs of each paper; tests must not change it."""
+    return compose.compose(default)
+
+
+@pytest.fixture(scope="session")
+def planned(composed: dict) -> plan.Plan:
+    """The plan of all of it; tests must not change it."""
+    return plan.make(composed)
+
+
+@pytest.fixture(scope="session")
 def drive(root: Path) -> Callable[..., subprocess.CompletedProcess]:
     """A function: run a driver of the workflow to its end, good or bad."""
 
     def driven(script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
-        command = [sys.executable, root / "workflow" / "scripts" / f"{script}.py", *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
+        scripts = root / "workflow" / "scripts"
+        command = [sys.executable, scripts / f"{script}.py", *arguments]
+        path = os.environ | {"PYTHONPATH": str(scripts)}
+        return subprocess.run(command, env=path, capture_output=True, text=True)
 
     return driven
 

@@ -2,10 +2,6 @@
 
 import gzip
 
-import pytest
-
-from dpfl.base.errors import UserError
-
 LABELS = "train-labels-idx1-ubyte"
 
 
@@ -34,12 +30,3 @@ DAMAGES = {
     "longer": lambda content: content + b"\0",
     "another file": lambda content: gzip.compress(b"something else"),
 }
-
-
-def message_of(function, *arguments):
-    """Return the one line of the UserError that a call raises."""
-    with pytest.raises(UserError) as caught:
-        function(*arguments)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message

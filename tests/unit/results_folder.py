@@ -24,6 +24,15 @@ RUNS = 5 + 5 + 3
 RESULTS = "results"
 SURFACE = {"noise_multipliers": [1.0, 2.0], "rounds": [1, 8], "sample_rates": [0.1], "delta": 1e-5}
 
+
+def quoted(name: str, where: str, quote: str, **more) -> dict:
+    """A claim on a printed number unless `more` says otherwise."""
+    return {"id": name, "where": where, "quote": quote, "kind": "number"} | more
+
+
+ORDERED = {"kind": "ordering", "study": "main", "better": "adam", "worse": ["sgd"]}
+TRANSLATION = "sgd < adam & <b>both</b> > chance"
+OPEN = {"status": "not judged", "reason": "It names no <rate>."}
 ABOUT = {
     TOLD: {
         "title": "Original",
@@ -38,25 +47,10 @@ ABOUT = {
         "summary": "It compares `sgd` with adam.",
         "choices": [{"what": "clients", "key": "federations.default", "default": 3, "note": "<3"}],
         "claims": [
-            {
-                "id": "better",
-                "where": "abstract",
-                "quote": "Original words",
-                "translation": "sgd < adam & <b>both</b> > chance",
-                "kind": "ordering",
-                "study": "main",
-                "better": "adam",
-                "worse": ["sgd"],
-            },
-            {"id": "printed", "where": "table 1", "quote": "90.0", "kind": "number"},
-            {"id": "later", "where": "table 2", "quote": "91.0", "kind": "number"},
-            {
-                "id": "open",
-                "where": "section 3",
-                "quote": "It converges.",
-                "status": "not judged",
-                "reason": "It names no <rate>.",
-            },
+            quoted("better", "abstract", "Original words", translation=TRANSLATION, **ORDERED),
+            quoted("printed", "table 1", "90.0"),
+            quoted("later", "table 2", "91.0"),
+            {"id": "open", "where": "section 3", "quote": "It converges."} | OPEN,
         ],
     },
     SILENT: {
@@ -64,14 +58,7 @@ ABOUT = {
         "citation": {"type": "generic", "authors": [{"name": LIVE}]},
         "read": "A part.",
         "summary": f"It says little.{LIVE}",
-        "claims": [
-            {
-                "id": "silent-claim",
-                "where": "line 1",
-                "quote": f"Less is more.{LIVE}",
-                "kind": "number",
-            }
-        ],
+        "claims": [quoted("silent-claim", "line 1", f"Less is more.{LIVE}")],
     },
 }
 PUBLISHED = pd.DataFrame(

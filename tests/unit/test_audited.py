@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import tiny
 import torch
+from refusals import refuses
 from tiny import CERTIFIED, FIXED, QUANTILE
 
 from dpfl.audit import checks, one_run, per_step
 from dpfl.audit.canaries import SILENT, Canaries, Terms
 from dpfl.audit.findings import ONE_RUN, PER_STEP, findings
-from dpfl.base.errors import UserError
 from dpfl.clippings import quantile
 from dpfl.clippings.parts.unheard import Crowd, Unheard
 from dpfl.draws import noise, streams
@@ -31,12 +31,7 @@ def trained(folder, canaries=60, **changed):
     return tiny.trained(folder, **{"epsilon": 8.0, "audit": audit, "partition": PUBLIC, **changed})
 
 
-CLIENTS = {
-    "unit": "client",
-    "mechanism": {"estimator": "dp-fedavg"},
-    "federation": tiny.federation(state="reset", weighting="uniform"),
-    "delta": 0.1,
-}
+CLIENTS = tiny.FEDAVG | {"delta": 0.1}
 
 
 @pytest.mark.parametrize(
@@ -134,8 +129,7 @@ def test_a_run_stops_before_it_releases_less_noise_than_it_promises(
 ):
     monkeypatch.setattr(dpsgd, "DPSGD", fault)
     monkeypatch.setattr(Scaled, "part", part)
-    with pytest.raises(UserError, match=told):
-        trained(tmp_path)
+    refuses(told, trained, tmp_path)
 
 
 def without_probe(monkeypatch):

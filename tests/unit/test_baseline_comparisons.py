@@ -9,9 +9,7 @@ from synthetic import cell
 from tabled import INF, budget_study, row, spending
 
 from dpfl.base.errors import UserError
-from dpfl.tables import (
-    comparisons,
-)
+from dpfl.tables import comparisons
 
 
 def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:

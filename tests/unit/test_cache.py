@@ -6,8 +6,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import pytest
+from refusals import refuses
 
-from dpfl.base.errors import UserError
 from dpfl.privacy import search
 from dpfl.privacy.cache import NoiseCache
 
@@ -38,17 +38,9 @@ def test_a_second_cache_on_the_folder_returns_the_same_without_calibrating(
     assert NoiseCache(cache.folder).noise_multiplier(*SETTING) == noise
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        (0.06, 20, 1.0, 1e-5),
-        (0.05, 21, 1.0, 1e-5),
-        (0.05, 20, 1.1, 1e-5),
-        (0.05, 20, 1.0, 1e-6),
-        (0.05, 20, 1.0, 1e-5, "rdp"),
-    ],
-)
-def test_every_part_of_the_setting_is_part_of_the_key(cache, noise, other):
+@pytest.mark.parametrize(("place", "value"), [*enumerate((0.06, 21, 1.1, 1e-6, "rdp"))])
+def test_every_part_of_the_setting_is_part_of_the_key(cache, noise, place, value):
+    other = (*SETTING[:place], value, *SETTING[place + 1 :])
     cache.noise_multiplier(*SETTING)
     assert cache.noise_multiplier(*other) == search.noise_multiplier(*other) != noise
 
@@ -109,6 +101,5 @@ def test_many_processes_share_a_folder(cache):
 
 
 def test_mistakes_stay_mistakes(cache):
-    with pytest.raises(UserError, match=r"sample_rate is 2.0, must be in"):
-        cache.noise_multiplier(2.0, *SETTING[1:])
+    refuses(r"sample_rate is 2.0, must be in", cache.noise_multiplier, 2.0, *SETTING[1:])
     assert not cache.folder.exists()

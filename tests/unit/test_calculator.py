@@ -5,6 +5,7 @@ import math
 import sys
 from bisect import bisect_right
 
+import markdown_tables
 import pytest
 from closed_forms import gaussian_epsilon
 from hypothesis import given
@@ -26,7 +27,6 @@ ROUNDS = f"{SETTING} --epsilon 1 --steps-per-round 5 --rounds 4"
 SIZES = "--examples 6000 --batch-size 64 --epochs 20"
 PRICE = f"epsilon {SETTING} --noise-multiplier"
 NOISE = f"noise {SETTING} --epsilon"
-FIT = f"rounds {SETTING} --epsilon"
 PLAN = f"schedule {ROUNDS} --strategy"
 
 
@@ -58,9 +58,8 @@ def rows_of(text: str) -> list[dict]:
 
 def table_of(text: str) -> list[dict]:
     """Read the table for people."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in lines]
-    return [dict(zip(cells[0], line, strict=True)) for line in cells[2:]]
+    head, rows = markdown_tables.read(text)
+    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def test_every_accountant_bounds_the_closed_form_without_sampling(run):
@@ -136,7 +135,7 @@ NUMBERS = {"steps": "steps", "noise multiplier": "noise_multiplier"}
             {"q": "sample_rate", "target ε": "target", "ε (pld)": "epsilon", **NUMBERS},
         ),
         (
-            f"{FIT} 1 --noise-multiplier 2 --steps-per-round 3",
+            f"rounds {SETTING} --epsilon 1 --noise-multiplier 2 --steps-per-round 3",
             {"rounds": "rounds", "steps": "steps"},
         ),
         (f"{PLAN} uniform", {"round": "round", **NUMBERS}),
@@ -228,17 +227,6 @@ def test_unequal_rounds_of_full_batches_follow_the_closed_form(run, name):
     assert rows_of(run(line)) == rows  # from the cache
 
 
-def test_a_poisoned_schedule_is_found_out(run, tmp_path):
-    line = f"schedule {ROUNDS} --strategy uniform --json"
-    rows = run(line)
-    (path,) = (tmp_path / "cache").iterdir()
-    entry = json.loads(path.read_text())
-    for noise in ([0.5] * 4, [1e-9] * 4, [2.0] * 3, "abcd", []):
-        path.write_text(json.dumps({**entry, "content": {"noise": noise, "paid_steps": 20}}))
-        assert run(line) == rows
-    assert json.loads(path.read_text()) == entry
-
-
 def test_rounds_that_are_not_paid_have_no_noise(run):
     line = f"schedule {ROUNDS} --strategy constant --setting noise_multiplier=1.2"
     rows = rows_of(run(f"{line} --json"))
@@ -262,61 +250,18 @@ def test_adaptive_tells_what_is_fixed_in_advance(run):
     assert "decided while training" in text
 
 
-DECAY = f"{PLAN} decay --setting shape=linear"
-UNSET = "epsilon --noise-multiplier 1 --delta"
-MISTAKES = [
-    ("", "the following arguments are required: command"),
-    ("epsilonn", "invalid choice: 'epsilonn'"),
-    ("epsilon --sample-rate 0.1 --noise-multiplier 1 --steps 5", "required: --delta"),
-    (f"{PRICE} 1 --steps x", "--steps: 'x', expected a whole number"),
-    (f"{PRICE} x --steps 1", "--noise-multiplier: 'x', expected a num"),
-    (f"{PRICE} 1 --steps 1 --noise 2", "unrecognized arguments: --noi"),
-    (f"{PRICE} 1", "--steps is missing; give --sample-rate and"),
-    (f"{PRICE} 1 {SIZES}", "--sample-rate 0.05 beside --examples; give"),
-    (f"{UNSET} 1e-5 --examples 9", "--batch-size is missing; give"),
-    (f"{UNSET} 1e-3 {SIZES}", "delta is 0.001, must be < 1/6000"),
-    (
-        f"{UNSET} 1e-5 --examples 9 --batch-size 10 --epochs 1",
-        "batch_size is 10, must be in [1, 9]",
-    ),
-    (f"{UNSET} 1e-5 --sample-rate 2 --steps 1", "sample_rate is 2.0, must be in (0, 1]"),
-    (f"{PRICE} -1 --steps 1", "noise_multiplier is -1.0, must be >="),
-    (f"{PRICE} nan --steps 1", "noise_multiplier is nan"),
-    (f"{PRICE} 1e-9 --steps 1", "noise_multiplier is 1e-09, must be"),
-    (f"{PRICE} 1e8 --steps 1", "must be 0 or in [0.001, 1e+06]"),
-    (f"{PRICE} 0.01 --steps 1", "expected at most 1000"),
-    (f"{PRICE} 1 --steps -1", "steps is -1, must be a whole number"),
-    (f"{PRICE} 1 --steps 9999999999", "steps is 9999999999, must be"),
-    (f"{PRICE} 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
-    (f"{UNSET} 1 --sample-rate 0.1 --steps 1", "delta is 1.0, must be in (0, 1)"),
-    (f"{NOISE} 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
-    (f"{NOISE} inf --steps 1", "epsilon is inf, must be in (0, 1000]"),
-    (f"{NOISE} 1 --steps 0", "steps is 0, must be a whole number >= 1"),
-    (f"{NOISE} 1 --steps 1 --jobs 0", "jobs is 0, must be a whole number >= 1"),
-    (f"{NOISE} 1 --steps 1 --accountant rpd", "did you mean 'rdp'?"),
-    (f"{NOISE} 1 --steps 5 --accountant gaussian", "gaussian cannot price"),
-    (f"{NOISE} 0.1 --steps 5 --accountant classic-rdp", "no noise has this price"),
-    (f"{NOISE} 1 --steps 1 --cache {__file__}", "expected a folder"),
-    ("noise --sample-rate 1e-9 --delta 1e-5 --epsilon 1 --steps 10", "must be < 1e-08, the chance"),
-    (f"{FIT} 1 --noise-multiplier 0", "noise_multiplier is 0.0, must be > 0"),
-    (f"{FIT} -1 --noise-multiplier 1", "epsilon is -1.0, must be in (0, 1000]"),
-    (f"{FIT} 1 --noise-multiplier 1 --steps-per-round 0", "steps_per_round is 0, must be a whole"),
-    (f"{PLAN} decya", "no 'decya' in privacy/budgets: did you mean 'decay'?"),
-    (f"{DECAY} ratio=x", "setting ratio is 'x', expected a number"),
-    (f"{DECAY} ratoi=2", "no setting 'ratoi' of decay; did you mean 'ratio'?"),
-    (DECAY, "setting 'ratio' of decay is missing"),
-    (f"{DECAY} ratio", "'ratio', expected key=value"),
-    (f"{DECAY} ratio=0.5", "ratio is 0.5; it must be"),
-    (f"{PLAN} constant --setting noise_multiplier=1e-6", "noise_multiplier is 1e-06, must be"),
-    (f"{PLAN} uniform --rounds 0", "rounds is 0, must be a whole number >= 1"),
-]
-
-
-@pytest.mark.parametrize(("line", "message"), MISTAKES, ids=[line for line, _ in MISTAKES])
-def test_a_mistake_is_one_line(run, line, message):
-    told = run(line)
-    assert told.startswith("error: ") and "\n" not in told
-    assert message in told
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("epsilonn", "invalid choice: 'epsilonn'"),
+        (f"{NOISE} 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
+        (f"{NOISE} 1 --steps 1 --cache {__file__}", "expected a folder"),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_else_is_printed(run, line, told):
+    """The mistakes are those of bad_input."""
+    said = run(line)
+    assert said.startswith("error: ") and told in said and "\n" not in said
 
 
 def test_opacus_is_loaded_without_torch_and_forgotten(monkeypatch):

@@ -2,8 +2,8 @@
 
 import pytest
 import yaml
+from refusals import refuses
 
-from dpfl.base.errors import UserError
 from dpfl.papers import citation, folder
 
 PAPERS = {key: folder.load(key).about for key in folder.names()}
@@ -14,8 +14,7 @@ def test_the_committed_file_is_what_is_generated(root):
     text = (root / "CITATION.cff").read_text(encoding="utf-8")
     assert citation.renewed(text, PAPERS) == text
     assert citation.renewed(text, {}) != text
-    with pytest.raises(UserError, match="expected the lines"):
-        citation.renewed(text.replace(citation.END, ""), PAPERS)
+    refuses("expected the lines", lambda: citation.renewed(text.replace(citation.END, ""), PAPERS))
 
 
 def test_the_citation_file_is_whole(root):

@@ -19,6 +19,7 @@ from claims_of_runs import (
     two,
     verdict,
 )
+from refusals import refuses
 from scipy import stats
 
 from dpfl.base.errors import UserError
@@ -156,8 +157,7 @@ def test_a_run_that_ends_after_its_first_round_has_not_changed():
 
 def test_a_trend_over_rounds_has_one_run_a_seed():
     curves = pd.DataFrame({"seed": [0, 0], "cell": [0, 1], "run": ["x", "y"], "round": 1, "at": 1})
-    with pytest.raises(UserError, match=r"two runs of seed 0 \(y\), expected one"):
-        contrasts.of_curves(curves, "at")
+    refuses(r"two runs of seed 0 \(y\), expected one", contrasts.of_curves, curves, "at")
 
 
 def test_the_contrast_is_that_of_a_fitted_line():
@@ -169,11 +169,9 @@ def test_the_contrast_is_that_of_a_fitted_line():
 
 def test_a_trend_needs_something_that_varies():
     found = two(90, 90)
-    with pytest.raises(UserError, match="does not vary"):
-        verdict(found, **RISES)
+    refuses("does not vary", verdict, found, **RISES)
     named = judged.found({("a", 2.0, (("rank", r),)): np.full(5, 90.0) for r in ("low", "high")})
-    with pytest.raises(UserError, match="expected numbers"):
-        verdict(named, **RISES)
+    refuses("expected numbers", verdict, named, **RISES)
 
 
 def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():

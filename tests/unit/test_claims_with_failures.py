@@ -16,9 +16,8 @@ from claims_of_runs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refuses
 from scipy import stats
-
-from dpfl.base.errors import UserError
 
 SEEDED = [
     ORDERING,
@@ -182,8 +181,7 @@ def test_a_run_that_is_at_the_goal_to_the_example_is_there():
 def test_an_accuracy_that_is_no_number_is_an_error():
     found = three(5, lambda m, e, seed: np.nan if (m, seed) == ("a", 0) else 90.0 + seed)
     found.runs["trained"] = True
-    with pytest.raises(UserError, match="no finite accuracy"):
-        verdict(found, **ORDERING)
+    refuses("no finite accuracy", verdict, found, **ORDERING)
 
 
 def test_a_curve_that_is_no_number_is_at_chance_and_never_there():

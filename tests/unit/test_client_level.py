@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from torch import nn
 from torch.utils.data import TensorDataset
 
-from dpfl.base.errors import UserError
 from dpfl.draws import noise, streams
 from dpfl.federations.work import LocalWork
 from dpfl.gradients.flat import FlatModel
@@ -256,16 +256,10 @@ def test_local_work_is_whole_passes_in_random_order(work, examples, sizes):
         assert sorted(np.concatenate(batches[first : first + each])) == list(range(examples))
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: LocalWork(4), "local_epochs is None and local_steps is None, set exactly one"),
-        (lambda: LocalWork(4, 1.0, 1), "local_epochs is 1.0 and local_steps is 1, set exactly one"),
-        (lambda: LocalWork(0, 1.0), "batch_size is 0, must be > 0"),
-        (lambda: LocalWork(4, local_steps=0), "local_steps is 0, must be > 0"),
-        (lambda: trainer(q=1.5), r"sample_rate is 1.5, must be in \(0, 1\]"),
-    ],
+test_mistakes_are_named_with_their_bound = refused(
+    (lambda: LocalWork(4), "local_epochs is None and local_steps is None, set exactly one"),
+    (lambda: LocalWork(4, 1.0, 1), "local_epochs is 1.0 and local_steps is 1, set exactly one"),
+    (lambda: LocalWork(0, 1.0), "batch_size is 0, must be > 0"),
+    (lambda: LocalWork(4, local_steps=0), "local_steps is 0, must be > 0"),
+    (lambda: trainer(q=1.5), r"sample_rate is 1.5, must be in \(0, 1\]"),
 )
-def test_mistakes_are_named_with_their_bound(build, message):
-    with pytest.raises(UserError, match=message):
-        build()

@@ -5,21 +5,13 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import line_of
 
-from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
-
-
-def line_of(function, *arguments):
-    with pytest.raises(UserError) as error:
-        function(*arguments)
-    assert "\n" not in str(error.value)
-    return str(error.value)
-
 
 DEFINITIONS = st.recursive(
     st.none() | st.integers() | st.lists(st.integers()),

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from files_of_data import message_of
+from refusals import line_of
 
 from dpfl import data, plugins
 from dpfl.data import cifar10, digits, mnist
@@ -125,7 +125,7 @@ def test_owners_that_are_not_as_declared_are_refused(
         monkeypatch.setattr(source, "CLIENTS", clients, raising=False)
     given = owned(tmp_path, train_clients=None if owners is None else np.array(owners))
     monkeypatch.setattr(source, "read", lambda data_dir: given)
-    assert expected in message_of(data.read, "breast-cancer", tmp_path)
+    assert expected in line_of(data.read, "breast-cancer", tmp_path)
 
 
 def test_cifar10_equals_what_torchvision_reads(read_once, data_dir):
@@ -184,9 +184,9 @@ def test_constants_are_those_of_the_pixels(name, read_once):
 
 def test_a_data_set_that_is_not_as_declared_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(digits, "TRAIN_EXAMPLES", 1400)
-    assert "expected uint8 (1400, 1, 8, 8), found uint8 (1437" in message_of(
+    assert "expected uint8 (1400, 1, 8, 8), found uint8 (1437" in line_of(
         data.read, "digits", tmp_path
     )
     monkeypatch.setattr(digits, "TRAIN_EXAMPLES", 1437)
     monkeypatch.setattr(digits, "CLASSES", 9)
-    assert "outside 0..8" in message_of(data.read, "digits", tmp_path)
+    assert "outside 0..8" in line_of(data.read, "digits", tmp_path)

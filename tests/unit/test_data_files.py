@@ -12,7 +12,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
-from files_of_data import DAMAGES, LABELS, decompress, flip_a_bit, message_of, replace
+from files_of_data import DAMAGES, LABELS, decompress, flip_a_bit, replace
+from refusals import line_of
 
 from dpfl import data
 from dpfl.data import _files, cifar10, mnist
@@ -34,7 +35,7 @@ def test_damaged_mnist_files_are_refused(mnist_copy, raw, damage):
     path = decompress(path) if raw else path
     content = DAMAGES[damage](path.read_bytes())
     replace(path, content)
-    message = message_of(mnist.read, mnist_copy.parent.parent)
+    message = line_of(mnist.read, mnist_copy.parent.parent)
     algorithm = "sha256" if raw else "md5"
     assert message.startswith(f"{path}: expected {algorithm} {mnist.FILES[LABELS][raw]}, found ")
     assert hashlib.new(algorithm, content).hexdigest() in message
@@ -44,7 +45,7 @@ def test_damaged_mnist_files_are_refused(mnist_copy, raw, damage):
 def test_the_right_gz_under_the_wrong_name_is_refused(mnist_copy, data_dir):
     other = data_dir / "MNIST" / "raw" / "t10k-labels-idx1-ubyte.gz"
     replace(mnist_copy / f"{LABELS}.gz", other.read_bytes())
-    assert mnist.FILES["t10k-labels-idx1-ubyte"][0] in message_of(mnist.read, mnist_copy.parents[1])
+    assert mnist.FILES["t10k-labels-idx1-ubyte"][0] in line_of(mnist.read, mnist_copy.parents[1])
 
 
 class Bomb:
@@ -62,19 +63,25 @@ def test_an_unknown_pickle_is_never_loaded(tmp_path):
     folder.mkdir()
     for name in cifar10.BATCHES:
         (folder / name).write_bytes(pickle.dumps(Bomb(str(tmp_path / "trace"))))
-    assert "data_batch_1: expected md5" in message_of(cifar10.read, tmp_path)
+    assert "data_batch_1: expected md5" in line_of(cifar10.read, tmp_path)
     assert not (tmp_path / "trace").exists()
 
 
-@pytest.mark.parametrize("damage", ["one bit", "truncated"])
-def test_a_damaged_cifar10_batch_is_refused(data_dir, tmp_path, damage):
+@pytest.fixture
+def cifar10_copy(data_dir, tmp_path):
+    """A folder of links to the official batches."""
     folder = tmp_path / cifar10.FOLDER
     folder.mkdir()
     for name in cifar10.BATCHES:
         (folder / name).symlink_to(data_dir / cifar10.FOLDER / name)
-    content = (folder / "data_batch_1").read_bytes()
-    replace(folder / "data_batch_1", DAMAGES[damage](content))
-    assert "data_batch_1: expected md5 c99c" in message_of(cifar10.read, tmp_path)
+    return folder
+
+
+@pytest.mark.parametrize("damage", ["one bit", "truncated"])
+def test_a_damaged_cifar10_batch_is_refused(cifar10_copy, tmp_path, damage):
+    first = cifar10_copy / "data_batch_1"
+    replace(first, DAMAGES[damage](first.read_bytes()))
+    assert "data_batch_1: expected md5 c99c" in line_of(cifar10.read, tmp_path)
 
 
 def small_archive():
@@ -102,7 +109,7 @@ def test_cifar10_is_read_from_its_archive(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == [cifar10.ARCHIVE]
 
     (tmp_path / cifar10.ARCHIVE).write_bytes(flip_a_bit(content))
-    assert f"{cifar10.ARCHIVE}: expected md5" in message_of(cifar10.read, tmp_path)
+    assert f"{cifar10.ARCHIVE}: expected md5" in line_of(cifar10.read, tmp_path)
 
 
 # --- Downloads
@@ -134,7 +141,7 @@ def no_network(monkeypatch, pauses):
 def test_without_a_network_one_line_tells_what_to_do(tmp_path, no_network, pauses):
     from torchvision.datasets import MNIST
 
-    message = message_of(data.read, "mnist", tmp_path)
+    message = line_of(data.read, "mnist", tmp_path)
     assert len(no_network) == 3 * len(MNIST.mirrors)
     assert pauses == [2.0, 4.0]
     assert "could not download train-images-idx3-ubyte.gz in 3 attempts" in message
@@ -143,15 +150,12 @@ def test_without_a_network_one_line_tells_what_to_do(tmp_path, no_network, pause
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
-def test_a_missing_cifar10_batch_is_named(data_dir, tmp_path, no_network):
-    folder = tmp_path / cifar10.FOLDER
-    folder.mkdir()
-    for name in cifar10.BATCHES.keys() - {"data_batch_3"}:
-        (folder / name).symlink_to(data_dir / cifar10.FOLDER / name)
-    message = message_of(data.read, "cifar10", tmp_path)
+def test_a_missing_cifar10_batch_is_named(cifar10_copy, tmp_path, no_network):
+    (cifar10_copy / "data_batch_3").unlink()
+    message = line_of(data.read, "cifar10", tmp_path)
     assert len(no_network) == 3
     assert f"could not download {cifar10.ARCHIVE}" in message
-    assert f"put it into {tmp_path}, or data_batch_3 into {folder}, by hand" in message
+    assert f"put it into {tmp_path}, or data_batch_3 into {cifar10_copy}, by hand" in message
 
 
 @pytest.fixture
@@ -193,7 +197,7 @@ def test_a_damaged_download_is_repeated_and_leaves_nothing(mnist_copy, tmp_path,
     (bad / name).write_bytes(flip_a_bit((mnist_copy / name).read_bytes()))
     (mnist_copy / name).unlink()
     serve(bad)
-    message = message_of(mnist.read, tmp_path)
+    message = line_of(mnist.read, tmp_path)
     assert f"could not download {name} in 3 attempts" in message and len(pauses) == 2
     assert not [p for p in mnist_copy.iterdir() if "train-labels" in p.name]
 

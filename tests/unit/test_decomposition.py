@@ -1,17 +1,14 @@
 """The factorisation of gradients against the singular value decomposition of G written out."""
 
 import math
-import re
-from functools import partial
 
 import pytest
 import torch
+from example_gradients import each_cross_entropy, shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.functional import cross_entropy
+from refusals import refused
 
-from dpfl import models
-from dpfl.base.errors import UserError
 from dpfl.decomposition.factors import SOLVERS, funk, gram, per_example, square
 from dpfl.gradients import PerExampleGradients
 
@@ -51,13 +48,10 @@ def least(g, k, ridge):
     return (left.square().sum() + 2 * ridge * kept.sum()).item()
 
 
-def gradients(length=40, dtype=torch.float64):
+def gradients(length=40):
     """G of the network for the digits, as the engine holds it."""
-    generator = torch.Generator().manual_seed(length)
-    model = models.build("digits-cnn", generator).to(dtype)
-    inputs = torch.rand(length, 1, 8, 8, dtype=dtype, generator=generator)
-    targets = torch.randint(10, (length,), generator=generator)
-    return PerExampleGradients(model, partial(cross_entropy, reduction="none"), inputs, targets)
+    model, inputs, targets = shipped("digits-cnn", length)
+    return PerExampleGradients(model, each_cross_entropy, inputs, targets)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -159,19 +153,13 @@ def test_funk_of_large_gradients_in_float32():
     assert (factors.v @ (factors.mix @ g) - g).norm() <= 1e-3 * g.norm()
 
 
-MISTAKES = {
-    "k is 0, must be at least 1": lambda: gram(torch.eye(3), 0),
-    "ridge is 0.0, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=0.0),
-    "ridge is inf, must be positive and finite": lambda: funk(torch.eye(3), 2, ridge=math.inf),
-    "k is 0, must be in 1..6": lambda: per_example(torch.ones(2, 30), 0),
-    "k is 7, must be in 1..6": lambda: per_example(torch.ones(2, 30), 7),
-}
-
-
-@pytest.mark.parametrize("told", MISTAKES)
-def test_mistakes_are_named_with_their_bound(told):
-    with pytest.raises(UserError, match=f"^{re.escape(told)}$"):
-        MISTAKES[told]()
+test_mistakes_are_named_with_their_bound = refused(
+    (lambda: gram(torch.eye(3), 0), "^k is 0, must be at least 1$"),
+    (lambda: funk(torch.eye(3), 2, ridge=0.0), "^ridge is 0.0, must be positive and finite$"),
+    (lambda: funk(torch.eye(3), 2, ridge=math.inf), "^ridge is inf, must be positive and finite$"),
+    (lambda: per_example(torch.ones(2, 30), 0), "^k is 0, must be in 1..6$"),
+    (lambda: per_example(torch.ones(2, 30), 7), "^k is 7, must be in 1..6$"),
+)
 
 
 def test_the_factors_of_gradients_that_are_never_written_out():

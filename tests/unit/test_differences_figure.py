@@ -36,9 +36,7 @@ def ran(home: Path, cells: list[dict], lost: tuple = ()) -> tuple[dict, Path]:
     """A study and its runs, of which those of some methods and seeds failed."""
     runs = home / "runs"
     synthetic.write(
-        runs,
-        cells,
-        lambda c, s: {"accuracy": 0.1 if (c["method"], s) in lost else accuracy(c, s)},
+        runs, cells, lambda c, s: {"accuracy": 0.1 if (c["method"], s) in lost else accuracy(c, s)}
     )
     return study(cells, name="doe2024/main", paper="doe2024", demonstrates=False), runs
 

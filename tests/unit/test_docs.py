@@ -5,8 +5,9 @@ import re
 import types
 from pathlib import Path
 
+import judged
+import markdown_tables
 import numpy as np
-import pandas as pd
 import pytest
 import typed_numbers
 import yaml
@@ -15,10 +16,8 @@ from dpfl import data
 from dpfl.checks import config as configuration
 from dpfl.docs import blocks as generated
 from dpfl.judging import claims
-from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder, published
 from dpfl.planning import plan
-from dpfl.tables import results
 from dpfl.training import probe
 
 ROOT = Path(__file__).parents[2]
@@ -37,18 +36,6 @@ def examples(name):
 
 def blocks(name, language):
     return [block for kind, _, block in FENCED.findall(text_of(name)) if kind == language]
-
-
-def table(name, head):
-    """The rows of the table whose first cell of the head is `head` and that follows `name`."""
-    lines = name.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {head} |"))
-    rows = []
-    for line in lines[start + 2 :]:
-        if not line.startswith("|"):
-            return rows
-        rows.append([cell.strip() for cell in line.strip("|").split(" |")])
-    return rows
 
 
 def names(cell):
@@ -112,7 +99,7 @@ def test_every_page_of_docs_is_two_clicks_away_and_in_the_navigation_of_the_site
 
 
 def test_ten_questions_have_an_answer_one_click_further():
-    rows = table(text_of("docs/index.md"), "question")
+    rows = markdown_tables.read(text_of("docs/index.md"), "question |")[1]
     assert len(rows) == 10
     assert all(row[0].endswith("?") and "](" in row[1] for row in rows)
     assert ROOT / "docs" / "index.md" in targets(ROOT / "README.md")
@@ -139,7 +126,7 @@ def test_the_baselines_of_the_guides_fit_every_scale_that_judges(name, scale):
 
 
 def test_every_folder_of_the_library_is_described():
-    rows = table(text_of("docs/design.md"), "folder")
+    rows = markdown_tables.read(text_of("docs/design.md"), "folder |")[1]
     packages = (ROOT / "workflow/scripts/dpfl").glob("*/__init__.py")
     assert {name for row in rows for name in names(row[0])} == {p.parent.name for p in packages}
 
@@ -154,8 +141,11 @@ def test_the_study_that_stands_for_table_3_is_the_one_of_the_guide():
 
 def test_every_key_of_a_claim_is_explained():
     page = text_of("docs/adding-a-paper.md")
-    explained = {name for row in table(page, "key") for name in names(row[0])}
-    kinds = {names(row[0])[0]: names(" ".join(row[1:])) for row in table(page, "kind")}
+    explained = {name for row in markdown_tables.read(page, "key |")[1] for name in names(row[0])}
+    kinds = {
+        names(row[0])[0]: names(" ".join(row[1:]))
+        for row in markdown_tables.read(page, "kind |")[1]
+    }
     assert {*kinds} == {*claims.kinds()}
     assert {key for keys in kinds.values() for key in keys} - {"study", "analysis"} <= explained
 
@@ -238,15 +228,7 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
     assert set(claim) >= set(kind.REQUIRED)
     assert set(kind.LISTS) <= {*kind.REQUIRED, *kind.OPTIONAL}
     noise = np.random.default_rng(0).normal(scale=0.1, size=seeds)
-    runs = pd.DataFrame(
-        {
-            **{"method": claim["method"], "variant": "", "epsilon": 8.0, "seed": range(seeds)},
-            **{"run": [f"run-{seed}" for seed in range(seeds)], "cell": 0, "trained": True},
-            **{"accuracy": mean + noise, "eps_claimed": 8.0, "eps_certified": 7.9},
-        }
-    ).assign(**{key: [value] * seeds for key, value in results.audit(None).items()})
-    study = {"dataset": "mnist", "margin": 1.0, "demonstrates": False}
-    evidence = Evidence("doe2024", study, runs, lambda: runs, pd.DataFrame())
+    evidence = judged.found({(claim["method"], 8.0, ()): mean + noise})
     rows = kind.judge(claim, evidence)
     assert [row["part"] for row in rows] == ["overall", "epsilon 8"]
     assert {row["verdict"] for row in rows} == {verdict}

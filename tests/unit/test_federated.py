@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from refusals import refuses
 from test_client_level import make_client as examples_of
 from torch import nn
 
-from dpfl.base.errors import UserError
 from dpfl.clippings import fixed
 from dpfl.contracts.release import Release
 from dpfl.data import Dataset
@@ -216,6 +216,5 @@ def test_less_noise_than_is_charged_is_refused():
     flat = flat_linear()
     build = lambda: Careless(fixed.build(1.0))  # noqa: E731
     run = trainer(flat, {0: make_client(0, 10)}, build, ledger=Noisy(1.0))
-    with pytest.raises(UserError, match=r"multiplier 0\.5, less than the 1 that is charged"):
-        run.run_round([0])
+    refuses(r"multiplier 0\.5, less than the 1 that is charged", run.run_round, [0])
     assert not run.ledger.charged

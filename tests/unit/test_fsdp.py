@@ -4,7 +4,8 @@ import math
 
 import pytest
 import torch
-from fixtures_of_steps import EXPECTED, drawn, gradients, ones, setting, step_of
+from example_gradients import naive
+from fixtures_of_steps import EXPECTED, drawn, ones, setting, step_of
 from hypothesis import given
 from hypothesis import settings as of_hypothesis
 from hypothesis import strategies as st
@@ -61,13 +62,13 @@ LOSSLESS = [
 def test_without_noise_a_version_that_does_not_clip_is_the_plain_mean(build, settings):
     model, inputs, targets = setting(12)
     found = build(WIDE, **settings).estimate(step_of(model, inputs, targets))
-    expected = gradients(model, inputs, targets).sum(0) / EXPECTED
+    expected = naive(model, inputs, targets).sum(0) / EXPECTED
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
 
 
 def test_central_adds_one_draw_to_the_sum_of_v_and_one_to_the_sum_of_phi():
     model, inputs, targets = setting(12)
-    rows = gradients(model, inputs, targets)
+    rows = naive(model, inputs, targets)
     v, h, phi = dense(rows, 4)
     normal = drawn("central")
     found = fsdp_central.build(MEAN, rank=4).estimate(
@@ -86,7 +87,7 @@ def test_central_adds_one_draw_to_the_sum_of_v_and_one_to_the_sum_of_phi():
 
 def test_published_clips_every_noisy_example_at_the_mean_noisy_norm():
     model, inputs, targets = setting(9)
-    rows = gradients(model, inputs, targets)
+    rows = naive(model, inputs, targets)
     found = fsdp_published.build(MEAN, rank=75).estimate(
         step_of(model, inputs, targets, z=0.0, normal=drawn("published"))
     )
@@ -107,7 +108,7 @@ def test_published_adds_noise_of_its_own_to_every_example():
     again(8 * 8)  # the noise of V, of rank 8
     spread = again(8 * 75).view(8, 75).sum(0) / EXPECTED
     moved = noisy - quiet  # spread by 1e-9 times a bound of 1e9
-    _, h, _ = dense(gradients(model, inputs, targets), 8)
+    _, h, _ = dense(naive(model, inputs, targets), 8)
     outside = torch.eye(75).double() - h.t() @ h
     torch.testing.assert_close(moved @ outside, spread @ outside, rtol=1e-5, atol=1e-6)
 

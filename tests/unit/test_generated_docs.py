@@ -4,9 +4,11 @@ import re
 import shutil
 from pathlib import Path
 
+import markdown_tables
 import pandas as pd
 import pytest
 import yaml
+from refusals import refuses
 
 from dpfl.base.errors import UserError
 from dpfl.docs import blocks, design, hero, markdown, pages, reference, results
@@ -57,8 +59,7 @@ def test_a_block_made_twice_is_the_same_and_leaves_the_rest():
 
 
 def rows(text):
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+    return markdown_tables.read(text)[1]
 
 
 def judged(claim, verdict, part="overall", **more):
@@ -163,8 +164,7 @@ def test_a_text_without_a_year_has_its_short_name_or_its_title():
 def test_the_readmes_figure_is_kept_and_needed(derived):
     path = hero.picture(derived).split("](")[1].removesuffix(")")
     assert (ROOT / path).is_file()
-    with pytest.raises(UserError, match="missing, the figure"):
-        hero.picture(ROOT / "docs")
+    refuses("missing, the figure", hero.picture, ROOT / "docs")
 
 
 def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived):

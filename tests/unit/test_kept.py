@@ -6,12 +6,11 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
+from claims_of_runs import RACE, exact, judge
+from refusals import refuses
 
 from dpfl.base import files
-from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
-from dpfl.judging import judge
-from dpfl.judging.evidence import Evidence
 from dpfl.papers import folder as papers
 from dpfl.planning import plan
 from dpfl.provenance import derivations, keep, kept, verify
@@ -55,20 +54,17 @@ def test_laid_out_runs_are_what_was_kept(tmp_path):
 @pytest.mark.parametrize("text", ["[]", "{}", '{"format": "kept-results/1"}'])
 def test_a_folder_that_says_something_else_is_one_line(tmp_path, text):
     files.write_text(tmp_path / "provenance.json", text)
-    with pytest.raises(UserError, match=r"provenance.json: format .* keep it again"):
-        kept_runs.about(tmp_path)
+    refuses(r"provenance.json: format .* keep it again", kept_runs.about, tmp_path)
 
 
 def test_a_folder_with_other_files_than_were_kept_is_one_line(tmp_path):
     known = {"a": {"sha256": files.digest(Path(__file__))}}
     files.write_json(tmp_path / "provenance.json", {"format": kept_runs.FORMAT, "files": known})
-    with pytest.raises(UserError, match=r"a: not as it was kept"):
-        kept_runs.about(tmp_path)
+    refuses(r"a: not as it was kept", kept_runs.about, tmp_path)
     files.write_text(tmp_path / "a", Path(__file__).read_text())
     assert kept_runs.about(tmp_path)["files"] == known
     files.write_text(tmp_path / "b", "")
-    with pytest.raises(UserError, match=r"b: not what was kept"):
-        kept_runs.about(tmp_path)
+    refuses(r"b: not what was kept", kept_runs.about, tmp_path)
 
 
 @EACH
@@ -128,15 +124,10 @@ def test_nothing_is_derived_twice_and_other_runs_anew(derived, tmp_path):
 
 
 def test_a_claim_that_needs_curves_which_are_not_kept_is_open():
-    def rounds():
+    def curve(method, epsilon, seed):
         raise results.NotKeptError("the curves of 5 runs")
 
-    claim = {"id": "c", "kind": "convergence", "study": "s", "better": "a", "worse": ["b"]}
-    cells = ("cell", "run", "seed", "method", "variant", "epsilon")
-    runs = pd.DataFrame([[0, "r", 0, "a", "", 8.0], [1, "s", 0, "b", "", 8.0]], columns=cells)
-    study = {"dataset": "mnist", "cells": [], "margin": 1.0}
-    evidence = Evidence("p", study, runs.assign(trained=True), rounds, pd.DataFrame())
-    (row,) = judge.judge(claim | {"accuracy": 90}, evidence).to_dict("records")
+    row = judge(exact(curve, a=90, b=90), **RACE).iloc[0]
     assert (row["verdict"], row["about"]) == ("unfinished", "not kept: the curves of 5 runs")
 
 
@@ -159,8 +150,7 @@ def test_a_choice_of_some_studies_does_not_replace_more(tmp_path, monkeypatch, s
     kept_runs.write(tmp_path, [{"run": "a"}, {"run": "b"}], [])
     monkeypatch.setattr(Choice, "config", lambda choice: {"select": ["p/a"]})
     own = keep.Kept(None, Choice(settings, ["m.yaml"]), "abc", "p", tmp_path)
-    with pytest.raises(UserError, match=rf"1 runs more, such as b, .*{told}"):
-        own._require_no_less(tmp_path, ["a"])
+    refuses(rf"1 runs more, such as b, .*{told}", own._require_no_less, tmp_path, ["a"])
     monkeypatch.setattr(Choice, "config", lambda choice: {})
     own._require_no_less(tmp_path, ["a"])
 

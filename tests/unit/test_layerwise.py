@@ -4,7 +4,8 @@ import math
 
 import pytest
 import torch
-from fixtures_of_steps import EXPECTED, drawn, gradients, setting, step_of
+from example_gradients import naive
+from fixtures_of_steps import EXPECTED, drawn, setting, step_of
 from opacus import GradSampleModule
 from opacus.optimizers import DPPerLayerOptimizer
 from torch.nn import functional
@@ -41,7 +42,7 @@ def test_it_clips_as_opacus_clips_by_layer(examples):
 
 def test_a_gradient_long_in_every_layer_moves_the_sum_by_the_clip_norm():
     model, inputs, targets = setting(1)
-    (row,) = gradients(model, inputs, targets)
+    (row,) = naive(model, inputs, targets)
     parts = row.split([p.numel() for p in model.parameters()])
     bound = min(float(part.norm()) for part in parts) / 2
     mechanism = dpsgd_layerwise.build({**FIXED, "clip_norm": 2 * bound})  # 4 layers

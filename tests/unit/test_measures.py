@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from claims_of_runs import exact
+from test_published import beside
 
 from dpfl.judging import judge as judging
 from dpfl.papers import folder, published
 from dpfl.planning import plan
-from dpfl.planning.beside import numbers_beside
 from dpfl.planning.compose import compose
-from dpfl.planning.methods import Composition
 from dpfl.seeds import fairness
 
 
@@ -39,25 +38,24 @@ def test_what_is_compared_with_what(monkeypatch, printed, epochs, words):
 
 def test_epochs_are_those_of_the_cell(default):
     """Ten rounds of one local epoch, printed as training accuracy: read from the files."""
-    config = compose(default | {"scale": "mnist"})["zhou2022"]
-    cell = Composition(config, config["studies"]["fsdp-k"], "fsdp-central", {"rank": 10})
-    [number] = numbers_beside(cell, 2.0)
-    federation = config["federations"]["central"]
+    [number] = beside(default, "mnist", "zhou2022/fsdp-k", "fsdp-central", 2.0, rank=10)
+    federation = compose(default | {"scale": "mnist"})["zhou2022"]["federations"]["central"]
     assert federation["rounds"] * federation["local_epochs"] == 10
     assert number["compared"] == (
         "test accuracy after 10 epochs beside printed training accuracy, epochs not printed"
     )
 
 
-def test_numbers_that_another_paper_printed_name_it(default):
-    config = compose(default | {"scale": "cifar10"})["strong"]
-    cell = Composition(config, config["studies"]["patches-cifar10"], "standardised", {})
-    found = {epsilon: numbers_beside(cell, epsilon) for epsilon in (2.0, 3.0)}
-    by = {epsilon: [(n["table"], n["by"]) for n in numbers] for epsilon, numbers in found.items()}
-    assert by == {
-        2.0: [("rerun by Bao and Bindschaedler", "Bao and Bindschaedler (2024)")],
-        3.0: [("main results", "")],
-    }
+@pytest.mark.parametrize(
+    ("epsilon", "table", "by"),
+    [
+        (2.0, "rerun by Bao and Bindschaedler", "Bao and Bindschaedler (2024)"),
+        (3.0, "main results", ""),
+    ],
+)
+def test_numbers_that_another_paper_printed_name_it(default, epsilon, table, by):
+    [number] = beside(default, "cifar10", "strong/patches-cifar10", "standardised", epsilon)
+    assert (number["table"], number["by"]) == (table, by)
 
 
 def test_cells_name_what_has_chosen_their_values(default):
@@ -82,12 +80,7 @@ def sides(ours, theirs):
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "word"),
-    [
-        ("x", "y", "alike"),
-        ("x", "x", "shared"),
-        ("", "", "none"),
-        ("x", "", "one side"),
-    ],
+    [("x", "y", "alike"), ("x", "x", "shared"), ("", "", "none"), ("x", "", "one side")],
 )
 @pytest.mark.parametrize("kind", ["ordering", "gap"])
 def test_a_comparison_says_how_its_sides_were_tuned(ours, theirs, word, kind):

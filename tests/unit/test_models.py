@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from refusals import refuses
 from scipy.stats import ks_2samp
 from torch import nn
 
 from dpfl import models, plugins
-from dpfl.base.errors import UserError
 from dpfl.models import resnet_gn
 from dpfl.planning import estimate
 
@@ -100,8 +100,7 @@ def test_a_layer_without_known_default_is_refused(monkeypatch):
         build = staticmethod(lambda: nn.Sequential(nn.Linear(2, 2), nn.PReLU()))
 
     monkeypatch.setattr(plugins, "load", lambda *_: Plugin)
-    with pytest.raises(UserError, match=r"'1' \(PReLU\)"):
-        build("any")
+    refuses(r"'1' \(PReLU\)", build, "any")
 
 
 def test_a_network_may_start_from_zero():

@@ -2,10 +2,7 @@
 
 import base64
 import io
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +10,15 @@ import nbformat
 import numpy as np
 import pytest
 import results_folder
+from links import Page
 from PIL import Image
 from results_folder import LIVE, SILENT, TOLD
-from test_report import Page
 
 from dpfl.papers import folder as papers
 from dpfl.report import markup, method_page, paper, paper_page, pictures, reader, study_section
 from dpfl.report.layout import LINKS
+
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "paper.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def template(root: Path) -> nbformat.NotebookNode:
-    return nbformat.read(root / "notebooks" / "paper.ipynb", as_version=4)
+def template() -> nbformat.NotebookNode:
+    return nbformat.read(NOTEBOOK, as_version=4)
 
 
 def test_the_notebook_is_a_clean_template(template: nbformat.NotebookNode) -> None:
@@ -57,26 +56,17 @@ def test_notebooks_are_stored_without_outputs(root: Path) -> None:
         assert code and not any(c.outputs or c.execution_count for c in code), path.name
 
 
-def driven(
-    root: Path, folder: Path, paper: str, made: Path, template: Path | None = None
-) -> subprocess.CompletedProcess:
+def executed(drive, folder: Path, paper: str, made: Path, template: Path = NOTEBOOK):
     """Execute the notebook as the workflow does."""
-    scripts = root / "workflow" / "scripts"
-    command = [sys.executable, scripts / "notebook.py", "--paper", paper, "--output", made]
-    home, template = folder.parent / "papers", template or root / "notebooks" / "paper.ipynb"
-    command += ["--html", folder / "reports"]
-    return subprocess.run(
-        [*command, "--template", template, "--results", folder, "--home", home],
-        env=os.environ | {"PYTHONPATH": str(scripts)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    asked = ("--paper", paper, "--output", made, "--template", template, "--results", folder)
+    pages = ("--home", folder.parent / "papers", "--html", folder / "reports")
+    return drive("notebook", *asked, *pages)
 
 
 @pytest.fixture(scope="module")
-def html(root: Path, folder: Path) -> str:
+def html(drive, folder: Path) -> str:
     """The page of the paper, which one kernel makes for all tests here."""
-    done = driven(root, folder, TOLD, folder / f"{TOLD}.ipynb")
+    done = executed(drive, folder, TOLD, folder / f"{TOLD}.ipynb")
     assert done.returncode == 0, done.stderr
     return (folder / "reports" / f"{TOLD}.html").read_text(encoding="utf-8")
 
@@ -152,24 +142,24 @@ def test_a_paper_that_runs_nothing_still_has_its_page(folder: Path) -> None:
     assert paper_page.head(page) and f"PAPER={SILENT}" in paper_page.reproduce(page)
 
 
-def test_a_notebook_that_exits_is_no_page(root: Path, folder: Path, tmp_path: Path) -> None:
-    ending = nbformat.read(root / "notebooks" / "paper.ipynb", as_version=4)
+def test_a_notebook_that_exits_is_no_page(drive, folder: Path, tmp_path: Path) -> None:
+    ending = nbformat.read(NOTEBOOK, as_version=4)
     ending.cells.insert(2, nbformat.v4.new_code_cell("import sys; sys.exit(0)"))
     nbformat.write(ending, tmp_path / "ending.ipynb")
     page = folder / "reports" / f"{SILENT}.html"
     page.write_text("whole")
     made = tmp_path / f"{SILENT}.ipynb"
-    done = driven(root, folder, SILENT, made, tmp_path / "ending.ipynb")
+    done = executed(drive, folder, SILENT, made, tmp_path / "ending.ipynb")
     text = page.read_text()
     page.unlink()
     assert done.returncode == 1 and text == "whole"
     assert done.stderr.splitlines()[-1].startswith(f"error: {made}: cell 4 of ")
 
 
-def test_a_mistake_in_a_page_is_one_line(root: Path, folder: Path, tmp_path: Path) -> None:
+def test_a_mistake_in_a_page_is_one_line(drive, folder: Path, tmp_path: Path) -> None:
     page = folder.parent / "papers" / SILENT / papers.PAGE
     page.write_text("One line.\n{% do guard(1 > 2, 'one is more than two') %}\n")
-    done = driven(root, folder, SILENT, tmp_path / "failed.ipynb")
+    done = executed(drive, folder, SILENT, tmp_path / "failed.ipynb")
     page.unlink()
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: {page}:2: ")

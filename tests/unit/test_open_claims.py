@@ -13,9 +13,13 @@ CELL = {
 CLAIM = {"id": "c", "kind": "ordering", "study": "s", "better": "a", "worse": ["b"]}
 
 
-def judged(cell=CELL, **claim):
-    evidence = Evidence("p", None, pd.DataFrame(), pd.DataFrame, pd.DataFrame(), {}, [cell])
-    return judge.judge(CLAIM | claim, evidence).iloc[0]
+def without(cell, planned=None):
+    """Return evidence of no run; a cell of the planned study has no result."""
+    return Evidence("p", planned, pd.DataFrame(), pd.DataFrame, pd.DataFrame(), {}, [cell])
+
+
+def judged(**claim):
+    return judge.judge(CLAIM | claim, without(CELL)).iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -51,10 +55,8 @@ FREE = CELL | {"epsilon": "inf"}
     ],
 )
 def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict):
-    asked = CLAIM | claim
-    planned = {"dataset": "mnist", "cells": [FREE, *others]}
-    evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [FREE])
-    assert bool(judge.unfinished(asked, evidence)) == (verdict == "unfinished")
+    evidence = without(FREE, {"dataset": "mnist", "cells": [FREE, *others]})
+    assert bool(judge.unfinished(CLAIM | claim, evidence)) == (verdict == "unfinished")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,6 @@ def test_another_claim_is_judged_as_ever(claim):
 
 @pytest.mark.parametrize(("dataset", "opens"), [("mnist", True), ("cifar10", False)])
 def test_a_claim_on_another_data_set_is_not_open_for_a_cell_of_this(dataset, opens):
-    planned = {"dataset": "mnist-scatter", "cells": []}
-    evidence = Evidence("p", planned, pd.DataFrame(), None, pd.DataFrame(), {}, [CELL])
+    evidence = without(CELL, {"dataset": "mnist-scatter", "cells": []})
     asked = CLAIM | {"cells": {"dataset": dataset}}
     assert bool(judge.unfinished(asked, evidence)) == opens

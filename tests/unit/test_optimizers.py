@@ -9,12 +9,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import line_of, refuses
 
 from dpfl import plugins
-from dpfl.adaptive import elementwise
 from dpfl.adaptive.elementwise import bounds
 from dpfl.base.errors import UserError
-from dpfl.optimizers import cadabelief
 from dpfl.optimizers.adabelief import build as adabelief
 from dpfl.optimizers.adabound import build as adabound
 from dpfl.optimizers.adam import build as adam
@@ -152,12 +151,9 @@ def test_refuses_a_wrong_rate(name, lr):
     "setting, value", [("betas", (0.9, 1.0)), ("gamma", math.nan), ("order", "clip_first")]
 )
 def test_refuses_a_wrong_setting_also_in_one_group(setting, value):
-    with pytest.raises(UserError) as error:
-        make_cadabelief([parameter([1.0])], **{setting: value})
-    assert f"{setting} is {value!r}; it must be" in str(error.value)
-    assert "\n" not in str(error.value)
-    with pytest.raises(UserError, match=setting):
-        make_cadabelief([{"params": [parameter([1.0])], setting: value}])
+    line = line_of(make_cadabelief, [parameter([1.0])], **{setting: value})
+    assert f"{setting} is {value!r}; it must be" in line
+    refuses(setting, lambda: make_cadabelief([{"params": [parameter([1.0])], setting: value}]))
 
 
 @pytest.mark.parametrize("kind", [adabelief, make_cadabelief, adabound, cadabelief_scalar, sgd_ema])
@@ -165,8 +161,7 @@ def test_refuses_sparse_and_complex_gradients(kind):
     for theta in (torch.zeros(3), torch.zeros(3, dtype=torch.complex64)):
         theta.requires_grad_()
         theta.grad = torch.ones_like(theta) if theta.is_complex() else torch.ones(3).to_sparse()
-        with pytest.raises(UserError, match="it must be dense and real"):
-            kind([theta], lr=0.1).step()
+        refuses("it must be dense and real", kind([theta], lr=0.1).step)
         assert not theta.any()
 
 
@@ -204,26 +199,12 @@ def test_adabelief_is_the_reference_code_once_eps_enters_s(oracle, ours, betas):
     assert not torch.allclose(without, expected, rtol=1e-2)  # the switch is not idle
 
 
-class SquaredCAdaBelief(cadabelief.CAdaBelief):
-    """CAdaBelief with g^2 in the place of (g - m)^2."""
-
-    def update(self, theta, grad, state, group):
-        elementwise.first_moment(state, grad, group["betas"][0])
-        elementwise.second_moment(state, grad, group)
-        elementwise.bounded_step(theta, state, group)
-
-
-def squared(params, **settings):
-    return SquaredCAdaBelief(params, **make_cadabelief([parameter([1.0])], **settings).defaults)
-
-
 @pytest.mark.filterwarnings("ignore:This overload of add")
 @pytest.mark.parametrize("oracle", [adabound_package, *both_ways("AdaBound")])
-@pytest.mark.parametrize("ours", [adabound, partial(squared, order="adabound")])
 @pytest.mark.parametrize("lr, gamma", [(1e-3, 1e-3), (0.1, 0.05)])
-def test_adabound_is_the_reference_code(oracle, ours, lr, gamma):
+def test_adabound_is_the_reference_code(oracle, lr, gamma):
     settings = {"lr": lr, "betas": (0.9, 0.99), "final_lr": 0.05, "gamma": gamma, "eps": 1e-8}
-    got = trace(lambda params: ours(params, **settings), gradients())
+    got = trace(lambda params: adabound(params, **settings), gradients())
     expected = trace(lambda params: oracle(params, **settings), gradients())
     rtol = 1e-10 if oracle is adabound_package else 1e-4  # the other adds 1e-15 to v under the root
     torch.testing.assert_close(got, expected, rtol=rtol, atol=0)
@@ -363,8 +344,7 @@ def test_reported_rates_are_the_ones_that_move_the_parameters():
 def test_reported_rates_cover_all_parameters_and_need_one_pair_of_bounds():
     first, second = parameter([[1.0, 2.0]]), parameter([3.0])
     optimizer = make_cadabelief([first, second])
-    with pytest.raises(UserError, match="0 pairs of bounds"):
-        optimizer.coordinate_rates()
+    refuses("0 pairs of bounds", optimizer.coordinate_rates)
     for theta, expected in ((first, [1 / 0.9, 1 / 1.8]), (second, [1 / 0.9, 1 / 1.8, 1 / 2.7])):
         theta.grad = theta.detach().clone()
         fresh = make_cadabelief([first, second], lr=1.0)
@@ -373,5 +353,4 @@ def test_reported_rates_cover_all_parameters_and_need_one_pair_of_bounds():
         first.data, second.data = torch.tensor([[1.0, 2.0]]).double(), torch.tensor([3.0]).double()
     second.grad = None
     fresh.step()
-    with pytest.raises(UserError, match="2 pairs of bounds"):
-        fresh.coordinate_rates()
+    refuses("2 pairs of bounds", fresh.coordinate_rates)

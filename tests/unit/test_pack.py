@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tiny
+from waiting import DEADLINE_S, until
 
 from dpfl.base.files import read_json
 from dpfl.runs import finished, sources
@@ -22,7 +22,6 @@ from dpfl.training import one as training
 
 FILES = {"metrics.csv", "rates.csv", "model.safetensors", "summary.json"}
 READ = ("data", "assignment", "calibration")
-DEADLINE_S = 120
 
 
 def jobs_of(tmp_path, *many, **common):
@@ -169,11 +168,7 @@ def test_a_pack_that_is_killed_continues_with_what_is_left(tmp_path):
     long["federation"] = tiny.federation(rounds=150)
     many = [planned_with(one, sources.of_run(one.settings)) for one in jobs_of(tmp_path, {}, long)]
     process = subprocess.Popen(command(many), start_new_session=True)
-    manifest, end = many[1].folder / "checkpoint" / "manifest.json", time.monotonic() + DEADLINE_S
-    while not manifest.exists():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until((many[1].folder / "checkpoint" / "manifest.json").exists, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert many[0].is_finished() and not many[1].is_finished()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from dpfl.base.errors import UserError
 from dpfl.clients.participation import draw, local_steps, rounds_of
 from dpfl.draws import streams
 
@@ -58,18 +58,12 @@ def test_local_steps(settings, steps):
     assert local_steps(6000, 64, **settings) == steps
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: draw(4, 5, 1, streams.rng(*KEY)), r"clients_per_round is 5, must be in \[1, 4\]"),
-        (lambda: draw(4, None, 0, streams.rng(*KEY)), "rounds is 0, must be >= 1"),
-        (lambda: draw(0, None, 1, streams.rng(*KEY)), "clients is 0, must be >= 1"),
-        (lambda: local_steps(60, 64, 1, client=7), r"batch_size is 64, .*60.*client 7"),
-        (lambda: local_steps(60, 10), "set exactly one"),
-        (lambda: local_steps(60, 10, 1, 5), "set exactly one"),
-        (lambda: local_steps(60, 10, local_steps=0), "local_steps is 0, must be > 0"),
-    ],
+test_mistakes_are_named_with_their_bound = refused(
+    (lambda: draw(4, 5, 1, streams.rng(*KEY)), r"clients_per_round is 5, must be in \[1, 4\]"),
+    (lambda: draw(4, None, 0, streams.rng(*KEY)), "rounds is 0, must be >= 1"),
+    (lambda: draw(0, None, 1, streams.rng(*KEY)), "clients is 0, must be >= 1"),
+    (lambda: local_steps(60, 64, 1, client=7), r"batch_size is 64, .*60.*client 7"),
+    (lambda: local_steps(60, 10), "set exactly one"),
+    (lambda: local_steps(60, 10, 1, 5), "set exactly one"),
+    (lambda: local_steps(60, 10, local_steps=0), "local_steps is 0, must be > 0"),
 )
-def test_mistakes_are_named_with_their_bound(call, message):
-    with pytest.raises(UserError, match=message):
-        call()

@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from fixtures_of_steps import EXPECTED, drawn, gradients, setting, step_of, zeros
+from example_gradients import naive
+from fixtures_of_steps import EXPECTED, drawn, setting, step_of, zeros
 from torch import nn
 
 from dpfl.mechanisms import dpsgd, dpsgd_opacus, p3sgd, pdpsgd
@@ -17,7 +18,7 @@ def test_pdpsgd_is_dp_sgd_projected_on_the_top_eigenvectors_of_public_gradients(
     given = {"z": Z, "normal": drawn("pdpsgd")}
     step = step_of(model, inputs, targets, **given)
     found = pdpsgd.build(FIXED, rank=rank).estimate(step)
-    public = gradients(model, step.public.inputs, step.public.targets)
+    public = naive(model, step.public.inputs, step.public.targets)
     _, vectors = torch.linalg.eigh(public.t() @ public / len(public))
     top = vectors[:, -rank:]
     given = {"z": Z, "normal": drawn("pdpsgd")}

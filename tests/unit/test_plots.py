@@ -2,12 +2,10 @@
 
 import io
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-import synthetic
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -28,7 +26,7 @@ from plotted import (
     value,
 )
 from scipy import stats
-from synthetic import cell, study
+from synthetic import cell
 
 from dpfl.figures import ends, looks
 from dpfl.figures.drawn import FORMATS
@@ -305,18 +303,3 @@ def test_the_smallest_text_can_be_read_where_a_page_shows_it(tmp_path: Path, kin
 def test_a_figure_of_a_study_that_has_nothing_for_it_says_so(tmp_path: Path, kind, told) -> None:
     (ax,) = draw(kind, tmp_path, [cell("sgd", INF, 1)]).figure.axes
     assert told in ax.texts[0].get_text()
-
-
-def test_the_driver_writes_all_of_a_figure_with_equal_bytes(tmp_path: Path, drive) -> None:
-    path = tmp_path / "study.json"
-    cells = [cell("sgd", 2.0, 2)]
-    path.write_text(json.dumps(study(cells) | {"figures": ["accuracy"]}))
-    for folder in ("a", "b"):
-        synthetic.write(tmp_path / folder / "runs", cells, lambda c, s: {})
-        done = drive("tabulate_study", "--study", path, "--results", tmp_path / folder)
-        assert done.returncode == 0, done.stderr
-    drawn = tmp_path / "a/figures/main"
-    written = sorted(path.name for path in drawn.iterdir())
-    assert written == [f"accuracy.{ending}" for ending in ("csv", "pdf", "png", "txt")]
-    for name in written:
-        assert (drawn / name).read_bytes() == (tmp_path / "b/figures/main" / name).read_bytes()

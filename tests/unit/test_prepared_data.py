@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from files_of_data import message_of
+from refusals import line_of
 
 from dpfl import data
 from dpfl.data import cifar10
@@ -58,7 +58,7 @@ def test_the_file_is_as_readable_as_any_other(prepared, tmp_path):
 def test_a_truncated_prepared_file_is_refused(prepared, tmp_path, read):
     path = tmp_path / "short.safetensors"
     path.write_bytes(prepared[1].read_bytes()[:-1])
-    assert message_of(read, path) == f"{path}: not whole; delete it and run again"
+    assert line_of(read, path) == f"{path}: not whole; delete it and run again"
 
 
 # --- What gets imported, and the driver

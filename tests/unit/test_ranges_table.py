@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic
+from refusals import refuses
 from synthetic import cell, study
 from tabled import row
 
-from dpfl.base.errors import UserError
 from dpfl.tables import ranges, results
 
 GRID = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
@@ -70,8 +70,7 @@ def test_an_optimizer_far_below_the_others_has_no_good_range(tmp_path: Path) -> 
 
 def test_rates_need_a_validation_split(tmp_path: Path) -> None:
     made, runs = rate_study(tmp_path, {"sgd": [None] * 6})
-    with pytest.raises(UserError, match="held out"):
-        ranges.ranges(made, runs)
+    refuses("held out", ranges.ranges, made, runs)
 
 
 def test_rates_of_one_optimizer_over_two_keys_are_two_lines(tmp_path: Path) -> None:

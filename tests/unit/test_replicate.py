@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from refusals import refuses
+from waiting import until
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
@@ -182,16 +183,15 @@ def test_a_killed_snakemake_is_one_line_and_its_jobs_end(call):
     script = f"import subprocess; begin(); {job}; os.kill(os.getpid(), signal.SIGKILL)"
     assert call.replicate(script) == -signal.SIGKILL
     assert call.told[-1] == "Snakemake was killed by signal 9; repeat to go on"
-    ended(int(call.told[-2]))
+    until(lambda: ended(int(call.told[-2])))
 
 
 def ended(pid):
-    """Wait for the end of a process that is nobody's child here."""
-    end = time.monotonic() + 10
-    with suppress(FileNotFoundError):
-        while Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
-            assert time.monotonic() < end
-            time.sleep(0.01)
+    """Tell whether a process that is nobody's child here has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    except FileNotFoundError:
+        return True
 
 
 def test_a_snakemake_takes_the_lock_unless_it_was_started_under_it(call):
@@ -209,8 +209,7 @@ def test_a_snakemake_takes_the_lock_unless_it_was_started_under_it(call):
 
 def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
     def interrupt():
-        while not (call.folder / "ready").exists():
-            time.sleep(0.01)
+        until((call.folder / "ready").exists)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -228,8 +227,7 @@ def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
     path = tmp_path / "deep" / "lock"
     assert not lock.is_held(path) and lock.holder(path) == ""
     first = Lock(path)
-    with pytest.raises(UserError, match=rf"another replicate runs here \(pid {os.getpid()} on "):
-        Lock(path)
+    refuses(rf"another replicate runs here \(pid {os.getpid()} on ", Lock, path)
     assert lock.is_held(path)
     first.close()
     assert not lock.is_held(path) and lock.holder(path) == ""
@@ -249,13 +247,10 @@ def test_a_child_holds_the_lock_when_its_parent_is_gone_until_it_is_killed(tmp_p
     subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=ours)
     child = int(lock.holder(path).split()[1])
     try:
-        with pytest.raises(UserError, match=f"pid {child} "):
-            Lock(path)
+        refuses(f"pid {child} ", Lock, path)
     finally:
         os.kill(child, signal.SIGKILL)
-    end = time.monotonic() + 10  # a killed process takes a moment to end
-    while lock.is_held(path) and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: not lock.is_held(path))  # a killed process takes a moment to end
     Lock(path).close()
 
 

@@ -1,7 +1,6 @@
 """The first page, made from a small results folder of two papers, one of which runs nothing."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import docutils.core
@@ -9,7 +8,7 @@ import jinja2
 import pandas as pd
 import pytest
 import results_folder
-from links import dead_links
+from links import Page, dead_links
 from results_folder import RUNS, SILENT, TOLD
 
 from dpfl import plugins
@@ -36,32 +35,6 @@ BESIDE = [name for name in LINKS if name != "index"]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder beside the folders of its papers."""
     return results_folder.write(tmp_path_factory.mktemp("root"))
-
-
-class Page(HTMLParser):
-    """Collects links, names of places, pictures and text, and how the text of an element begins."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.links: list[str] = []
-        self.places: set[str] = set()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.alts: list[str | None] = []
-        self.text = ""
-        self.feed(text)
-        self.words = " ".join(self.text.split())
-
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        found = dict(attrs)
-        self.tags.append(tag)
-        self.attributes |= set(found)
-        self.links += [found["href"]] if "href" in found else []
-        self.places |= {found["id"]} if "id" in found else set()
-        self.alts += [found.get("alt")] if tag == "img" else []
-
-    def handle_data(self, data: str) -> None:
-        self.text += f" {data}"
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tiny
 import torch
+from refusals import refuses
 from safetensors import safe_open
 from tiny import CERTIFIED, FIXED, QUANTILE
 
@@ -40,6 +41,28 @@ def train(settings, folder, inputs=None, kill_after=None):
     return run.train(settings, inputs, folder / "run", killing(kill_after, []))
 
 
+def prepared(folder, **changed):
+    """Return the settings of a run, and the inputs that lie in a folder."""
+    settings = tiny.settings(**changed)
+    return settings, tiny.inputs_of(settings, folder)
+
+
+def killed(folder, after, **changed):
+    """Kill a run after some lines; return its settings and its inputs."""
+    settings, inputs = prepared(folder, **changed)
+    with pytest.raises(KilledError):
+        train(settings, folder, inputs, after)
+    return settings, inputs
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Settings, inputs and result of a whole run."""
+    folder = tmp_path_factory.mktemp("ran")
+    settings, inputs = prepared(folder)
+    return settings, inputs, train(settings, folder, inputs)
+
+
 def rows(result):
     """The metrics without NaN, which equals nothing."""
     return json.dumps(result.metrics)
@@ -49,23 +72,15 @@ STANDARDISE = {"rule": "standardise", "noise_multiplier": 8.0, "radius": 3.0, "l
 STANDARDISED = {"model": "linear-from-zero", "statistics": STANDARDISE}
 STATES = [{"federation": tiny.federation(state=s)} for s in ("persist", "reset", "server")]
 
-FEDAVG = {
-    "unit": "client",
-    "mechanism": {"estimator": "dp-fedavg"},
-    "federation": tiny.federation(state="reset", weighting="uniform"),
-}
-MOVING = [{"mechanism": CERTIFIED, "clipping": QUANTILE}, FEDAVG | {"clipping": QUANTILE}]
+MOVING = [{"mechanism": CERTIFIED, "clipping": QUANTILE}, tiny.FEDAVG | {"clipping": QUANTILE}]
 """Whose bounds of clipping are part of the state."""
 
 
 @pytest.mark.parametrize("changed", [*STATES, *MOVING, STANDARDISED])
 @pytest.mark.parametrize("kill_after", [1, 3])
 def test_a_killed_run_continues_to_the_same_bits(tmp_path, changed, kill_after):
-    settings = tiny.settings(**changed)
     whole = tiny.trained(tmp_path / "whole", **changed)
-    inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(KilledError):
-        train(settings, tmp_path, inputs, kill_after)
+    settings, inputs = killed(tmp_path, kill_after, **changed)
     resumed_lines = []
     continued = run.train(settings, inputs, tmp_path / "run", resumed_lines.append)
     assert f"continuing after round {kill_after}" in resumed_lines
@@ -76,8 +91,7 @@ def test_a_killed_run_continues_to_the_same_bits(tmp_path, changed, kill_after):
 
 def test_what_is_held_out_of_training_is_what_validates(tmp_path):
     """Accuracies of the last round again, from the model, by those who have the examples."""
-    settings = tiny.settings(evaluation_examples=tiny.EXAMPLES)
-    inputs = tiny.inputs_of(settings, tmp_path)
+    settings, inputs = prepared(tmp_path, evaluation_examples=tiny.EXAMPLES)
     result = train(settings, tmp_path, inputs)
     dataset, who = data.load(inputs.data), np.load(inputs.assignment)
     held_out = torch.from_numpy(validation_of(who))
@@ -95,20 +109,14 @@ def test_what_is_held_out_of_training_is_what_validates(tmp_path):
 
 def test_a_diverged_run_killed_after_its_last_round_ends_there(tmp_path):
     optimizer = {"algorithm": "sgd", "rate_key": "lr", "rate": 3e38, "settings": {}}
-    settings = tiny.settings(optimizer=optimizer)
     whole = tiny.trained(tmp_path / "whole", optimizer=optimizer)
     assert len(whole.metrics) == 2  # round 0, and the one that diverged
-    inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(KilledError):
-        train(settings, tmp_path, inputs, kill_after=1)
+    settings, inputs = killed(tmp_path, 1, optimizer=optimizer)
     assert rows(train(settings, tmp_path, inputs)) == rows(whole)
 
 
 def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
-    settings = tiny.settings()
-    inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(KilledError):
-        train(settings, tmp_path, inputs, kill_after=2)
+    _, inputs = killed(tmp_path, 2)
     other = tiny.settings(clipping={"rule": "fixed", "clip_norm": 0.5})
     lines = []
     run.train(other, inputs, tmp_path / "run", lines.append)
@@ -117,8 +125,7 @@ def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
 
 @pytest.mark.parametrize("changed", ["data", "assignment", "calibration", "sources", "settings"])
 def test_the_fingerprint_changes_with_all_that_a_run_depends_on(tmp_path, changed):
-    settings = tiny.settings()
-    inputs = tiny.inputs_of(settings, tmp_path)
+    settings, inputs = prepared(tmp_path)
     before = inputs.fingerprint(settings)
     assert inputs.fingerprint(tiny.settings()) == before
     if changed == "settings":
@@ -132,8 +139,8 @@ def test_the_fingerprint_changes_with_all_that_a_run_depends_on(tmp_path, change
 
 
 def test_the_step_that_would_exceed_the_budget_is_not_taken(tmp_path):
-    settings = tiny.settings(epsilon=4.0)  # less than the planned steps cost at this noise
-    inputs = tiny.inputs_of(settings, tmp_path)
+    # Less than the planned steps cost at this noise.
+    settings, inputs = prepared(tmp_path, epsilon=4.0)
     result = train(settings, tmp_path, inputs)
     planned = 4 * 2 * 2
     assert 0 < result.metrics[-1]["steps"] < planned
@@ -145,17 +152,15 @@ def test_the_step_that_would_exceed_the_budget_is_not_taken(tmp_path):
 
 
 def test_a_finite_epsilon_without_its_calibration_is_refused(tmp_path):
-    settings = tiny.settings()
-    inputs = tiny.inputs_of(settings, tmp_path)
+    settings, inputs = prepared(tmp_path)
     with pytest.raises(UserError, match=r"epsilon = 50.0, but there is no calibration"):
         train(settings, tmp_path, replace(inputs, calibration=None))
-    with pytest.raises(UserError, match=r"epsilon = 2.0, but the calibration is for 50.0"):
-        train(tiny.settings(epsilon=2.0), tmp_path, inputs)
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
+        ({"epsilon": 2.0}, "epsilon = 2.0, but the calibration is for 50.0"),
         ({"delta": 1e-9}, "delta = 1e-09, but the calibration is for 1e-05"),
         ({"accountant": "rdp"}, "accountant = rdp, but the calibration is for pld"),
         ({"unit": "client"}, "unit = client, but the calibration is for example"),
@@ -167,31 +172,28 @@ def test_a_finite_epsilon_without_its_calibration_is_refused(tmp_path):
 )
 def test_a_calibration_of_anything_else_is_refused(tmp_path, changed, told):
     inputs = tiny.inputs_of(tiny.settings(), tmp_path)
-    with pytest.raises(UserError, match=told):
-        train(tiny.settings(**changed), tmp_path, inputs)
+    refuses(told, lambda: train(tiny.settings(**changed), tmp_path, inputs))
 
 
 @pytest.mark.parametrize(
     ("changed", "key", "factor", "told"),
     [
-        (FEDAVG, "sample_rate", 0.5, "2 of 3 are drawn, but the calibration is for a rate of"),
+        (tiny.FEDAVG, "sample_rate", 0.5, "2 of 3 are drawn, but the calibration is for a rate of"),
         ({}, "examples", 2, r"clients hold .* examples, but the calibration is for"),
     ],
 )
 def test_a_calibration_for_other_clients_is_refused(tmp_path, changed, key, factor, told):
-    settings = tiny.settings(**changed)
-    inputs = tiny.inputs_of(settings, tmp_path)
+    settings, inputs = prepared(tmp_path, **changed)
     content = read_json(inputs.calibration)
     content["clients"][0][key] *= factor
     write_json(inputs.calibration, content)
-    with pytest.raises(UserError, match=told):
-        train(settings, tmp_path, inputs)
+    refuses(told, train, settings, tmp_path, inputs)
 
 
 def test_clients_that_can_still_pay_train_on_after_others_are_exhausted(tmp_path):
     """Participants of a round without a paid step do not end the training of the others."""
-    settings = tiny.settings(federation=tiny.federation(rounds=6, clients_per_round=1))
-    inputs = tiny.inputs_of(settings, tmp_path)
+    federation = tiny.federation(rounds=6, clients_per_round=1)
+    settings, inputs = prepared(tmp_path, federation=federation)
     content = read_json(inputs.calibration)
     first = next(c for c in content["clients"] if 1 in c["rounds"])
     first["paid_steps"] = 0
@@ -217,10 +219,8 @@ def test_epsilon_infinity_has_neither_noise_nor_clipping(tmp_path):
     assert results[0].metrics[-1]["epsilon_spent"] == float("inf")
 
 
-def test_a_run_that_diverged_for_a_while_did_diverge(tmp_path):
-    settings = tiny.settings()
-    inputs = tiny.inputs_of(settings, tmp_path)
-    result = train(settings, tmp_path, inputs)
+def test_a_run_that_diverged_for_a_while_did_diverge(tmp_path, ran):
+    settings, inputs, result = ran
     for losses, diverged in (([0.1, 0.1, 0.1], False), ([0.1, float("nan"), 0.1], True)):
         metrics = [{**result.metrics[-1], "train_loss": loss} for loss in losses]
         folder = tmp_path / str(diverged)
@@ -228,10 +228,8 @@ def test_a_run_that_diverged_for_a_while_did_diverge(tmp_path):
         assert read_json(folder / "summary.json")["diverged"] is diverged
 
 
-def test_the_files_of_a_run(tmp_path):
-    settings = tiny.settings()
-    inputs = tiny.inputs_of(settings, tmp_path)
-    result = train(settings, tmp_path, inputs)
+def test_the_files_of_a_run(tmp_path, ran):
+    settings, inputs, result = ran
     summary.write("name", settings, inputs, result, tmp_path / "run")
     found = read_json(tmp_path / "run" / "summary.json")
     assert found["eps_claimed"] == 50.0
@@ -249,8 +247,7 @@ def test_the_files_of_a_run(tmp_path):
 
 def finished(tmp_path, **changed):
     """Write the files of a run of one round and return its summary."""
-    settings = tiny.settings(federation=tiny.federation(rounds=1), **changed)
-    inputs = tiny.inputs_of(settings, tmp_path)
+    settings, inputs = prepared(tmp_path, federation=tiny.federation(rounds=1), **changed)
     result = train(settings, tmp_path, inputs)
     summary.write("name", settings, inputs, result, tmp_path / "run")
     return read_json(tmp_path / "run" / "summary.json")
@@ -274,10 +271,9 @@ def test_the_model_says_what_certifies_it_and_measurements_do_not(tmp_path, chan
     assert about == {"model": "digits-cnn", "certificate": certificate}
 
 
-def test_the_files_of_a_run_are_the_same_bytes_however_often_they_are_written(tmp_path):
-    settings = tiny.settings(federation=tiny.federation(rounds=1))
-    inputs = tiny.inputs_of(settings, tmp_path)
-    result, written = train(settings, tmp_path, inputs), []
+def test_the_files_of_a_run_are_the_same_bytes_however_often_they_are_written(tmp_path, ran):
+    settings, inputs, result = ran
+    written = []
     for attempt in range(12):  # an order drawn anew each time would rarely be the same so often
         folder = tmp_path / str(attempt)
         summary.write("name", settings, inputs, result, folder)
@@ -310,10 +306,7 @@ def test_with_system_entropy_neither_noise_nor_batches_repeat(tmp_path):
 
 
 def test_a_secret_has_256_bits_and_lies_where_the_user_alone_can_read(tmp_path):
-    settings = tiny.settings(noise="secure")
-    inputs = tiny.inputs_of(settings, tmp_path)
-    with pytest.raises(KilledError):
-        train(settings, tmp_path, inputs, kill_after=1)
+    settings, inputs = killed(tmp_path, 1, noise="secure")
     folder = tmp_path / "run" / CHECKPOINT
     state, _ = Checkpoints(folder, inputs.fingerprint(settings)).load(print)
     assert len(bytes.fromhex(state["secret"])) == 32

@@ -9,6 +9,8 @@ import pytest
 import tiny
 import torch
 from example_gradients import each_cross_entropy, naive
+from refusals import refuses
+from test_whitened_features import arrays, noise
 from torch import nn
 
 from dpfl import data, models, plugins
@@ -27,16 +29,10 @@ PLAIN = SimpleNamespace(SCALE=255, MEAN=(0.0,), STD=(1.0,))  # pixels from 0 to 
 
 def features(pictures, base=PLAIN):
     """Return the features of uint8 pictures, in float64."""
-    targets = np.zeros(len(pictures), np.int64)
-    found = _scattering.features(data.Arrays(pictures, targets, pictures[:1], targets[:1]), base)
+    found = _scattering.features(arrays(pictures, pictures[:1]), base)
     assert found.train_inputs.dtype == np.float16
     assert np.array_equal(found.test_inputs, found.train_inputs[:1])
     return found.train_inputs.astype(float)
-
-
-def noise(count, colours=1):
-    rng = np.random.default_rng(0)
-    return rng.integers(256, size=(count, colours, 28, 28), dtype=np.uint8)
 
 
 def norms(arrays):
@@ -69,7 +65,7 @@ def test_digits_equal_what_kymatio_computes_in_numpy(tmp_path):
 
 
 def test_every_colour_has_channels_of_its_own():
-    pictures = noise(3, colours=3)
+    pictures = noise(3, (3, 28, 28))
     found = features(pictures)
     assert found.shape == (3, 243, 7, 7)
     for colour in range(3):
@@ -79,7 +75,7 @@ def test_every_colour_has_channels_of_its_own():
 
 def test_every_colour_is_normalised_by_its_own_constants_first():
     """Waves have no mean: it moves the averages alone, and a spread divides everything."""
-    pictures = noise(3, colours=3)
+    pictures = noise(3, (3, 28, 28))
     base = SimpleNamespace(SCALE=255, MEAN=(0.2, 0.5, 0.7), STD=(0.5, 0.25, 0.125))
     expected = features(pictures).reshape(3, 3, 81, 7, 7)
     expected[:, :, 0] -= np.reshape(base.MEAN, (3, 1, 1))
@@ -89,7 +85,7 @@ def test_every_colour_is_normalised_by_its_own_constants_first():
 
 
 def test_features_of_a_picture_do_not_depend_on_its_chunk(monkeypatch):
-    pictures = noise(10)
+    pictures = noise(10, (1, 28, 28))
     whole = features(pictures)
     monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 3)
     assert np.array_equal(features(pictures), whole)
@@ -100,7 +96,7 @@ def test_progress_is_told_and_the_threads_are_given_back(monkeypatch, capsys):
     monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 2)
     monkeypatch.setattr(_progress, "REPORT_EVERY", 4)
     threads = torch.get_num_threads()
-    features(noise(9))
+    features(noise(9, (1, 28, 28)))
     told = [line.split(" pictures")[0] for line in capsys.readouterr().err.splitlines()]
     assert told == [f"scattering: {done} of 9 train" for done in (4, 8)]
     assert torch.get_num_threads() == threads
@@ -124,8 +120,7 @@ def test_features_of_another_type_or_shape_are_refused(tmp_path, monkeypatch):
     source = plugins.load("data", "digits-scatter")
     monkeypatch.setattr(source, "DTYPE", "float32")
     message = r"expected float32 \(1437, 81, 2, 2\), found float16 \(1437, 81, 2, 2\)"
-    with pytest.raises(UserError, match=message):
-        data.read("digits-scatter", tmp_path)
+    refuses(message, data.read, "digits-scatter", tmp_path)
 
 
 def test_constants_are_read_without_heavy_imports(imported):

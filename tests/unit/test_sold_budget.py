@@ -2,12 +2,11 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 from closed_forms import gaussian_delta
-from dp_accounting import dp_event, rdp
 from dp_accounting.pld import privacy_loss_distribution as pld
+from test_privacy_loss import classic
 
 from dpfl.papers import folder
 from dpfl.plugins import analyses
@@ -32,11 +31,8 @@ def row_of(table, dataset):
 def test_the_epochs_make_the_claim_by_the_authors_accounting(table):
     """Their orders and conversion, rdp + log(1 / delta) / (order - 1), with the statistics."""
     row = row_of(table, "cifar10")
-    orders = np.array([1 + x / 10 for x in range(1, 100)] + list(range(12, 64)))
-    step = dp_event.PoissonSampledDpEvent(8192 / 50000, dp_event.GaussianDpEvent(5.67))
-    accountant = rdp.RdpAccountant(orders.tolist()).compose(step, 50000 // 8192 * row["epochs"])
-    divergences = np.array(accountant._rdp) + 2 * orders / (2 * 8**2)
-    found = (divergences - math.log(DELTA) / (orders - 1)).min()
+    steps, statistics = 50000 // 8192 * row["epochs"], 2 / (2 * 8**2)
+    found = classic(8192 / 50000, 5.67, steps, also=statistics)
     assert row["classic_rdp"] == pytest.approx(found, rel=1e-6)
     assert abs(found - 3) < 0.01
     assert row["epochs"] == 60

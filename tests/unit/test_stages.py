@@ -8,22 +8,16 @@ import pytest
 
 from dpfl.base import files
 from dpfl.planning import plan
-from dpfl.planning.compose import compose
 from dpfl.tuning.parts import tuned
 from dpfl.tuning.parts.stages import stages_before
 
 RATES = {"sgd": [0.03, 0.1, 0.3, 1, 3], "cadabelief": [0.001, 0.003, 0.01, 0.03, 0.1]}
 
 
-@pytest.fixture(scope="module")
-def default(default):
-    return compose(default)
-
-
 @pytest.fixture
-def meng(default):
+def meng(composed):
     """One small study of two methods, and the grid that it is tuned from."""
-    config = copy.deepcopy(default["meng2023"])
+    config = copy.deepcopy(composed["meng2023"])
     config["select"] = ["cadabelief"]
     study, grid = (config["studies"][name] for name in ("cadabelief", "rates"))
     study |= {"methods": ["sgd", "adam"], "epsilons": [2, 8, "inf"], "seeds": [0]}
@@ -121,9 +115,9 @@ def test_any_setting_of_the_optimizer_or_the_clipping_rule_can_be_tuned(meng, tm
 
 
 @pytest.fixture
-def alongside(default):
+def alongside(composed):
     """A study that varies mechanism, clipping rule and optimizer, tuned one by one."""
-    config = copy.deepcopy(default["zhou2022"])
+    config = copy.deepcopy(composed["zhou2022"])
     config["select"] = ["alongside"]
     config["studies"]["alongside"]["tuned_by"] = "alongside-rates"
     config["studies"]["alongside"]["vary"]["optimizer"] = ["sgd", "cadabelief"]
@@ -155,8 +149,8 @@ def test_settings_that_are_tuned_once_share_the_tuning_made_without_them(alongsi
     assert {clipping["clip_norm"] for clipping in tried} == {1.0}
 
 
-def test_a_strategy_is_tuned_on_its_own(default):
-    config = copy.deepcopy(default["composition-text"])
+def test_a_strategy_is_tuned_on_its_own(composed):
+    config = copy.deepcopy(composed["composition-text"])
     config["select"] = ["budgets"]
     del config["studies"]["budgets"]["tuned_once"]
     found = made(config)

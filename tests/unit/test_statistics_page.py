@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import markdown_tables
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,15 +17,8 @@ PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="ut
 
 
 def rows(head):
-    """Return the cells of the table whose head begins so."""
-    lines = PAGE.splitlines()
-    start = lines.index(next(line for line in lines if line.startswith(f"| {head} |")))
-    found = []
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        found.append([cell.strip() for cell in line.strip("|").split("|")])
-    return found[0], found[2:]
+    """Return head and rows of the table of the page whose head begins so."""
+    return markdown_tables.read(PAGE, f"{head} |")
 
 
 def numbers(text):

@@ -11,6 +11,7 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opacus.accountants.analysis.rdp import compute_rdp
+from refusals import refuses
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
@@ -126,8 +127,7 @@ def test_a_ratio_of_one_is_uniform():
     ],
 )
 def test_settings_out_of_range_are_named(name, own, message):
-    with pytest.raises(UserError, match=message):
-        schedule(name, Work(0.1, 2, 4), Budget(2.0, DELTA), **own)
+    refuses(message, lambda: schedule(name, Work(0.1, 2, 4), Budget(2.0, DELTA), **own))
 
 
 def test_the_filter_prices_a_step_as_opacus_does():
@@ -167,8 +167,7 @@ def test_no_run_of_updates_takes_the_adaptive_budget_beyond_its_epsilon(
         if paid:
             accountant.compose(events.poisson_gaussian(0.1, noise, paid))
         if paid < 3:
-            with pytest.raises(UserError, match="client 0 would grow by"):
-                ledger.charge(0, 1, noise)
+            refuses("client 0 would grow by", ledger.charge, 0, 1, noise)
         ledger.observe(torch.randn(5, generator=generator))
     assert accountant.get_epsilon(DELTA) <= epsilon
     assert ledger.epsilon_spent() == pytest.approx(accountant.get_epsilon(DELTA), rel=1e-6)

@@ -184,18 +184,23 @@ def test_a_table_without_rows_keeps_its_header(tmp_path: Path) -> None:
     assert len(values.read(tmp_path / "none.csv")) == 0
 
 
-def test_the_driver_writes_everything_or_one_line(tmp_path: Path, drive) -> None:
-    made, *_ = compare(tmp_path / "runs", seeds=2)
-    asked = ("tabulate_study", "--study", tmp_path / "study.json", "--results", tmp_path)
-    (tmp_path / "study.json").write_text(json.dumps(made))
-    assert drive(*asked).returncode == 0
-    written = sorted(path.name for path in (tmp_path / "tables").iterdir())
+def test_the_driver_writes_everything_with_equal_bytes_or_one_line(tmp_path: Path, drive) -> None:
+    path, found = tmp_path / "study.json", []
+    for home in (tmp_path / "a", tmp_path / "b"):
+        made, *_ = compare(home / "runs", seeds=2)
+        path.write_text(json.dumps(made | {"figures": ["accuracy"]}))
+        done = drive("tabulate_study", "--study", path, "--results", home)
+        assert done.returncode == 0, done.stderr
+        files = [*home.glob("tables/*"), *home.glob("figures/main/*")]
+        found.append({file.relative_to(home).as_posix(): file.read_bytes() for file in files})
+    assert found[0] == found[1]
     stems = ("main", "main_comparisons", "main_ranges", "main_trials", "main_tuned")
-    assert written == sorted(
-        f"{s}.{end}" for s in stems for end in ("csv", "csv.sha256", "md", "tex")
-    )
-    (tmp_path / "runs" / "sgd-2-0" / "summary.json").unlink()
-    failed = drive(*asked)
+    tables = {f"tables/{s}.{end}" for s in stems for end in ("csv", "csv.sha256", "md", "tex")}
+    assert {*found[0]} == tables | {
+        f"figures/main/accuracy.{end}" for end in ("csv", "pdf", "png", "txt")
+    }
+    (home / "runs" / "sgd-2-0" / "summary.json").unlink()
+    failed = drive("tabulate_study", "--study", path, "--results", home)
     assert failed.returncode == 1
     assert re.fullmatch(r"error: .*sgd-2-0.*\n", failed.stderr)
 

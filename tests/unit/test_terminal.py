@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+from refusals import refuses
 from snakemake.cli import parse_config
 from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -240,5 +241,4 @@ def test_the_last_choice_is_kept(tmp_path, monkeypatch):
     assert choice.last() == made
     for wrong in ({"papers": ["meng2023"]}, 5):
         files.write_json(choice.LAST, wrong)
-        with pytest.raises(UserError, match=r"last\.json: not a choice; delete it"):
-            choice.last()
+        refuses(r"last\.json: not a choice; delete it", choice.last)

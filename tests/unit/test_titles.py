@@ -3,10 +3,10 @@
 import io
 
 import pytest
+from links import Page
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from results_folder import TOLD
-from test_report import Page
 
 from dpfl.base.files import write_json
 from dpfl.figures import drawn, style

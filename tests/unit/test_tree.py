@@ -4,10 +4,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from refusals import refuses
 
 from dpfl import plugins
 from dpfl.base import files
-from dpfl.base.errors import UserError
 from dpfl.provenance import tree
 
 
@@ -38,8 +38,7 @@ def test_files_that_differ_from_the_commit_are_named(checkout):
     (checkout / "code.py").write_text("2")
     (checkout / "new file.py").write_text("3")
     assert sorted(tree.changes()) == ["code.py", "new file.py"]
-    with pytest.raises(UserError, match=r"differ from the commit: code.py, new file.py; commit"):
-        tree.clean_commit()
+    refuses(r"differ from the commit: code.py, new file.py; commit", tree.clean_commit)
     assert tree.commit().endswith("+changes")
     commit(checkout)
     (checkout / "code.py").rename(checkout / "moved.py")
@@ -57,6 +56,5 @@ def test_a_copy_inside_another_repository_has_no_commit(checkout, monkeypatch):
     (checkout / ".git/info/exclude").write_text("copy\n")
     files.write_text(checkout / "copy/Snakefile", "")
     monkeypatch.setattr(plugins, "WORKFLOW", checkout / "copy/workflow")
-    with pytest.raises(UserError, match="no git checkout"):
-        tree.clean_commit()
+    refuses("no git checkout", tree.clean_commit)
     assert tree.commit() is None

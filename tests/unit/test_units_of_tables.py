@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
+from refusals import refuses
 from synthetic import cell
 from tabled import INF, study_of
 
-from dpfl.base.errors import UserError
 from dpfl.report import values
 from dpfl.tables import rendering, results
 from dpfl.words import cell_words
@@ -82,5 +81,4 @@ def test_two_units_never_share_a_table(tmp_path: Path) -> None:
     table, _ = client_cells(tmp_path / "runs")
     mixed = pd.concat([table, table.assign(unit="example")])
     for shown in (lambda: rendering.grid(mixed, []), lambda: rendering.write(tmp_path, mixed, {})):
-        with pytest.raises(UserError, match="units client and example"):
-            shown()
+        refuses("units client and example", shown)

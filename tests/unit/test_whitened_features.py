@@ -71,17 +71,22 @@ def test_channels_are_white_but_for_the_shrinkage():
     np.testing.assert_allclose(whiten.matrix, whiten.matrix.T, atol=1e-5)
 
 
-def test_whitened_scattering_is_an_affine_map_of_scattering(few, tmp_path):
-    """Found again by least squares, on half of the pictures, and tried on the others."""
-    pictures = digits.read(tmp_path)
-    plain = _scattering.features(pictures, digits).train_inputs.astype(np.float64)
-    found = _scattering.features(pictures, digits, 0.1).train_inputs.astype(np.float64)
-    rows, targets = (a.transpose(0, 2, 3, 1).reshape(-1, 81) for a in (plain, found))
+def misfit(features, whitened):
+    """Fit an affine map of channels to half of the places; return its errors at the others."""
+    rows, targets = (
+        a.astype(np.float64).transpose(0, 2, 3, 1).reshape(-1, a.shape[1])
+        for a in (features, whitened)
+    )
     rows = np.column_stack([rows, np.ones(len(rows))])
     half = len(rows) // 2
     fitted = np.linalg.lstsq(rows[:half], targets[:half], rcond=None)[0]
-    error = np.abs(rows[half:] @ fitted - targets[half:]).max()
-    assert error < 0.02 * targets.std()
+    return np.abs(rows[half:] @ fitted - targets[half:]) / targets.std()
+
+
+def test_whitened_scattering_is_an_affine_map_of_scattering(few, tmp_path):
+    pictures = digits.read(tmp_path)
+    plain = _scattering.features(pictures, digits).train_inputs
+    assert misfit(plain, _scattering.features(pictures, digits, 0.1).train_inputs).max() < 0.02
 
 
 def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
@@ -100,18 +105,14 @@ def test_mirrored_features_are_the_mean_of_a_pictures_and_its_mirror_images():
 
 
 def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch):
-    """Of 2 x 2 places of the mirrored mean; found by least squares, and tried on other pictures."""
+    """Of 2 x 2 places of the mirrored mean."""
     pictures = _dead_leaves.pictures(80, (3, 32, 32))[30:]
     plain = _scattering.features(arrays(pictures, pictures[:1]), cifar10, mirrored=True)
     cells = plain.train_inputs.astype(np.float64).reshape(50, 243, 4, 2, 4, 2).mean((3, 5))
     found = _scattering.roots(arrays(pictures, pictures[:1]), cifar10, 0.1).train_inputs
     assert found.shape == (50, 243, 4, 4)
     roots = np.sign(cells) * np.sqrt(np.abs(cells))
-    rows, targets = (a.transpose(0, 2, 3, 1).reshape(-1, 243) for a in (roots, found.astype(float)))
-    rows = np.column_stack([rows, np.ones(len(rows))])
-    half = len(rows) // 2
-    fitted = np.linalg.lstsq(rows[:half], targets[:half], rcond=None)[0]
-    assert np.abs(rows[half:] @ fitted - targets[half:]).mean() < 0.02 * targets.std()
+    assert misfit(roots, found).mean() < 0.02
 
 
 def test_places_of_scattering_become_channels_beside_the_patches():

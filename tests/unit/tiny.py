@@ -60,6 +60,14 @@ def federation(**changed) -> dict:
     }
 
 
+FEDAVG = {
+    "unit": "client",
+    "mechanism": {"estimator": "dp-fedavg"},
+    "federation": federation(state="reset", weighting="uniform"),
+}
+"""What makes a run protect whole clients."""
+
+
 def write_data(folder: Path) -> Path:
     """Write separable 8x8 pictures of ten classes."""
     rng = np.random.default_rng(0)

@@ -42,14 +42,10 @@ def with_method(name, *studies):
     return config
 
 
-def bits(tree: Tree, pattern: str) -> dict[str, bytes]:
-    return {name: content for name, (_, content) in tree.contents(pattern).items()}
-
-
 def test_the_optimizer_of_the_guide_gets_its_row_and_only_its_runs_train(finished, examples):
     source, entries = examples["python"][0], examples["yaml"][0]
     assert len((source + entries).splitlines()) < 40
-    known, before = finished.runs(), bits(finished, "runs/*/*")
+    known, before = finished.runs(), finished.bits("runs/*/*")
     trained = finished.contents("benchmarks/train/*.tsv")
     name = add(finished, "optimizers", source)
     (finished.path / "new.yaml").write_text(entries, encoding="utf-8")
@@ -61,7 +57,7 @@ def test_the_optimizer_of_the_guide_gets_its_row_and_only_its_runs_train(finishe
     new = finished.runs() - known
     assert len(new) == 4
     assert all(run.startswith(f"digits-dpsgd-{name}-") for run in new)
-    assert before.items() <= bits(finished, "runs/*/*").items()
+    assert before.items() <= finished.bits("runs/*/*").items()
     assert trained.items() <= finished.contents("benchmarks/train/*.tsv").items()
     table = pd.read_csv(finished.results / "tables" / "meng2023" / "cadabelief.csv").set_index(
         "method"

@@ -5,21 +5,17 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 from worktree import MINI, OPTIMIZER, RAISES, Tree, copied, job_counts
 
 STUDY = "meng2023/rates"
 TABLE = f"results/tables/{STUDY}.csv"
 FEW = copy.deepcopy(MINI) | {"select": [STUDY]}
 """Four runs in one pack: two methods at two rates."""
-DEADLINE_S = 300
-COPY = {
-    "rsync": "rsync -a {0}/ {1}/",
-    "tar": "tar -C {0} -cf - . | tar -C {1} -xf -",
-}
+COPY = {"rsync": "rsync -a {0}/ {1}/", "tar": "tar -C {0} -cf - . | tar -C {1} -xf -"}
 
 
 def with_study(**changed) -> dict:
@@ -51,7 +47,7 @@ def trained(tree: Tree) -> dict[str, tuple]:
 
 
 def bits(tree: Tree) -> dict[str, bytes]:
-    return {name: content for name, (_, content) in tree.contents("runs/*/[!.]*").items()}
+    return tree.bits("runs/*/[!.]*")
 
 
 def runs_of(optimizer: str, tree: Tree) -> set[str]:
@@ -124,10 +120,7 @@ def test_a_killed_pack_keeps_its_finished_runs(mine, number):
     forget(mine)
     mine.configure(FEW | {"federations": {"default": {"rounds": 40}}})
     process = mine.start(TABLE, "--configfile", "mini.yaml")
-    end = time.monotonic() + DEADLINE_S
-    while not list(mine.results.glob("runs/*/.finished/fingerprint")):
-        assert process.poll() is None and time.monotonic() < end, process.communicate()
-        time.sleep(0.01)
+    until(lambda: any(mine.results.glob("runs/*/.finished/fingerprint")), process)
     os.killpg(process.pid, number)
     process.communicate()
     assert not list(mine.results.glob("runs/*/summary.json"))

@@ -5,13 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
+from waiting import until
 from worktree import MINI
-
-DEADLINE_S = 300
 
 
 def counts(status):
@@ -60,11 +58,7 @@ def test_an_interruption_ends_the_jobs_and_says_how_to_go_on(finished):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell's `&` does
     )
     try:
-        end = time.monotonic() + DEADLINE_S
-        while not list(finished.results.glob("runs/*/checkpoint/manifest.json")):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: any(finished.results.glob("runs/*/checkpoint/manifest.json")), process)
         during = finished.call("status").stdout
         second = finished.call("replicate")
     finally:

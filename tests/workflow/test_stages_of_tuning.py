@@ -18,7 +18,7 @@ BISECTED = MINI | {
             "vary": {"rate": [0.1, 0.4]},
             "tuning": {"uses": "bisect"},
         },
-    },
+    }
 }
 
 

@@ -13,9 +13,7 @@ MADE = ("tables/**/*", "claims/**/*", "runs/*/*", "tunings/*", "claims.json", "r
 
 def made(tree):
     """The bytes of everything that is compared, but for what names the machine's state."""
-    return {
-        path: content for pattern in MADE for path, (_, content) in tree.contents(pattern).items()
-    }
+    return {path: content for pattern in MADE for path, content in tree.bits(pattern).items()}
 
 
 @pytest.fixture

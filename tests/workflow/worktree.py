@@ -25,11 +25,7 @@ MINI = {
     "select": ["meng2023/cadabelief", "meng2023/rates"],
     "federations": {"default": {"rounds": 2}},
     "studies": {
-        "meng2023/cadabelief": {
-            "methods": ["sgd", "cadabelief"],
-            "epsilons": [8],
-            "seeds": [0, 1],
-        },
+        "meng2023/cadabelief": {"methods": ["sgd", "cadabelief"], "epsilons": [8], "seeds": [0, 1]},
         "meng2023/rates": {
             "methods": ["sgd", "cadabelief"],
             "epsilons": [8],
@@ -126,6 +122,10 @@ class Tree:
         """Return the names of the runs of a study that the workflow has described."""
         described = json.loads((self.results / "studies" / f"{study}.json").read_text())
         return sorted({run for cell in described["cells"] for run in cell["runs"]})
+
+    def bits(self, pattern: str) -> dict[str, bytes]:
+        """Return the bytes of the results that match, by path."""
+        return {name: content for name, (_, content) in self.contents(pattern).items()}
 
     def contents(self, pattern: str) -> dict[str, tuple[int, bytes]]:
         """Return modification time and bytes of the results that match, by path."""
