@@ -2,8 +2,8 @@
 
 import pytest
 import yaml
-from refusals import refuses
 
+from dpfl.docs import blocks, pages
 from dpfl.papers import citation, folder
 
 PAPERS = {key: folder.load(key).about for key in folder.names()}
@@ -12,9 +12,9 @@ PAPERS = {key: folder.load(key).about for key in folder.names()}
 def test_the_committed_file_is_what_is_generated(root):
     """`make docs` renews it."""
     text = (root / "CITATION.cff").read_text(encoding="utf-8")
-    assert citation.renewed(text, PAPERS) == text
-    assert citation.renewed(text, {}) != text
-    refuses("expected the lines", lambda: citation.renewed(text.replace(citation.END, ""), PAPERS))
+    made = {"cited-papers": pages.cited_papers}
+    assert blocks.renewed(text, made) == text
+    assert blocks.renewed(text, {"cited-papers": lambda: "other"}) != text
 
 
 def test_the_citation_file_is_whole(root):
@@ -32,7 +32,6 @@ def test_a_text_without_a_citation_is_called_by_its_title():
     about = PAPERS["composition-text"]
     assert "citation" not in about
     assert citation.short(about) == about["title"]
-    assert citation.cff({"composition-text": about}) == ""
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,8 @@ def main() -> None:
         content = {"dataset": args.dataset, "partition": made["settings"], "seed": made["seed"]}
         rng = streams.rng(*streams.pairing_key(content), "partition")
         given = {"owners": owners, "rng": rng, "min_examples": made["min_examples"]}
-        _write(
-            args.output / made["name"],
-            content,
-            assign(targets, **given, **made["settings"]),
-            targets,
-        )
+        assignment = assign(targets, **given, **made["settings"])
+        _write(args.output / made["name"], content, assignment, targets)
 
 
 def _write(

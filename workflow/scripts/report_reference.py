@@ -53,13 +53,12 @@ def _scale(home: Path, told: Told, args: Any) -> Command:
     for path in told:
         derivations.lay_out(path, home)
     (home / derivations.HOME.name).symlink_to(args.derived.resolve())
-    configs = {about["paper"]: about["config"] for about in told.values()}
-    files.write_json(home / "config.json", configs)
+    papers = {about["paper"]: about["config"] for about in told.values()}
+    files.write_json(home / "config.json", papers)
     for name in ("claims", "published"):
         tables = [records.read(path / "claims" / f"{name}.csv") for path in told]
         text = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
         files.write_text(home / "tables" / f"{name}.csv", text)
-    papers = [about["paper"] for about in told.values()]
     page = home / "reports" / "index.html"
     return ("report", "--papers", *papers, "--results", home, "--home", args.home, "--output", page)
 

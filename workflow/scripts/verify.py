@@ -7,6 +7,7 @@ be equal; else accuracies must agree.
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from tabulate import tabulate
@@ -34,14 +35,12 @@ def main() -> None:
     seconds = sum(verify.cost(row) for rows in chosen.values() for row in rows)
     runs = sum(map(len, chosen.values()))
     print(f"{runs} runs are retrained: about {seconds / 60:.1f} core-minutes", flush=True)
-    held, found = lock.Lock(args.home / "running.txt", "verify"), []
-    try:
+    found = []
+    with closing(lock.Lock(args.home / "running.txt", "verify")):
         for folder, rows in chosen.items():
             again = verify.Again(folder, rows, args.home, args.data_dir)
             again.train(count(args.cores))
             found += again.compared()
-    finally:
-        held.close()
     print(tabulate(map(_shown, found), HEADS))
     if missing := [path for path in folders if path not in chosen]:
         names = ", ".join("/".join(path.parts[-2:]) for path in missing)

@@ -8,6 +8,7 @@ from functools import partial
 
 import torch
 from torch.nn.functional import cross_entropy
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl import models
@@ -76,7 +77,7 @@ def loop(prepare: Callable) -> Round:
     server = _model()
 
     def run(participants: list[int]) -> None:
-        total = [torch.zeros_like(p) for p in server.parameters()]
+        total = 0
         for client in participants:
             local = deepcopy(server)
             examples = TensorDataset(*_examples(client))
@@ -84,9 +85,8 @@ def loop(prepare: Callable) -> Round:
             model, optimizer, batches = prepare(local, loader)
             for inputs, targets in batches:
                 steps.by_backward(model, optimizer, cross_entropy, inputs, targets)()
-            torch._foreach_add_(total, [p.detach() for p in local.parameters()])
-        for p, t in zip(server.parameters(), total, strict=True):
-            p.data = t / len(participants)
+            total += parameters_to_vector(local.parameters()).detach()
+        vector_to_parameters(total / len(participants), server.parameters())
 
     return run
 

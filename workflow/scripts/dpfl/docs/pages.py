@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 
 import yaml
 
 from dpfl.docs import blocks, design, hero, markdown, reference, results
-from dpfl.papers import citation, folder
+from dpfl.papers import folder
 from dpfl.provenance import derivations
 
 SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
@@ -15,11 +16,9 @@ SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
 
 def texts(root: Path) -> dict[Path, str]:
     """Return CITATION.cff and all pages of documentation with their generated parts made anew."""
-    papers = {key: folder.load(key).about for key in folder.names()}
-    cited, made = root / "CITATION.cff", _blocks(root)
-    pages = [root / "README.md", *(root / "docs").rglob("*.md")]
-    found = {page: blocks.renewed(_read(page), made) for page in pages}
-    return found | {cited: citation.renewed(_read(cited), papers)}
+    made, named = _blocks(root), [root / "README.md", root / "CITATION.cff"]
+    pages = [*named, *(root / "docs").rglob("*.md")]
+    return {page: blocks.renewed(_read(page), made) for page in pages}
 
 
 def _blocks(root: Path) -> dict[str, Callable[[], str]]:
@@ -36,6 +35,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         "first-claims": partial(results.first, folder.HOME, derived),
         "answers": partial(results.answers, folder.HOME, derived),
         "claims": partial(results.every, folder.HOME, derived),
+        "cited-papers": cited_papers,
         "verdicts": reference.verdicts,
         "claim-keys": reference.claim_keys,
         "figures": reference.figures,
@@ -46,6 +46,15 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         "bench-splits": partial(markdown.of_steps, kept_files / "bench/splits.csv"),
         "bench-rounds": partial(markdown.of_csv, kept_files / "bench/rounds.csv"),
     }
+
+
+def cited_papers() -> str:
+    """Return the papers that have a citation as references of CITATION.cff."""
+    papers = (folder.load(key).about for key in folder.names())
+    cited = [(own["title"], own["citation"]) for own in papers if "citation" in own]
+    references = [{"type": found["type"], "title": title, **found} for title, found in cited]
+    text = yaml.safe_dump(references, allow_unicode=True, sort_keys=False, width=100)
+    return indent(text.rstrip(), "  ")
 
 
 def _read(path: Path) -> str:

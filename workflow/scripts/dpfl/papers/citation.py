@@ -1,21 +1,14 @@
-"""How a paper is cited: in a sentence, and as a reference of CITATION.cff.
+"""How a paper is cited: in a sentence and in full.
 
 A citation is what the `citation` of a paper.yaml holds, the keys of a reference in the Citation
 File Format 1.2; the title stands beside it. A text without one is called by its title.
 """
 
 from collections.abc import Mapping
-from textwrap import indent
 from typing import Any
-
-import yaml
-
-from dpfl.base.errors import UserError
 
 About = Mapping[str, Any]
 ARXIV = "arXiv:"
-BEGIN = "  # The papers: written by make docs from workflow/papers.\n"
-END = "  # What the software builds on: kept by hand.\n"
 
 
 def short(about: About) -> str:
@@ -62,23 +55,6 @@ def link(about: About) -> str:
     """Return the address of a paper, or nothing."""
     found = about.get("citation", {})
     return f"https://doi.org/{found['doi']}" if "doi" in found else found.get("url", "")
-
-
-def cff(papers: Mapping[str, About]) -> str:
-    """Return the references of all papers that have a citation, as entries of a YAML list."""
-    cited = [(own["title"], own["citation"]) for own in papers.values() if "citation" in own]
-    references = [{"type": found["type"], "title": title, **found} for title, found in cited]
-    text = yaml.safe_dump(references, allow_unicode=True, sort_keys=False, width=100)
-    return indent(text, "  ") if references else ""
-
-
-def renewed(text: str, papers: Mapping[str, About]) -> str:
-    """Return the text of a CITATION.cff with the references of papers made anew between marks."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise UserError(f"CITATION.cff: expected the lines {BEGIN.strip()!r} and {END.strip()!r}")
-    return "".join([before, begin, cff(papers), end, after])
 
 
 def _given(author: Mapping[str, str]) -> str:

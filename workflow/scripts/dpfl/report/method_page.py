@@ -55,18 +55,11 @@ def rules(kinds: Iterable[str], level: str) -> str:
 
 def of_kept(found: Iterable[tuple[str, dict[str, Any]]]) -> Markup:
     """Return a line for every kept folder, from its paper's name and its provenance."""
-    lines = [
-        [
-            name,
-            about["scale"],
-            about["command"],
-            _commits(about),
-            _trained(about),
-            "; ".join(machine.line(own) for own in about["hardware"]),
-            _versions(about["versions"].items()),
-        ]
-        for name, about in found
-    ]
+    lines = []
+    for name, about in found:
+        machines = "; ".join(machine.line(own) for own in about["hardware"])
+        plain = [name, about["scale"], about["command"], _commits(about)]
+        lines.append([*plain, _trained(about), machines, _versions(about["versions"].items())])
     return markup.table(HEADS, lines, long=("command", "machines", "versions"))
 
 

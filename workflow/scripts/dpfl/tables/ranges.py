@@ -21,6 +21,8 @@ the range touches an end of the grid (`edge`), the width is a lower bound. The r
 even the best rate is not good. Trials are runs: rates times seeds.
 """
 
+from itertools import takewhile
+
 import numpy as np
 import pandas as pd
 
@@ -105,11 +107,8 @@ def _good_range(rate: pd.Series, good: list[bool], best: int) -> dict[str, objec
     """Return the unbroken run of good rates around the best one; empty if that is not good."""
     if not good[best]:
         return {}
-    low = high = best
-    while low > 0 and good[low - 1]:
-        low -= 1
-    while high < len(good) - 1 and good[high + 1]:
-        high += 1
+    low = best - len(list(takewhile(bool, reversed(good[:best]))))
+    high = best + len(list(takewhile(bool, good[best + 1 :])))
     touched = {"lower": low == 0, "upper": high == len(good) - 1}
     return {
         "good_low": rate[low],

@@ -115,10 +115,8 @@ def _settings(run: str, home: Path) -> dict[str, Any]:
 
 
 def _trial(one: Tuning, point: Point) -> dict[str, Any]:
-    n, alike = (
-        len(point.accuracies),
-        [t for t in one.stage["trials"] if t["values"] == point.values],
-    )
+    n = len(point.accuracies)
+    alike = [trial for trial in one.stage["trials"] if trial["values"] == point.values]
     seeds = [seed for trial in alike for seed in trial["seeds"]]
     return {
         **point.values,
