@@ -9,7 +9,7 @@ from every_mechanism import small_builds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfl.audit import replay
+from dpfl.audit import replay, trials
 from dpfl.audit.replay import Replay, check, check_widely
 from dpfl.audit.trials import CLASSES, CLIP, FEATURES, Clients, Examples, batch, drawn
 
@@ -93,3 +93,10 @@ def measured(name):
 def test_so_it_does_on_a_wide_network_whatever_is_in_the_batch(name):
     """Noise, sizes, losses and steps of many kinds; a convolution, a norm layer and biases."""
     assert check_widely(*PROVEN[name]) == []
+
+
+def test_the_page_on_privacy_says_what_is_tried(root):
+    text = " ".join((root / "docs" / "privacy.md").read_text(encoding="utf-8").split())
+    least, most = (f"{z:g}".removeprefix("0") for z in trials.NOISE)
+    assert f"batches go to {trials.LARGEST} and noise from {least} to {most}," in text
+    assert f"all {replay.STEPS} steps of a round" in text

@@ -69,6 +69,7 @@ def by_batch(outputs, targets):
 
 
 INPUTS, TARGETS = tensors()
+QUANTILE = {"uses": "quantile", "clip_norm": 1.0, "quantile": 0.8}
 MORE = nn.Parameter(torch.ones(2))
 
 
@@ -99,7 +100,7 @@ MORE = nn.Parameter(torch.ones(2))
         ({"mechanism": "dp-fedavg"}, "protects clients"),
         ({"mechanism": "p3sgd"}, "uses public examples"),
         ({"clipping": {"uses": "nearest", "clip_norm": 1.0}}, "clippings"),
-        ({"mechanism": "dpsgd-opacus", "clipping": {"uses": "quantile"}}, "clips by rule"),
+        ({"mechanism": "dpsgd-opacus", "clipping": QUANTILE}, "clips by rule"),
         ({"budget": "unifrom"}, "did you mean 'uniform'"),
         ({"model": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))}, "no running statistics"),
         ({"epsilon": math.inf}, "epsilon is inf; .* 1000"),

@@ -1,33 +1,54 @@
-"""Whether a network, an optimizer and a loss that somebody gives fit private training."""
+"""Whether a network, an optimizer and a loss that somebody gives fit private training, and stay so.
+
+They are tried on copies and on drawn examples, never on those given, so that nothing that a network
+keeps of its first inputs is of the examples. Of these only shapes, types, ranges of some inputs and
+values of targets are looked at. What a check finds is told to nobody but the user: go on, or the
+one line why not.
+
+The checks hold for what was there. A layer that is replaced, a hook, another dtype or a switched
+mode could mix examples, or move a weight without noise: `marks` of a run tell it.
+"""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as torch_module
+from torch.optim import Optimizer
 
 from dpfl.base.errors import UserError
-from dpfl.gradients.example_wise import alike, spread
-from dpfl.gradients.facts import changed, digest, facts
+from dpfl.gradients import example_wise, require_true_gradients
+from dpfl.gradients.facts import Facts, Same, changed, digest, facts
+from dpfl.gradients.layout import channels_last
+from dpfl.gradients.losses import LossFunction
+from dpfl.gradients.routing import redrawn
 
+LEAST = 64  # examples that are drawn
+MOST = 1024  # of them are differentiated
+TAME = 3.0  # within which half of them lie, where the given ones reach
 _ALONE = 64  # examples whose loss is taken alone
 _VALUES = 100  # targets that are no class are tried
 
-_TOLD = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+_RAISED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+_GLOBAL = [name for name in vars(torch_module) if name.startswith("_global_") and "hooks" in name]
+_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+_DIGITS = "in fewer digits clipping does not hold"
 
-Loss = Callable[[Tensor, Tensor], Tensor]
+Examples = tuple[Tensor, Tensor]
 
 
 @contextmanager
-def told_of(what: str) -> Iterator[None]:
-    """Tell the errors of a network or a loss that is tried in one line, after `what` is tried."""
+def one_line(what: str) -> Iterator[None]:
+    """Raise errors of a network, a loss or examples as UserError: `what` is tried, and one line."""
     try:
         yield
     except UserError:
         raise
-    except _TOLD as error:
+    except _RAISED as error:
         raise UserError(f"{what}: {first_line(error)}") from error
 
 
@@ -36,12 +57,7 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def kind(tensor: Tensor) -> str:
-    """Return the shape of one of a batch and its type, in words."""
-    return f"{tuple(tensor.shape[1:])} of {tensor.dtype}"
-
-
-def require_trains(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+def require_trains(model: nn.Module, optimizer: Optimizer) -> None:
     """Raise UserError unless an optimizer holds what a network trains, and nothing else.
 
     What else it held would move by gradients without noise. A closure is refused: it would look
@@ -52,9 +68,9 @@ def require_trains(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
             raise UserError(f"model: {name!r} has no shape yet; run it once on inputs of your own")
     own = {id(p) for p in model.parameters() if p.requires_grad}
     held = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    frozen = {id(p) for p in model.parameters()} & held - own
     if not own or own != held:
-        hint = f" ({len(frozen)} of them frozen)" if frozen else ""
+        frozen = len({id(p) for p in model.parameters()} & held - own)
+        hint = f" ({frozen} of them frozen)" if frozen else ""
         raise UserError(
             f"optimizer: it holds {len(own & held)} of the model's {len(own)} parameters and "
             f"{len(held - own)} others{hint}; expected all of them and no others"
@@ -73,23 +89,106 @@ def require_full_precision(device: torch.device) -> None:
 
     Also in inference mode, in which nothing has a gradient.
     """
-    precision = torch.get_float32_matmul_precision()
+    precision, backends = torch.get_float32_matmul_precision(), torch.backends
     if precision != "highest":
-        raise UserError(
-            f"float32_matmul_precision is {precision!r}, expected 'highest': in fewer digits "
-            "clipping does not hold"
-        )
-    rounds = torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
-    if device.type == "cuda" and rounds:
+        raise UserError(f"float32_matmul_precision is {precision!r}, expected 'highest': {_DIGITS}")
+    if device.type == "cuda" and (backends.cudnn.allow_tf32 or backends.cuda.matmul.allow_tf32):
         raise UserError(
             "TF32 is on, expected torch.backends.cudnn.allow_tf32 = False and "
-            "torch.backends.cuda.matmul.allow_tf32 = False: in fewer digits clipping does not hold"
+            f"torch.backends.cuda.matmul.allow_tf32 = False: {_DIGITS}"
         )
     if torch.is_inference_mode_enabled():
         raise UserError("inference mode is on, expected off: in it there are no gradients")
 
 
-def classes(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> int | None:
+def marks(model: nn.Module, optimizer: Optimizer, loss_fn: LossFunction) -> Facts:
+    """Return what a step must find as it was when a network, an optimizer and a loss were tried."""
+    held = {
+        "is": Same(optimizer),
+        "groups": [group["params"] for group in optimizer.param_groups],
+        "hooks": [getattr(optimizer, name, None) for name in _HOOKS],
+    }
+    hooks = {name: vars(torch_module)[name] for name in _GLOBAL}
+    parts = {"model": model, "optimizer": held, "loss_fn": loss_fn, "torch": hooks}
+    return facts(parts, "", _mark)
+
+
+def require_same(before: Facts, *given: Any) -> None:
+    """Raise UserError unless network, optimizer and loss have the `marks` that they had before."""
+    if (name := changed(before, marks(*given))) is not None:
+        raise UserError(
+            f"{name}: it is not what it was when Private was made, and checked; nothing was charged"
+        )
+
+
+def _mark(tensor: Tensor) -> tuple:
+    """Return what tells a tensor from another; steps may write into parameters, not into others."""
+    kept = isinstance(tensor, nn.Parameter) or tensor.is_inference()
+    written = None if kept else (tensor._version, tensor.data_ptr())
+    return Same(tensor), written, tensor.shape, tensor.dtype, tensor.device, tensor.requires_grad
+
+
+def require_own(model: nn.Module, loss_fn: LossFunction, seen: Examples, batch: float) -> Examples:
+    """Raise UserError unless outputs, losses and gradients of examples are those of each alone.
+
+    Tried are twice the expected examples of a `batch`, drawn like those `seen`, in training and in
+    evaluation, with the weights that are there and with drawn ones. Refused is also a target that
+    the loss does not take. Returns what was differentiated.
+    """
+    name, rows = type(model).__name__, int(max(LEAST, 2 * batch))
+    generator = torch.Generator().manual_seed(0)
+    inputs = drawn_within(seen[0], rows, generator)
+    tried = f"model {name} on inputs {_kind(inputs)}"
+    example_wise.require_enough_digits(model, name)
+    with one_line(tried):
+        for network in (model, redrawn(model)):
+            for training in (not model.training, model.training):
+                copy = example_wise.copied(network).train(training)
+                outputs = example_wise.require_own_outputs(copy, channels_last(inputs), name)
+    count = _classes(loss_fn, outputs, seen[1])
+    targets = _targets_like(seen[1], count, rows, generator)
+    _require_own_losses(loss_fn, outputs, targets)
+    some = example_wise.spread(rows, MOST).to(inputs.device)
+    with one_line(tried):
+        require_true_gradients(model, loss_fn, inputs[some], targets[some])
+    return inputs[some], targets[some]
+
+
+def _kind(tensor: Tensor) -> str:
+    """Return the shape of one of a batch and its type, in words."""
+    return f"{tuple(tensor.shape[1:])} of {tensor.dtype}"
+
+
+def drawn_within(given: Tensor, rows: int, generator: torch.Generator) -> Tensor:
+    """Return inputs drawn between the least and the largest number that each coordinate has.
+
+    A coordinate of whole numbers stays whole, as for token ids. Half of the others come from within
+    [-3, 3] where the given ones reach into it: an outlier makes no check blind.
+    """
+    wide = given.detach().cpu().double().nan_to_num(0.0, 0.0, 0.0)
+    low, high = wide.amin(0), wide.amax(0)
+    whole = (wide == wide.round()).all(0)
+    if given.is_floating_point() and bool((low == high).all()):
+        low, high, whole = low - TAME, high + TAME, torch.zeros_like(whole)
+    near = (low < TAME) & (high > -TAME) & ~whole
+    tame = [torch.where(near, end.clamp(-TAME, TAME), end) for end in (low, high)]
+    ends = [(low, high)] * (rows - rows // 2) + [tame] * (rows // 2)
+    least, most = (torch.stack(end) for end in zip(*ends, strict=True))
+    parts = torch.rand(least.shape, generator=generator, dtype=torch.float64)
+    found = least + (most - least) * parts
+    return torch.where(whole, found.round(), found).to(given)
+
+
+def _targets_like(given: Tensor, classes: int | None, rows: int, rng: torch.Generator) -> Tensor:
+    """Return drawn targets: of all classes, of the values that there are, or like the inputs."""
+    if given.is_floating_point() or given.is_complex():
+        return drawn_within(given, rows, rng)
+    values = given.unique() if classes is None else torch.arange(classes).to(given)
+    chosen = torch.randint(len(values), (rows, *given.shape[1:]), generator=rng)
+    return values[chosen.to(values.device)]
+
+
+def _classes(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> int | None:
     """Return how many classes targets are numbers of, as outputs [L, k, ...] and the loss tell.
 
     None where the loss takes other targets. UserError for one of `targets` [n, ...] that is no
@@ -98,8 +197,7 @@ def classes(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> int | None:
     if targets.is_floating_point() or targets.is_complex() or outputs.dim() < 2:
         return None
     loss = deepcopy(loss_fn).cpu() if isinstance(loss_fn, nn.Module) else loss_fn
-    output, like = outputs[:1].cpu(), targets[:1].cpu()
-    count = output.shape[1]
+    output, like, count = outputs[:1].cpu(), targets[:1].cpu(), outputs.shape[1]
 
     def taken(value: int) -> bool:
         try:
@@ -110,15 +208,15 @@ def classes(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> int | None:
 
     if not taken(count - 1) or taken(count):
         return None
-    values = targets.unique().tolist()
-    for value in [v for v in values if not 0 <= v < count][:_VALUES]:
+    others = [value for value in targets.unique().tolist() if not 0 <= value < count]
+    for value in others[:_VALUES]:
         if not taken(value):
             words = "0 or 1" if count == 2 else f"0 to {count - 1}"
             raise UserError(f"targets: found {value}, expected {words}")
     return count
 
 
-def require_own_losses(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> None:
+def _require_own_losses(loss_fn: LossFunction, outputs: Tensor, targets: Tensor) -> None:
     """Raise UserError unless each of the losses [L] is that of its own example alone.
 
     Clipping bounds what one example moves only then. Tried on these outputs [L, ...] and on random
@@ -127,29 +225,30 @@ def require_own_losses(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> None:
     """
     random = torch.rand(outputs.shape, generator=torch.Generator().manual_seed(0)).to(outputs)
     before = facts(loss_fn, "", digest)
-    with told_of(f"loss_fn on outputs {kind(outputs)} and targets {kind(targets)}"):
+    with one_line(f"loss_fn on outputs {_kind(outputs)} and targets {_kind(targets)}"):
         for tried in (outputs, random):
-            _require_own_losses(loss_fn, tried, targets)
+            losses = loss_fn(tried, targets)
+            if losses.dim() and losses.shape != tried.shape[:1]:
+                raise UserError(
+                    f"loss_fn: it returns {tuple(losses.shape)} for {len(tried)} examples; "
+                    f"expected ({len(tried)},) or a scalar"
+                )
+            if losses.dim() and not _same_alone(loss_fn, losses, tried, targets):
+                raise UserError(
+                    "loss_fn: the loss of an example depends on the others of the batch; expected "
+                    "that of each alone (reduction='none', nothing divided by the size of the "
+                    "batch)"
+                )
     if (name := changed(before, facts(loss_fn, "", digest))) is not None:
         raise UserError(f"loss_fn: a call changes {name!r}, expected a loss that keeps nothing")
 
 
-def _require_own_losses(loss_fn: Loss, outputs: Tensor, targets: Tensor) -> None:
-    losses = loss_fn(outputs, targets)
-    if losses.dim() == 0:
-        return
-    if losses.shape != outputs.shape[:1]:
-        raise UserError(
-            f"loss_fn: it returns {tuple(losses.shape)} for {len(outputs)} examples; expected "
-            f"({len(outputs)},) or a scalar"
-        )
-    some = spread(len(outputs), _ALONE).to(outputs.device)
-    batch = outputs[some], targets[some]
-    for size in (len(some) // 2, 1):
-        pairs = zip(*(part.split(size) for part in batch), strict=True)
-        alone = torch.cat([loss_fn(*pair) for pair in pairs])
-        if not alike(losses[some], alone):
-            raise UserError(
-                "loss_fn: the loss of an example depends on the others of the batch; expected that "
-                "of each alone (reduction='none', nothing divided by the size of the batch)"
-            )
+def _same_alone(loss_fn: LossFunction, losses: Tensor, outputs: Tensor, targets: Tensor) -> bool:
+    """Tell whether some of the losses are the same in two halves, and one by one."""
+    some = example_wise.spread(len(outputs), _ALONE).to(outputs.device)
+    parts = [
+        torch.cat([loss_fn(*pair) for pair in zip(*batch, strict=True)])
+        for size in (len(some) // 2, 1)
+        for batch in [(outputs[some].split(size), targets[some].split(size))]
+    ]
+    return all(example_wise.alike(losses[some], found) for found in parts)

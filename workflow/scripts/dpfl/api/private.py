@@ -10,38 +10,40 @@ print(private.epsilon())
 import math
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import torch
+from dp_accounting import ComposedDpEvent, DpEvent
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
 from dpfl import mechanisms
-from dpfl.api import fitness, private_parts, private_sources, saved
-from dpfl.api.given_examples import Fetched, Given, Tensors, batches, require_apart
-from dpfl.api.private_parts import Part
-from dpfl.api.registered import Registered
-from dpfl.api.trial import require_own
+from dpfl.api import fitness, identity
+from dpfl.api.given_examples import Given, batches, public_examples
+from dpfl.api.method import Part, method, plain, plug_in
 from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.audit.findings import findings
 from dpfl.base.errors import UserError
 from dpfl.contracts.release import Unproven
 from dpfl.draws import noise, streams
 from dpfl.gradients.flat import joined, trained
+from dpfl.gradients.losses import LossFunction
 from dpfl.gradients.microbatches import microbatched
-from dpfl.gradients.step import Public, Step
+from dpfl.gradients.step import Step
 from dpfl.plugins import bounds
-from dpfl.privacy.calibration import Settings, calibrate
+from dpfl.privacy import events
+from dpfl.privacy.accounting import CERTIFICATE, epsilon_of
+from dpfl.privacy.calibration import Federation, Settings, calibrate
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import probe
 from dpfl.training.holders import Holders
-from dpfl.training.steps import PrivateSteps, Sources, cross_entropy, tell_noise
+from dpfl.training.steps import Sources, cross_entropy, tell_noise
 
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
@@ -86,7 +88,7 @@ class Private:
     def __init__(
         self,
         model: nn.Module,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Optimizer,
         *,
         examples: Given,
         epsilon: float,
@@ -97,84 +99,69 @@ class Private:
         clipping: float | Part = 1.0,
         budget: Part = "uniform",
         accountant: str = "pld",
-        loss_fn: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
+        loss_fn: LossFunction = cross_entropy,
         public: Given | None = None,
         seed: int | None = None,
         audit: bool = False,
         microbatch: int | None = None,
     ):
         given = {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "epochs": epochs}
-        given = private_parts.plain({**given, "seed": seed, "microbatch": microbatch})
+        given = plain({**given, "seed": seed, "microbatch": microbatch})
         bounds.check("Private", BOUNDS, given)
         fitness.require_trains(model, optimizer)
         self.model, self.optimizer, self._loss_fn = model, optimizer, loss_fn
         device = next(model.parameters()).device
         fitness.require_full_precision(device)
         self._examples = batches(examples, device, "examples")
-        self._parts = private_parts.of_method(mechanism, clipping, public, given["microbatch"])
-        private_parts.require_known_noise(self._parts, optimizer)
         self._process, self._audits, self._microbatch = os.getpid(), audit, given["microbatch"]
-        settings = _settings(given, accountant, budget)
-        self._calibrate(settings)
+        asks = {"public": public is not None, "microbatch": self._microbatch is not None}
+        self._parts = method(mechanism, clipping, optimizer, **asks)
+        self._account(_settings(given, accountant, plug_in("budget", budget)))
         together = min(self._expected, self._microbatch or math.inf)
-        self._tried = require_own(model, loss_fn, self._examples.seen, together)
-        self._public = _public(public, self._examples, device)
-        self._run = secrets.token_hex(16)
-        self._begin(self._sources(given["seed"], settings))
+        self._tried = fitness.require_own(model, loss_fn, self._examples.seen, together)
+        self._public = public_examples(public, self._examples, device)
+        held, self._run = (model, optimizer, loss_fn), secrets.token_hex(16)
+        given = given["seed"], self._asked, held, self._public, self._examples
+        self._about, sources = identity.identify(*given)
+        self._begin(sources)
 
-    def _calibrate(self, settings: Settings) -> None:
+    def _account(self, settings: Settings) -> None:
         """Plan the noise of every epoch, and open the account."""
         content = calibrate(settings, np.zeros(len(self._examples), np.int32))
         self.plan = content["clients"][HOLDER]
         """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch."""
         self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
-        self._delta = settings.delta
+        self._delta, self._asked = settings.delta, {**settings.asked(), **self._parts}
         self._expected = self.plan["sample_rate"] * len(self._examples)
 
     def _begin(self, sources: Sources) -> None:
-        """Build the steps, and note what they are checked with."""
-        self._steps = self._build(sources)
+        """Build the steps, after the checks that a run of the workflow starts with."""
+        holders = Holders(self._parts, self._expected, [self.plan], sources)
+        nobody = self._examples[torch.empty(0, dtype=torch.long)]
+        given = {"expected": self._expected, "public": self._public, "sources": sources}
+        step = partial(probe.example_step, self.model, self._loss_fn, nobody, **given)
+        holders.require_noise(step)
+        self._promised = holders.released
+        canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
+        self._steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
+        if self._microbatch:
+            self._steps.differentiate = microbatched(self._microbatch)
+            self._require_sums(holders.mechanism())
         self._before = self._weights()
         self._paid, self._noise = 0, 0.0
         """Of the epoch in progress: how many of its steps are paid, and at what noise."""
-        self._registered = Registered(self.model, self.optimizer, self._loss_fn)
+        self._marks = fitness.marks(self.model, self.optimizer, self._loss_fn)
+
+    def _require_sums(self, mechanism: Any) -> None:
+        """Raise UserError for a mechanism that needs all gradients of a batch at once."""
+        least, rng = self.plan["noise_multipliers"][0], partial(streams.rng, "trial")
+        given = (*self._tried, least, self._expected, noise.none, self._public, rng)
+        differentiate = self._steps.differentiate
+        mechanism.estimate(Step(self.model, self._loss_fn, *given, differentiate=differentiate))
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies and pickles: two of them would draw one noise on two sums."""
         raise UserError(f"Private: it cannot be copied or pickled, {_ONE_NOISE}")
-
-    def _sources(self, seed: int | None, settings: Settings) -> Sources:
-        """Return the streams of secrets."""
-        given = self.model, self.optimizer, self._loss_fn, self._public, self._examples
-        asked = {**settings.asked(), **self._parts}
-        seen = private_sources.seen(*given)
-        self._about = private_sources.about(asked, seen)
-        return private_sources.draws(seed, asked, seen)
-
-    def _build(self, sources: Sources) -> PrivateSteps:
-        """Build the steps, after the checks that a run of the workflow starts with."""
-        holders = Holders(self._parts, self._expected, [self.plan], sources)
-        nobody = self._examples[torch.empty(0, dtype=torch.long)]
-
-        def probed(z: float) -> probe.OnNobody:
-            given = (self._expected, self._public, sources)
-            return probe.example_step(self.model, self._loss_fn, nobody, z, *given)
-
-        holders.require_noise(probed)
-        self._promised = holders.released
-        canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
-        steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
-        if self._microbatch:
-            steps.differentiate = microbatched(self._microbatch)
-            self._require_sums(holders.mechanism(), steps.differentiate)
-        return steps
-
-    def _require_sums(self, mechanism: Any, differentiate: Callable) -> None:
-        """Raise UserError for a mechanism that needs all gradients of a batch at once."""
-        given = self.plan["noise_multipliers"][0], self._expected, noise.none, self._public
-        rng = partial(streams.rng, "trial")
-        step = Step(self.model, self._loss_fn, *self._tried, *given, rng)
-        mechanism.estimate(replace(step, differentiate=differentiate))
 
     @property
     def steps(self) -> int:
@@ -204,11 +191,15 @@ class Private:
         if number >= self._paid:
             return False
         before = self.taken
+        given = self.model, self._examples, self.plan["sample_rate"], self._noise, self._public
         try:
-            with fitness.told_of(f"step {before + 1}"):
-                self._take(number)
+            with fitness.one_line(f"step {before + 1}"):
+                released = self._steps.release(*given, number)
+                _put(self.model, released.gradient)
+                tell_noise(self.optimizer, released.noise)
+                self.optimizer.step()
         finally:
-            saved.note(self._run, self.taken)
+            identity.note(self._run, self.taken)
             if before < self.taken and number + 1 == each:
                 self._end_epoch()
         return True
@@ -217,23 +208,9 @@ class Private:
         """Raise UserError where a step would not be what was checked, or draw a noise again."""
         if os.getpid() != self._process:
             raise UserError(f"Private: it cannot go on in a forked process, {_ONE_NOISE}")
-        saved.require_ahead(self._run, self.taken)
+        identity.require_ahead(self._run, self.taken)
         fitness.require_full_precision(next(self.model.parameters()).device)
-        self._registered.require_same(self.model, self.optimizer, self._loss_fn)
-
-    def _take(self, number: int) -> None:
-        """Charge and release a step, and let the optimizer take it."""
-        released = self._steps.release(
-            self.model,
-            self._examples,
-            self.plan["sample_rate"],
-            self._noise,
-            self._public,
-            number,
-        )
-        _put(self.model, released.gradient)
-        tell_noise(self.optimizer, released.noise)
-        self.optimizer.step()
+        fitness.require_same(self._marks, self.model, self.optimizer, self._loss_fn)
 
     def _end_epoch(self) -> None:
         """Let the budget see how far the released weights came, and the mechanism forget."""
@@ -267,7 +244,7 @@ class Private:
             "account": self._ledger.state(),
             "epoch": [self._paid, self._noise, self._before],
         }
-        return {**deepcopy(state), "steps": saved.state_of(self._steps)}
+        return {**deepcopy(state), "steps": identity.state_of(self._steps)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state of a run of the same settings, examples, kind of network and loss.
@@ -277,7 +254,7 @@ class Private:
         sums. A process cannot see what another one releases from the same state.
         """
         self._require_same()
-        with fitness.told_of("state"):
+        with fitness.one_line("state"):
             self._load(state)
 
     def _load(self, state: Mapping[str, Any]) -> None:
@@ -286,15 +263,15 @@ class Private:
             raise UserError("state: it is of a run with other settings, examples, network or loss")
         if self.taken and run != self._run:
             raise UserError("state: it is of another run; expected that no step was taken before")
-        saved.require_ahead(run, taken)
+        identity.require_ahead(run, taken)
         self._ledger.restore(state["account"])
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self._run = run
-        self._begin(saved.sources_of(state["steps"]))
-        saved.restore(self._steps, state["steps"])
+        self._begin(identity.sources_of(state["steps"]))
+        identity.restore(self._steps, state["steps"])
         self._paid, self._noise, self._before = state["epoch"]
-        saved.note(run, taken)
+        identity.note(run, taken)
 
     def audit(self) -> dict[str, Any]:
         """Return what the canaries found so far: a lower bound on epsilon, checks, blind spots.
@@ -308,30 +285,45 @@ class Private:
         return findings({HOLDER: self._steps.canaries}, terms)
 
 
-def _settings(given: dict[str, Any], accountant: str, budget: Part) -> Settings:
+def compose(*runs: Private, delta: float | None = None) -> float:
+    """Return the epsilon that runs on one data set have spent together, at delta.
+
+    The accountant prices all their steps so far, of an epoch in progress the whole epoch. Without
+    `delta` it is the one of all runs. UserError for fewer than two runs, for a run without a proof,
+    or with an adaptive budget, which is no fixed list of steps. Also for runs of one seed: they
+    draw the same batches, so that nothing is known of both together.
+    """
+    if len(runs) < 2 or len({id(run) for run in runs}) < len(runs):
+        raise UserError(f"compose: found {len(runs)} runs, expected two or more, each once")
+    deltas = {run._delta for run in runs} if delta is None else {float(delta)}
+    if len(deltas) > 1:
+        raise UserError(f"compose: the runs have deltas {sorted(deltas)}; expected delta=...")
+    (delta,) = deltas
+    events.require("delta", delta, 0 < delta < 1, "in (0, 1)")
+    if len({run._steps.sources.batch_key for run in runs}) < len(runs):
+        raise UserError("compose: two runs of one seed draw the same batches; expected other seeds")
+    found = [event for event in map(_event, runs) if event is not None]
+    return epsilon_of(ComposedDpEvent(found), delta, CERTIFICATE) if found else 0.0
+
+
+def _event(run: Private) -> DpEvent | None:
+    """Return the steps of a run as one event, None of a run that has taken none."""
+    if isinstance(spent := run.epsilon(), Unproven):
+        raise UserError(f"compose: a run has no proof: {'; '.join(spent.reasons)}")
+    if "filter" in run.plan:
+        raise UserError("compose: an adaptive budget chooses its noise by the run; expected others")
+    each = run.plan["steps_per_round"]
+    begun = min(-(-run.taken // each) * each, run.steps)
+    epochs = zip(run.plan["noise_multipliers"], range(0, begun, each), strict=False)
+    segments = [(noise, min(each, begun - first)) for noise, first in epochs]
+    return events.varying(run.plan["sample_rate"], segments) if segments else None
+
+
+def _settings(given: dict[str, Any], accountant: str, budget: dict[str, Any]) -> Settings:
     """Return what the noise is calibrated for: the one holder of all examples takes every round."""
-    return Settings.read(
-        {
-            "epsilon": given["epsilon"],
-            "delta": given["delta"],
-            "accountant": accountant,
-            "budget": private_parts.of_budget(budget),
-            "federation": {
-                "batch_size": given["batch_size"],
-                "rounds": given["epochs"],
-                "local_epochs": 1,
-            },
-            "participation_key": ["private"],
-        }
-    )
-
-
-def _public(public: Given | None, examples: Tensors | Fetched, device: torch.device) -> Public:
-    """Return all of the public examples; none of the examples if there are none."""
-    known = examples if public is None else batches(public, device, "public")
-    found = Public(*known[torch.arange(0 if public is None else len(known))])
-    require_apart(found.inputs, examples.compared())
-    return found
+    federation = Federation(given["batch_size"], given["epochs"], local_epochs=1)
+    asked = given["epsilon"], given["delta"], accountant, budget, federation
+    return Settings(*asked, participation_key=("private",))
 
 
 def _put(model: nn.Module, gradient: Tensor) -> None:

@@ -8,7 +8,7 @@ names how long the gradient becomes, and a loss that has nothing to do with that
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from dpfl.gradients.step import Public, Step
 FEATURES, CLASSES, CUT = 7, 3, 4
 CLIP = 0.7
 PICTURE = (1, 8, 8)
+NOISE, LARGEST, EXPECTED = (0.1, 50.0), 200, 1000  # on `DEEP`; of batches, and what is expected
 STRETCHES = (1.0, 1e-6, 1e-2, 10.0, 1e4)  # what a gradient is multiplied by
 LOSSES = (math.nan, 0.0, 1e6, -1e6)  # what a loss is shown as; NaN: as it is
 LONG, SHORT, PLAIN, NOTHING, HIGH, LOW = 4, 1, 0, 1, 2, 3  # places in the two
@@ -89,15 +90,8 @@ class Halves(nn.Module):
 
 
 def _deep() -> nn.Module:
-    return nn.Sequential(
-        nn.Conv2d(1, 8, 3),
-        nn.GroupNorm(2, 8, affine=False),
-        nn.Tanh(),
-        nn.Flatten(),
-        nn.Linear(288, 18),
-        nn.Tanh(),
-        nn.Linear(18, CLASSES),
-    )
+    features = nn.Conv2d(1, 8, 3), nn.GroupNorm(2, 8, affine=False), nn.Tanh(), nn.Flatten()
+    return nn.Sequential(*features, nn.Linear(288, 18), nn.Tanh(), nn.Linear(18, CLASSES))
 
 
 @dataclass(frozen=True)
@@ -123,12 +117,8 @@ class Network:
         return model
 
 
-HALVES = Network(
-    Halves,
-    drawn([1.0] * 12, "public"),
-    batch([]),
-    drawn((0.05 * CLIP, 20 * CLIP, 0.1 * CLIP, 30 * CLIP), "next"),
-)
+_FAR = [0.05 * CLIP, 20 * CLIP, 0.1 * CLIP, 30 * CLIP]
+HALVES = Network(Halves, drawn([1.0] * 12, "public"), batch([]), drawn(_FAR, "next"))
 DEEP = Network(
     _deep,
     pictures([PLAIN] * 12, [0] * 12, [False] * 12, "public"),
@@ -174,11 +164,9 @@ class Tape:
         self.draws, self.sizes = draws, []
 
     def __call__(self, size: int) -> Tensor:
-        start = sum(self.sizes)
+        part = self.draws[sum(self.sizes) :][:size]
         self.sizes.append(size)
-        found, part = torch.zeros(size, dtype=torch.float64), self.draws[start : start + size]
-        found[: len(part)] = part
-        return found
+        return torch.cat([part, part.new_zeros(size - len(part))])
 
 
 @dataclass(frozen=True)
@@ -195,43 +183,29 @@ class Examples(Charged):
     """Takes steps of a mechanism that protects examples."""
 
     def take(
-        self, mechanism: Mechanism, given: Batch, normal: Tape, number: int, chosen: int
+        self, mechanism: Mechanism, given: Batch, normal: Tape, number: int = 0, chosen: int = 0
     ) -> tuple[Tensor, int]:
         """Return the noisy sum [D] of a step, and how many trials it made on public examples."""
-        public = self.network.public
-        loss = Loss(public.targets, chosen)
-        estimate = mechanism.estimate(
-            Step(
-                model=self.network.model(self.dtype),
-                loss_fn=loss,
-                inputs=given.inputs.to(self.dtype),
-                targets=given.targets,
-                noise_multiplier=self.noise_multiplier,
-                expected_batch=self.expected,
-                normal=normal,
-                public=Public(public.inputs.to(self.dtype), public.targets),
-                public_rng=lambda: streams.rng("replay", "public", number),
-                number=number,
-            )
-        )
-        return estimate.double().flatten() * self.expected, loss.trials
+        known, inputs = self.network.public, given.inputs.to(self.dtype)
+        model, loss = self.network.model(self.dtype), Loss(known.targets, chosen)
+        charged = self.noise_multiplier, self.expected, normal
+        public = Public(known.inputs.to(self.dtype), known.targets)
+        rng = partial(streams.rng, "replay", "public", number)
+        step = Step(model, loss, inputs, given.targets, *charged, public, rng, number)
+        return mechanism.estimate(step).double().flatten() * self.expected, loss.trials
 
 
 class Clients(Charged):
     """Takes rounds of a mechanism that protects clients, whose updates are the same gradients."""
 
     def take(
-        self, mechanism: ClientMechanism, given: Batch, normal: Tape, number: int, chosen: int
+        self, mechanism: ClientMechanism, given: Batch, normal: Tape, *_: int
     ) -> tuple[Tensor, int]:
         """Return the noisy sum [D] of a round, and that it tried nothing out."""
         updates = given.gradients.to(self.dtype)
-        update = mechanism.aggregate(
-            iter(updates),
-            like=updates.new_zeros(updates.shape[1]),
-            noise_multiplier=self.noise_multiplier,
-            expected_clients=self.expected,
-            normal=normal,
-        )
+        charged = {"noise_multiplier": self.noise_multiplier, "expected_clients": self.expected}
+        like = updates.new_zeros(updates.shape[1])
+        update = mechanism.aggregate(iter(updates), like=like, normal=normal, **charged)
         return update.double() * self.expected, 0
 
 
@@ -241,15 +215,15 @@ Unit = Examples | Clients
 def cases(unit: type[Unit], count: int) -> Iterator[tuple[Unit, Batch]]:
     """Yield steps on `DEEP` that differ in all that a mechanism may look at, one batch each.
 
-    Noise from .1 to 50, expected sizes up to 1,000 and batches from 1 to 200 are spread evenly by
-    their logarithms. Which of them meet is drawn at random, once for all. Fewer than 4 z are never
-    expected: there the noise of a count moves a bound to its limits. Most examples are long; the
-    last one, which is left out in turn, nearly always. In every third batch its loss is shown as
-    far above all others, in every third as far below.
+    Noise, and expected sizes and batches from 1, are spread evenly by their logarithms. Which
+    of them meet is drawn at random, once for all. Fewer than 4 z are never expected: there the
+    noise of a count moves a bound to its limits. Most examples are long; the last one, which is
+    left out in turn, nearly always. In every third batch its loss is shown as far above all
+    others, in every third as far below.
     """
     rng = streams.rng("replay", "cases")
-    sizes, expected = (rng.permutation(np.geomspace(1, top, count)) for top in (200, 1000))
-    for number, z in enumerate(np.geomspace(0.1, 50, count).tolist()):
+    sizes, expected = (rng.permutation(np.geomspace(1, top, count)) for top in (LARGEST, EXPECTED))
+    for number, z in enumerate(np.geomspace(*NOISE, count).tolist()):
         size = round(sizes[number])
         stretches = rng.choice([LONG, LONG, 3, PLAIN, 2, SHORT], size)
         losses, empty = np.full(size, NOTHING), rng.random(size) < 0.3

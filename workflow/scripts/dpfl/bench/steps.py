@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpfl import models, plugins
-from dpfl.api.registered import Registered
+from dpfl.api import fitness
 from dpfl.draws import noise, streams
 from dpfl.gradients import step as of_mechanisms
 from dpfl.gradients.flat import FlatModel
@@ -116,7 +116,7 @@ def functional(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
 def compared(model: nn.Module, inputs: Tensor, targets: Tensor) -> Step:
     """What dpfl.Private compares with its start before every step, and nothing else."""
     held = model, sgd(model), loss_fn
-    return partial(Registered(*held).require_same, *held)
+    return partial(fitness.require_same, fitness.marks(*held), *held)
 
 
 def sgd(model: nn.Module) -> torch.optim.SGD:
