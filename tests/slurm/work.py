@@ -14,6 +14,7 @@ from cluster import DIES_WITH_ITS_PARENT, Cluster, until
 from worktree import Tree
 
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
+ONE_CORE = ("--set-threads", "derive=1")  # a node of the test has no more
 # What tells the time, or quotes the configuration, in which packing is a key.
 NOT_COMPARED = {"logs", "benchmarks", "cache", "config.json", "claims.json", "notebooks", "reports"}
 TRAINING = "rule_train"
@@ -33,7 +34,7 @@ class Work:
         command = (*DIES_WITH_ITS_PARENT, sys.executable, "-m", "snakemake", *PROFILE)
         with self.printed.open("ab") as file:
             return subprocess.Popen(
-                [*command, *self.targets, "--configfile", "mini.yaml", *arguments],
+                [*command, *self.targets, *ONE_CORE, "--configfile", "mini.yaml", *arguments],
                 cwd=self.tree.path,
                 env=self.cluster.environment,
                 stdout=file,

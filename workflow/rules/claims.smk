@@ -69,7 +69,7 @@ rule derive:
             *(("judging/kinds", kind) for kind in plugins.names("judging/kinds")),
         ),
     shell:
-        "python workflow/scripts/derive.py --output results/derived 2>&1 | tee {log}"
+        "python workflow/scripts/derive.py --output results/derived --cores {threads} 2>&1 | tee {log}"
 
 
 rule collect_claims:

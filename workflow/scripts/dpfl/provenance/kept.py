@@ -27,16 +27,16 @@ from dpfl.tables import of_study, results
 from dpfl.tuning.parts import choice_of_values, tuned
 
 
-def all_of(reference: Path, home: Path, figures: bool = True) -> None:
+def all_of(reference: Path, home: Path, figures: bool = True, cores: int = 2) -> None:
     """Derive every kept folder whose runs, or whose code, are other than before, into `home`.
 
-    Several at a time, a process each; derived folders of which nothing is kept are removed.
-    Figures take most of the time: tables and verdicts are made without them.
+    As many at a time as there are cores, a process each. Derived folders of which nothing is kept
+    are removed. Figures take most of the time: tables and verdicts are made without them.
     """
     wanted = {home / path.parent.name / path.name: path for path in kept_runs.folders(reference)}
     for gone in set(folders(home)) - set(wanted):
         files.remove(gone)
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         list(pool.map(derive, wanted.values(), wanted, repeat(figures)))
 
 
