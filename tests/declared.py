@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpfl import plugins
-from dpfl.plugins import bounds
+from dpfl.contracts import bounds
 from dpfl.plugins.declarations import FUNCTIONS
 
 CANDIDATES = (0.5, 2, 0.25, 1.5, (0.8, 0.99), (0.5, 1.5))

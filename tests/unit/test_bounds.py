@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfl.base.errors import UserError
-from dpfl.plugins.bounds import bounded, check, parse
+from dpfl.contracts.bounds import bounded, check, parse
 
 ODD = [None, True, "1", "a", [], [1], math.nan, math.inf, -math.inf, 1j]
 numbers = st.one_of(st.integers(-3, 3), st.floats(-3, 3), st.sampled_from(ODD))

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from torch import nn
 
 from dpfl import plugins
+from dpfl.contracts import bounds
 from dpfl.contracts.release import Release
 from dpfl.decomposition.basis import SOURCES
 from dpfl.decomposition.factors import SOLVERS
@@ -26,7 +27,6 @@ from dpfl.mechanisms import (
     fsdp_literal,
     fsdp_published,
 )
-from dpfl.plugins import bounds
 from dpfl.relevance.layers import layer_relevance, shares
 from dpfl.relevance.noise_scale import Relevance
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dpfl.base.errors import UserError
-from dpfl.plugins import bounds as declared_bounds
+from dpfl.contracts import bounds as declared_bounds
 
 Group = dict[str, Any]
 State = dict[str, Any]

@@ -28,13 +28,13 @@ from dpfl.api.method import Part, method, plain, plug_in
 from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.audit.findings import findings
 from dpfl.base.errors import UserError
+from dpfl.contracts import bounds
 from dpfl.contracts.release import Unproven
 from dpfl.draws import noise, streams
 from dpfl.gradients.flat import joined, trained
 from dpfl.gradients.losses import LossFunction
 from dpfl.gradients.microbatches import microbatched
 from dpfl.gradients.step import Step
-from dpfl.plugins import bounds
 from dpfl.privacy import events
 from dpfl.privacy.accounting import CERTIFICATE, epsilon_of
 from dpfl.privacy.calibration import Federation, Settings, calibrate

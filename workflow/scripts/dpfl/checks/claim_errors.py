@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from dpfl.base.suggestions import unknown
 from dpfl.checks import lines_of
+from dpfl.contracts import bounds
 from dpfl.judging import claims
 from dpfl.papers import folder, published
 from dpfl.planning.methods import SECTIONS
-from dpfl.plugins import bounds, declarations
+from dpfl.plugins import declarations
 from dpfl.tables import results
 
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"

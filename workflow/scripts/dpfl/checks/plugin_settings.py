@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from dpfl import plugins
 from dpfl.checks import lines_of
-from dpfl.contracts import plugin_files
+from dpfl.contracts import bounds, plugin_files
 from dpfl.planning.methods import PLUG_INS, SECTIONS
-from dpfl.plugins import analyses, bounds, declarations
+from dpfl.plugins import analyses, declarations
 from dpfl.tuning.parts import stages
 
 PACKAGES = {section: PLUG_INS[part][0] for part, section in SECTIONS.items() if part in PLUG_INS}

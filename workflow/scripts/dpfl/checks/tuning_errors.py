@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from dpfl import plugins
 from dpfl.base.suggestions import nearest, unknown
+from dpfl.contracts import bounds
 from dpfl.planning.methods import SHORT, grid_values, variants
-from dpfl.plugins import bounds
 from dpfl.tables.results import variant_text
 from dpfl.tuning.parts import rules
 from dpfl.tuning.parts.stages import own_variant, rule_of, tuned_settings

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from dpfl.contracts.bounds import bounded
 from dpfl.draws.noise import Normal
-from dpfl.plugins.bounds import bounded
 
 SETTINGS = {"clip_norm": "number > 0"}
 

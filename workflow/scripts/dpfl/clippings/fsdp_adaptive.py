@@ -6,7 +6,7 @@ lies within three standard deviations of the mean.
 
 from torch import Tensor
 
-from dpfl.plugins.bounds import bounded
+from dpfl.contracts.bounds import bounded
 
 SETTINGS = {"clip_norm": "number > 0"}
 REASONS = (

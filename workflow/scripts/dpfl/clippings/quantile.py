@@ -13,8 +13,8 @@ import math
 
 from torch import Tensor
 
+from dpfl.contracts.bounds import bounded
 from dpfl.draws.noise import Normal
-from dpfl.plugins.bounds import bounded
 
 SETTINGS = {
     "clip_norm": "number in [1e-6, 1e6]",

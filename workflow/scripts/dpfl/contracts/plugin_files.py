@@ -33,7 +33,7 @@ class MechanismFile(Protocol):
     CLIPPING_RULES: ClassVar[tuple[str, ...]] = ("fixed",)
     """The rules of clippings/ that it takes."""
     SETTINGS: ClassVar[Settings] = {}
-    """The bounds of its settings (dpfl.plugins.bounds)."""
+    """The bounds of its settings (dpfl.contracts.bounds)."""
     NEEDS_PUBLIC: ClassVar[bool | dict[str, Any]] = False
     """Whether it uses public examples: always, or with this value of a setting."""
     REFUSES: ClassVar[tuple[tuple[dict[str, Any], str], ...]] = ()

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Unproven
 from dpfl.decomposition import fsdp
 from dpfl.gradients.flat import joined
 from dpfl.gradients.step import Step
-from dpfl.plugins.bounds import bounded
 from dpfl.relevance import noise_scale
 from dpfl.relevance.noise_scale import Relevance, switched
 

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from dpfl import clippings
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release
 from dpfl.decomposition.basis import SOURCES
@@ -28,7 +29,6 @@ from dpfl.draws.gaussian import noisy_sum
 from dpfl.gradients.flat import joined
 from dpfl.gradients.step import Step
 from dpfl.mechanisms import dpsgd
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy.release import remaining
 
 CLIPPING_RULES = ("fixed", "quantile")

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from dpfl import clippings
 from dpfl.clippings.fsdp_adaptive import inliers
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Unproven
 from dpfl.decomposition import fsdp
 from dpfl.gradients.step import Step
-from dpfl.plugins.bounds import bounded
 from dpfl.relevance.noise_scale import Relevance, switched
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")

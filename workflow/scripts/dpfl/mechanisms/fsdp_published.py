@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from dpfl import clippings
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Unproven
 from dpfl.decomposition import fsdp
 from dpfl.gradients.step import Step
-from dpfl.plugins.bounds import bounded
 from dpfl.relevance.noise_scale import Relevance, switched
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release, joint
 from dpfl.draws.gaussian import noisy_sum
 from dpfl.gradients.flat import joined, trained
 from dpfl.gradients.layout import channels_last
 from dpfl.gradients.step import Step
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy.release import remaining
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import torch
 
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release
 from dpfl.decomposition.factors import gram
 from dpfl.gradients.flat import joined
 from dpfl.gradients.step import Step
 from dpfl.mechanisms import dpsgd
-from dpfl.plugins.bounds import bounded
 
 CLIPPING_RULES = ("fixed", "quantile", "fsdp-adaptive")
 SETTINGS = {"rank": "whole >= 1"}

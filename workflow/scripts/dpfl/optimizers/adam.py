@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from dpfl.adaptive.elementwise import Params, gather, started
-from dpfl.plugins.bounds import bounded
+from dpfl.contracts.bounds import bounded
 
 SETTINGS = {
     "lr": "number >= 0",

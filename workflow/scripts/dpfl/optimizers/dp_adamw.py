@@ -3,8 +3,8 @@
 import torch
 
 from dpfl.adaptive.elementwise import Params
+from dpfl.contracts.bounds import bounded
 from dpfl.optimizers.adam import TellsRates
-from dpfl.plugins.bounds import bounded
 
 SETTINGS = {
     "lr": "number >= 0",

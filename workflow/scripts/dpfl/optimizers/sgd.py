@@ -3,7 +3,7 @@
 import torch
 
 from dpfl.adaptive.elementwise import Params
-from dpfl.plugins.bounds import bounded
+from dpfl.contracts.bounds import bounded
 
 SETTINGS = {"lr": "number >= 0"}
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
-from dpfl.plugins import bounds
+from dpfl.contracts import bounds
 
 Check = str | Callable[[str, Any], None] | None
-"""A bound of `plugins.bounds`, or what checks a value by the name of the place where it stands; of
-None, any value passes."""
+"""A bound of `contracts.bounds`, or what checks a value by the name of its place; None lets any
+value pass."""
 SHARE, EPSILON = "number in (0, 1)", "number in (0, 1000]"
 COUNT = "whole in [1, 10000000]"
 """More than ten million would never end."""

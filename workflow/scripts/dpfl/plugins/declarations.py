@@ -11,8 +11,7 @@ from typing import Any, ClassVar, get_args, get_origin
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest, unknown
-from dpfl.contracts import plugin_files
-from dpfl.plugins import bounds
+from dpfl.contracts import bounds, plugin_files
 
 PUBLIC = re.compile("[A-Z][A-Z0-9_]*")
 """The names of constants that a plug-in declares to others."""

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from dpfl.contracts.affine import Affine
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.protocols import MeanOf
-from dpfl.plugins.bounds import bounded
 
 SETTINGS = {
     "noise_multiplier": "number > 0",

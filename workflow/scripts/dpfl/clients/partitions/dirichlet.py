@@ -7,7 +7,7 @@ gives clients of one class, a large one nears iid.
 
 import numpy as np
 
-from dpfl.plugins.bounds import bounded
+from dpfl.contracts.bounds import bounded
 
 SETTINGS = {"alpha": "number > 0"}
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpfl.base.errors import UserError
-from dpfl.plugins.bounds import bounded
+from dpfl.contracts.bounds import bounded
 
 SETTINGS = {"labels_per_client": "whole >= 1"}
 

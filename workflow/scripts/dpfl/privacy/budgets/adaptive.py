@@ -9,8 +9,8 @@ is (epsilon, delta)-private, whatever the noise.
 import math
 
 from dpfl.base.errors import UserError
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy import events, renyi
 from dpfl.privacy.search import noise_multiplier
 

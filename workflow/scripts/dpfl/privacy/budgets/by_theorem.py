@@ -7,8 +7,8 @@ together, so it is below the budget.
 
 from scipy.optimize import brentq
 
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy import composition, events
 from dpfl.privacy.search import noise_multiplier
 

@@ -1,7 +1,7 @@
 """The noise is given; the budget decides how many of the planned steps are taken."""
 
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy.search import affordable_steps
 
 SETTINGS = {"noise_multiplier": "number > 0"}

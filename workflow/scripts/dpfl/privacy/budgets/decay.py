@@ -1,7 +1,7 @@
 """Early rounds spend more: their updates are large (non-uniform allocation, composition-text)."""
 
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
 
 SETTINGS = {

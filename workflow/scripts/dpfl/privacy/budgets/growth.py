@@ -1,7 +1,7 @@
 """Late rounds spend more: their updates are small and the noise drowns them."""
 
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.schedule import Budget, Schedule, Work
-from dpfl.plugins.bounds import bounded
 from dpfl.privacy.budgets._weighted import falling, weighted
 
 SETTINGS = {

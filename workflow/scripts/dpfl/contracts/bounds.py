@@ -87,9 +87,7 @@ def parse(text: str) -> Bound:
         if text.startswith(beginning) and (found := form(text.removeprefix(beginning))):
             return found
     forms = ", ".join(repr(form.strip()) for form in _FORMS)
-    raise UserError(
-        f"cannot read the bound {text!r}; expected {forms} (see dpfl/plugins/bounds.py)"
-    )
+    raise UserError(f"cannot read the bound {text!r}; expected {forms}")
 
 
 def _switch(rest: str) -> Bound | None:
