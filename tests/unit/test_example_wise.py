@@ -9,8 +9,8 @@ from torch.nn import functional
 
 from dpfl import models, plugins
 from dpfl.base.errors import UserError
-from dpfl.gradients.example_wise import require_example_wise
 from dpfl.gradients.flat import FlatModel
+from dpfl.privacy.conditions.example_wise import require_example_wise
 
 IMAGES = (3, 8, 8)
 

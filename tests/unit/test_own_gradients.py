@@ -11,9 +11,9 @@ from test_private import private
 from torch import nn
 
 from dpfl import models, plugins
-from dpfl.api import fitness
 from dpfl.base.errors import UserError
 from dpfl.gradients import PerExampleGradients
+from dpfl.privacy.conditions import own
 from dpfl.training.steps import cross_entropy
 
 pytestmark = pytest.mark.usefixtures("coarse")
@@ -97,7 +97,7 @@ def test_every_shipped_network_has_gradients_of_its_own(name):
     given, targets = examples(shape, 6)
     tokens = any(isinstance(layer, nn.Embedding) for layer in model.modules())
     given = torch.randint(9, (6, 8)) if tokens else given
-    fitness.require_own(model, cross_entropy, (given, targets), 3)
+    own.require_own(model, cross_entropy, (given, targets), 3)
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
 
 

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Subset, TensorDataset, default_collate
 
-from dpfl.api.fitness import first_line, one_line
 from dpfl.base.errors import UserError
-from dpfl.gradients.example_wise import spread
 from dpfl.gradients.facts import contents, value_digest
 from dpfl.gradients.step import Public
+from dpfl.privacy.conditions.example_wise import spread
+from dpfl.privacy.conditions.own import first_line, one_line
 
 Given = tuple[Tensor, Tensor] | Dataset
 """Inputs [n, ...] and targets [n, ...], or a Dataset of such pairs, one for each example."""

@@ -38,6 +38,7 @@ from dpfl.gradients.step import Step
 from dpfl.privacy import events
 from dpfl.privacy.accounting import CERTIFICATE, epsilon_of
 from dpfl.privacy.calibration import Federation, Settings, calibrate
+from dpfl.privacy.conditions import own
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import is_gaussian
@@ -118,7 +119,7 @@ class Private:
         self._parts = method(mechanism, clipping, optimizer, **asks)
         self._account(_settings(given, accountant, plug_in("budget", budget)))
         together = min(self._expected, self._microbatch or math.inf)
-        self._tried = fitness.require_own(model, loss_fn, self._examples.seen, together)
+        self._tried = own.require_own(model, loss_fn, self._examples.seen, together)
         self._public = public_examples(public, self._examples, device)
         held, self._run = (model, optimizer, loss_fn), secrets.token_hex(16)
         given = given["seed"], self._asked, held, self._public, self._examples
@@ -193,7 +194,7 @@ class Private:
         before = self.taken
         given = self.model, self._examples, self.plan["sample_rate"], self._noise, self._public
         try:
-            with fitness.one_line(f"step {before + 1}"):
+            with own.one_line(f"step {before + 1}"):
                 released = self._steps.release(*given, number)
                 _put(self.model, released.gradient)
                 tell_noise(self.optimizer, released.noise)
@@ -254,7 +255,7 @@ class Private:
         sums. A process cannot see what another one releases from the same state.
         """
         self._require_same()
-        with fitness.one_line("state"):
+        with own.one_line("state"):
             self._load(state)
 
     def _load(self, state: Mapping[str, Any]) -> None:

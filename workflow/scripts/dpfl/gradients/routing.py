@@ -23,7 +23,7 @@ from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 from dpfl.base.errors import UserError
 from dpfl.gradients import general, losses
-from dpfl.gradients.example_wise import copied, drawn_like
+from dpfl.gradients.drawn import copied, drawn_like
 from dpfl.gradients.layer_capture import MisfitError, capture, named
 from dpfl.gradients.layer_gradients import Formula, formula
 from dpfl.gradients.layout import channels_last

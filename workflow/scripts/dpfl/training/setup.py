@@ -15,10 +15,10 @@ from dpfl.contracts.affine import Affine
 from dpfl.draws import streams
 from dpfl.draws.noise import SOURCES
 from dpfl.gradients import require_true_gradients
-from dpfl.gradients.example_wise import require_example_wise
 from dpfl.gradients.flat import FlatModel
 from dpfl.models.parts.standardised import Standardised
 from dpfl.privacy import calibration_settings
+from dpfl.privacy.conditions.example_wise import require_example_wise
 from dpfl.privacy.filter import Filter
 from dpfl.privacy.ledger import Ledger
 from dpfl.statistics.parts.releases import Releases, measured

@@ -5,12 +5,11 @@ enter through the batch. Nor may it enter a buffer that outlives the batch and l
 weights, without noise. BatchNorm does both.
 """
 
-from copy import deepcopy
-
 import torch
 from torch import Tensor, nn
 
 from dpfl.base.errors import UserError
+from dpfl.gradients.drawn import copied, drawn_like
 from dpfl.gradients.facts import changed, digest, facts
 from dpfl.gradients.layout import channels_last
 
@@ -63,36 +62,11 @@ def spread(total: int, wanted: int) -> Tensor:
     return torch.linspace(0, total - 1, min(wanted, total), dtype=torch.float64).long()
 
 
-def copied(model: nn.Module) -> nn.Module:
-    """Return a copy of a network; UserError names a layer that has none."""
-    for path, layer in model.named_modules():
-        for key, value in vars(layer).items():
-            if isinstance(value, Tensor) and not value.is_leaf:
-                raise UserError(
-                    f"layer {path!r} ({type(layer).__name__}): {key!r} is computed from parameters "
-                    "outside of the forward pass; expected torch.nn.utils.parametrize"
-                )
-    return deepcopy(model)
-
-
 def _tried(inputs: Tensor) -> Tensor:
     """Return some of the inputs and random ones, which differ where the inputs may not."""
     generator = torch.Generator().manual_seed(0)
     random = drawn_like(inputs, len(inputs[:_GIVEN]), generator)
     return channels_last(torch.cat([inputs[:_GIVEN], random]))
-
-
-def drawn_like(inputs: Tensor, examples: int, generator: torch.Generator) -> Tensor:
-    """Return random inputs of the same shape and type, of which only integers are looked at.
-
-    Real numbers are drawn from a normal distribution, integers from the range of the given ones:
-    token ids stay in their table.
-    """
-    shape = (examples, *inputs.shape[1:])
-    if inputs.is_floating_point() or not inputs.numel():
-        return torch.randn(shape, generator=generator).to(inputs)
-    low, high = int(inputs.min()), int(inputs.max())
-    return torch.randint(low, high + 1, shape, generator=generator).to(inputs)
 
 
 def _kept_nothing(model: nn.Module, batch: Tensor, name: str) -> Tensor:
