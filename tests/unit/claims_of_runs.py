@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.judging import judge as judging
+from dpfl.words.vocabulary import verdict_of
 
 HEAD = {"id": "some", "where": "table 1", "quote": "words", "study": "main"}
 
@@ -14,7 +15,11 @@ def judge(evidence, **claim):
 
 
 def verdict(evidence, **claim):
-    return judge(evidence, **claim)["verdict"].iloc[0]
+    return verdicts(judge(evidence, **claim))[0]
+
+
+def verdicts(table):
+    return [verdict_of(row) for row in table.to_dict("records")]
 
 
 def two(better, worse, seeds=5, sd=0.3, epsilons=(2.0, 4.0), rng=None, **how):
@@ -92,7 +97,7 @@ def losses(rows):
             "study": "prices" if reading else np.nan,
             "method": np.nan,
             "ours": ours,
-            "verdict": word,
+            **word._asdict(),
             "runs": "",
         }
         for epochs, value, reading, ours, word in rows

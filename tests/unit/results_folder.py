@@ -16,6 +16,7 @@ from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
 from dpfl.plugins import analyses
 from dpfl.tables import of_study, rendering, results
+from dpfl.words import vocabulary as words
 
 TOLD, SILENT = "told2020", "silent"
 LIVE = "</script><img src=x onerror=alert(1)>"
@@ -180,19 +181,19 @@ def _claims(home: Path, runs: pd.DataFrame) -> None:
         pd.concat(found.values()).to_csv(home / "tables" / f"{name}.csv", index=False)
 
 
-def _blank(paper: str, claim: dict, verdict: str, **more) -> pd.DataFrame:
+def _blank(paper: str, claim: dict, verdict: words.Verdict, **more) -> pd.DataFrame:
     head = {"paper": paper, "claim": claim["id"], "kind": claim["kind"], "part": "overall"}
     head |= {"runs": "some-run another"}
-    return pd.DataFrame([head | {"verdict": verdict} | more], columns=COLUMNS)
+    return pd.DataFrame([head | verdict._asdict() | more], columns=COLUMNS)
 
 
 def _ordering() -> pd.DataFrame:
     """Return a claim as a whole, and its one part."""
     found = {"n": 5, "epsilon": 8.0, "failed": 0}
     found |= {"difference": 2.0, "difference_low": 1.8, "difference_high": 2.25}
-    found |= {"p": 1e-4, "p_holm": 1e-4, "about": "adam against sgd", "privacy": "consistent"}
+    found |= {"p": 1e-4, "p_holm": 1e-4, "about": "adam against sgd", "privacy": "proven"}
     found |= {"eps_claimed": 8.0, "eps_certified": 7.992}
-    whole = _blank(TOLD, ABOUT[TOLD]["claims"][0], "replicated", **found)
+    whole = _blank(TOLD, ABOUT[TOLD]["claims"][0], words.HOLDS, **found)
     part = whole.assign(part="against sgd, epsilon 8", about="adam against sgd, epsilon 8")
     return pd.concat([whole, part])
 
@@ -201,7 +202,7 @@ def _number(runs: pd.DataFrame) -> pd.DataFrame:
     ours = runs.loc[runs["method"] == "adam", "accuracy"].mean()
     found = {"ours": ours, "ours_low": ours - 0.1, "ours_high": ours + 0.1, "n": 5, "printed": 90.0}
     more = found | {"difference": ours - 90, "about": "adam: 1 of 1 printed numbers match"}
-    return _blank(TOLD, ABOUT[TOLD]["claims"][1], "matches", **more)
+    return _blank(TOLD, ABOUT[TOLD]["claims"][1], words.MATCHES, **more)
 
 
 def _printed(runs: pd.DataFrame) -> pd.DataFrame:
@@ -210,7 +211,7 @@ def _printed(runs: pd.DataFrame) -> pd.DataFrame:
     table = PUBLISHED.rename(columns={"value": "printed"})
     ran = {"study": f"{TOLD}/main", "method": "adam", "ours": ours, "n": 5, "verdict": "matches"}
     beside = ran | {"ci_low": ours - 0.1, "ci_high": ours + 0.1, "difference": ours - 90}
-    rows = [table.iloc[0].to_dict() | beside, table.iloc[1].to_dict() | {"verdict": "not run"}]
+    rows = [table.iloc[0].to_dict() | beside, table.iloc[1].to_dict() | words.NOT_RUN._asdict()]
     return results.table("published", rows, before="printed")
 
 
@@ -218,5 +219,5 @@ def _of_silent() -> pd.DataFrame:
     """Return two numbers of a row that the other paper's study can stand beside."""
     own = {"paper": SILENT, "table": "table 1", "row": "a row"}
     where = {"metric": "accuracy_pct", "dataset": "mnist", "epsilon": 8.0, "delta": 1e-5}
-    rows = [own | where | {"printed": value, "verdict": "not run"} for value in (77.0, 76.0)]
+    rows = [own | where | {"printed": value} | words.NOT_RUN._asdict() for value in (77.0, 76.0)]
     return results.table("published", rows, before="printed")

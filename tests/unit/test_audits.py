@@ -30,7 +30,7 @@ def test_the_largest_bound_of_a_cell_holds_at_the_level_of_all_its_seeds(tmp_pat
     assert (found["eps_audited"], found["audit_ceiling"]) == (1.9, 7.0)
     assert found["audit_level"] == pytest.approx(0.05)
     assert found["audit_estimator"] == findings.PER_STEP == cell_words.EXPECTED
-    assert (found["audit_status"], found["privacy"]) == ("audited", "consistent")
+    assert (found["audit_status"], found["privacy"]) == ("audited", "proven")
 
 
 def test_only_audited_seeds_count_for_the_level(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_only_audited_seeds_count_for_the_level(tmp_path: Path) -> None:
 
 def test_an_older_summary_is_not_audited(tmp_path: Path) -> None:
     found = audits.of_cell(runs_of(tmp_path, lambda c, s: {}, cell("sgd", 2.0, 2)))
-    assert found["audit_status"] == "not audited" and found["privacy"] == "consistent"
+    assert found["audit_status"] == "not audited" and found["privacy"] == "proven"
     assert math.isnan(found["eps_audited"]) and math.isnan(found["audit_level"])
 
 
@@ -97,7 +97,7 @@ def test_a_table_has_one_fact_of_an_audit_per_column(tmp_path: Path) -> None:
     assert table["audit_estimator"]["fsdp"] == "one run, top calls"
     assert table["audit_status"].tolist() == ["audited", "audited", "audited", "blind"]
     assert table["audit_blind"]["part"] == BLIND
-    expected = ["consistent", "certificate refuted", "refuted", "consistent"]
+    expected = ["proven", "certificate refuted", "refuted", "proven"]
     assert table["privacy"].tolist() == expected
 
 
@@ -111,7 +111,7 @@ def test_all_forms_of_a_table_show_the_audit(tmp_path: Path) -> None:
     assert shown["fsdp (not certified)"]["ε audited"] == "≥ 4.86 (ceiling 4.86)"
     assert shown["fsdp (not certified)"]["audit level"] == "0.05"
     assert shown["fsdp (not certified)"]["privacy"] == "refuted: audited above what is claimed"
-    assert shown["part"]["ε audited"] == "blind" and shown["part"]["privacy"] == "consistent"
+    assert shown["part"]["ε audited"] == "blind" and shown["part"]["privacy"] == "proven"
     assert r"$\geq$ 4.86 (ceiling 4.86)" in (tmp_path / "main.tex").read_text()
     assert "≥ 4.86 (ceiling 4.86)" in (tmp_path / "main.md").read_text()
 

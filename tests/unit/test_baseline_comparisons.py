@@ -10,6 +10,7 @@ from tabled import INF, budget_study, row, spending
 
 from dpfl.base.errors import UserError
 from dpfl.tables import comparisons
+from dpfl.words.vocabulary import NOT_RUN
 
 
 def test_a_baseline_is_compared_with_every_other_value(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(tmp_path: P
     lacks = (runs["method"] == "adam") & (runs["budget"] == "uniform")
     found = comparisons.comparisons(made, runs[~lacks])
     gone = found[found["better"].str.startswith("adam")]
-    assert set(gone["verdict"]) == {"not run"} and set(gone["n"]) == {0}
+    assert set(gone["needs"]) == {NOT_RUN.needs} and set(gone["n"]) == {0}
     assert len(gone) == 2 * 3
     own = comparisons.whole(found).query("n > 0").sort_values("p")
     raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)

@@ -19,14 +19,15 @@ from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
 from dpfl.seeds import conjunction, verdicts
+from dpfl.words import vocabulary as words
 
 ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
 ABOUT |= {"runs": {"trained": 3}, "trained": None, "scale": "mnist", "versions": {}}
 
 
-def line(verdict: str, short: str = "a claim", **changes) -> Line:
-    own = dict.fromkeys(Line.__dataclass_fields__, "")
-    own |= {"verdict": verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
+def line(verdict: words.Verdict, short: str = "a claim", **changes) -> Line:
+    own = dict.fromkeys(Line.__dataclass_fields__, "") | verdict._asdict()
+    own |= {"shown": verdict.verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
     return Line(**(own | {"id": short} | changes))
 
 
@@ -50,7 +51,7 @@ def test_the_band_of_a_difference_between_methods_ends_where_its_verdict_turns(k
     assert band == (-0.5, 0.5)
     for lead in (-0.05, 0.05):
         near = verdicts.interval(np.linspace(-0.01, 0.01, 5) + band[1] + lead)
-        assert (verdicts.of_ordering(near, 1.0) == "replicated") == (lead > 0)
+        assert (verdicts.of_ordering(near, 1.0) == words.HOLDS) == (lead > 0)
 
 
 @pytest.mark.parametrize(
@@ -64,31 +65,31 @@ def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(print
 
 
 def whole_of(*parts: dict) -> dict:
-    verdict = conjunction.verdict(part["verdict"] for part in parts)
+    verdict = conjunction.verdict(map(words.verdict_of, parts))
     shown = conjunction.deciding(parts, verdict)["difference"]
     about = "a against b; a against c"
-    return row(kind="ordering", about=about, verdict=verdict, difference=shown)
+    return row(kind="ordering", about=about, difference=shown, **verdict._asdict())
 
 
 def part_of(
-    opponent: str, epsilon: float, difference: float, verdict: str = "not replicated"
+    opponent: str, epsilon: float, difference: float, verdict: words.Verdict = words.DOES_NOT_HOLD
 ) -> dict:
     named = f", epsilon {epsilon:g}" if epsilon == epsilon else ""
     own = {"part": f"against {opponent}{named}", "about": f"a against {opponent}{named}"}
     own |= {"epsilon": epsilon, "eps_claimed": epsilon, "difference": difference}
-    return row(kind="ordering", verdict=verdict) | own
+    return row(kind="ordering", **verdict._asdict()) | own
 
 
 def test_the_part_that_decides_is_the_worst_off_of_those_with_the_verdict() -> None:
     """Neither a part that lacks seeds nor one that is merely smaller stands for the other."""
-    few = part_of("b", 2.0, 6.9, "too few seeds")
-    small = part_of("c", 2.0, 0.4, "replicated, small")
-    none = part_of("d", 2.0, math.nan, "too few seeds")
+    few = part_of("b", 2.0, 6.9, words.TOO_FEW)
+    small = part_of("c", 2.0, 0.4, words.SMALL)
+    none = part_of("d", 2.0, math.nan, words.TOO_FEW)
     assert claims_table.deciding(whole_of(small, few), [small, few]) is few
     assert claims_table.deciding(whole_of(small, few, none), [small, few, none]) is none
-    words = claims_table.deciding_words(whole_of(small, none), [small, none])
-    assert words == "against d, ε 2, worst of 2"
-    refuted = part_of("b", 8.0, -0.2, "not replicated"), part_of("c", 8.0, -1.0, "reversed")
+    named = claims_table.deciding_words(whole_of(small, none), [small, none])
+    assert named == "against d, ε 2, worst of 2"
+    refuted = part_of("b", 8.0, -0.2), part_of("c", 8.0, -1.0, words.OPPOSITE)
     assert claims_table.deciding(whole_of(few, *refuted), [few, *refuted]) is refuted[1]
 
 
@@ -145,22 +146,21 @@ def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
 
 
 def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
-    lines = [line("replicated", "a"), line("replicated", "b"), line("reversed", "c")]
-    lines += [line("demonstration", "d"), line("not run", "e")]
+    lines = [line(words.HOLDS, "a"), line(words.HOLDS, "b"), line(words.OPPOSITE, "c")]
+    lines += [line(words.DEMONSTRATION, "d"), line(words.NOT_RUN, "e")]
     shown = "1 only shown at work on a small data set, 1 not run"
-    assert board.tally(lines, 3) == f"2 replicated, 1 reversed; {shown}, 3 cannot be judged"
+    assert board.tally(lines, 3) == f"2 holds, 1 opposite; {shown}, 3 cannot be judged"
     of = paper.Paper("p", {"claims": [{"id": name} for name in "abcdefgh"]})
-    assert board.lead(lines, [of]) == (
-        f"3 of 8 claims are judged: 2 replicated, 1 reversed; {shown}."
-    )
-    again = [*lines, line("inconclusive", "c", scale="another")]
+    assert board.lead(lines, [of]) == f"3 of 8 claims are judged: 2 holds, 1 opposite; {shown}."
+    again = [*lines, line(words.INCONCLUSIVE, "c", scale="another")]
     assert board.lead(again, [of]).startswith("3 of 8 claims are judged, 4 findings over all")
-    assert board.tally([line("unfinished")]) == "1 unfinished"
+    assert board.tally([line(words.UNFINISHED), line(words.TOO_FEW)]) == "1 open; 1 unfinished"
     assert board.tally([], 2) == "2 cannot be judged" and board.tally([]) == "no claim"
 
 
 def test_a_remark_beside_several_claims_is_a_numbered_note_on_the_papers_page() -> None:
-    lines = [line("matches", "a", remarks=("both", "one")), line("differs", remarks=("both",))]
+    lines = [line(words.MATCHES, "a", remarks=("both", "one"))]
+    lines += [line(words.DIFFERS, remarks=("both",))]
     text = board.tables(lines, 1.0, "caption", own=True)
     assert text.count("note 1") == 3 and text.count("both") == 1 and text.count("one<") == 1
     assert "both" not in board.tables(lines, 1.0, "caption")
@@ -170,9 +170,9 @@ def test_columns_without_a_number_are_left_out_of_a_board() -> None:
     def heads(*lines: Line) -> list[str]:
         return re.findall(r'scope="col">(.*?)</th>', board.tables([*lines], 1.0, "caption"))
 
-    bare = line("replicated", difference="+1.00 points", n="n=5")
+    bare = line(words.HOLDS, difference="+1.00 points", n="n=5")
     assert "printed" not in heads(bare) and "ours" not in heads(bare)
-    assert {"printed", "ours"} <= {*heads(bare, line("matches", printed="90", ours="91"))}
+    assert {"printed", "ours"} <= {*heads(bare, line(words.MATCHES, printed="90", ours="91"))}
 
 
 def keep(results: Path, key: str, scale: str) -> None:
@@ -234,7 +234,7 @@ def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(referen
         assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
     assert tab["papers"][1]["scales"] == [("mnist", f"mnist/reports/{SILENT}.html")]
     # None of the scales runs these: one line each, not one a scale.
-    left = [one.id for one in tab["lines"] if one.verdict == "not run"]
+    left = [one.id for one in tab["lines"] if one.needs == words.NOT_RUN.needs]
     assert len({*left}) == len(left) > 0
     text = site.of_all_kept(read, reference, {})
     for scale in ("mnist", "other"):
@@ -249,14 +249,14 @@ def test_pages_of_kept_results_lead_back_to_all_of_them() -> None:
 
 def test_a_claim_that_needs_no_runs_is_told_once() -> None:
     """What one scale has judged is not told as not run, and a price is the same at all scales."""
-    both = [line("replicated", "c", runs="r"), line("not run", "c"), line("not run", "d")]
+    both = [line(words.HOLDS, "c", runs="r"), line(words.NOT_RUN, "c"), line(words.NOT_RUN, "d")]
     assert list(claims_table.once(both)) == [both[0], both[2]]
-    prices = [line("differs", "p", scale=name) for name in ("a", "b")]
-    ran = [line("differs", "d", runs=name, scale=name) for name in ("a", "b")]
+    prices = [line(words.DIFFERS, "p", scale=name) for name in ("a", "b")]
+    ran = [line(words.DIFFERS, "d", runs=name, scale=name) for name in ("a", "b")]
     assert list(claims_table.once([*prices, *ran])) == [prices[0], *ran]
 
 
 def test_rows_are_filtered_by_what_is_said_of_their_privacy() -> None:
-    lines = [line("replicated", said, privacy=said) for said in ("consistent", "refuted", "")]
+    lines = [line(words.HOLDS, said, privacy=said) for said in ("proven", "refuted", "")]
     tab = {"id": "kept", "title": "t", "papers": [{}], "read": [], "lines": lines}
-    assert list(board._board([tab])["filters"]["privacy"]) == ["refuted", "consistent"]
+    assert list(board._board([tab])["filters"]["privacy"]) == ["refuted", "proven"]

@@ -20,8 +20,7 @@ from claims_of_runs import (
 )
 from scipy import stats
 
-WINS = ("replicated", "replicated, small", "wins")
-
+from dpfl.words.vocabulary import DIFFERS, HOLDS, INCONCLUSIVE, SMALL
 
 REPEATS, FEW = 150, 80
 """Of a simulation; few where a claim has many parts, which take long to judge."""
@@ -33,9 +32,9 @@ def bound(level, repeats=REPEATS):
 
 
 def repeated(make, claim, repeats=REPEATS):
-    """Return how often made-up evidence gets a verdict of WINS."""
+    """Return how often made-up evidence is found to show what is claimed."""
     rng = np.random.default_rng(20)
-    return sum(verdict(make(rng), **claim) in WINS for _ in range(repeats))
+    return sum(verdict(make(rng), **claim) in (HOLDS, SMALL) for _ in range(repeats))
 
 
 def test_equal_methods_are_rarely_found_in_order():
@@ -86,5 +85,5 @@ def test_a_printed_gain_that_is_ours_rarely_differs():
     claim = {"kind": "gap", "better": "a", "worse": "b", "points": 1.0}
     evidence = (two(91, 90, epsilons=(2.0,), rng=rng, margin=0.0) for _ in range(REPEATS))
     found = [verdict(one, **claim) for one in evidence]
-    assert 0 < found.count("differs") <= bound(0.05)
-    assert set(found) <= {"differs", "inconclusive"}
+    assert 0 < found.count(DIFFERS) <= bound(0.05)
+    assert set(found) <= {DIFFERS, INCONCLUSIVE}

@@ -24,15 +24,17 @@ from scipy import stats
 
 from dpfl.base.errors import UserError
 from dpfl.judging import contrasts
+from dpfl.words import vocabulary as words
+from dpfl.words.vocabulary import verdict_of
 
 
 @pytest.mark.parametrize(
     ("better", "worse", "expected"),
     [
-        (95, 90, "replicated"),
-        (90.45, 90, "replicated, small"),
-        (90, 95, "reversed"),
-        (90.05, 90, "not replicated"),
+        (95, 90, words.HOLDS),
+        (90.45, 90, words.SMALL),
+        (90, 95, words.OPPOSITE),
+        (90.05, 90, words.NO_DIFFERENCE),
     ],
 )
 def test_an_effect_is_found(better, worse, expected):
@@ -62,14 +64,14 @@ def test_a_cell_that_one_side_alone_has_leaves_the_claim_open(better, worse):
         {(m, 2.0, (("rank", r),)): judged.normal(rng, at) for (m, r), at in places.items()}
     )
     table = judge(found, kind="ordering", better=better, worse=[worse]).set_index("part")
-    assert table.loc[f"against {worse}, rank=50, epsilon 2", "verdict"] == "not run"
-    assert table["verdict"].iloc[0] == ("not run" if better == "a" else "not replicated")
+    assert verdict_of(table.loc[f"against {worse}, rank=50, epsilon 2"]) == words.NOT_RUN
+    assert verdict_of(table.iloc[0]) == (words.NOT_RUN if better == "a" else words.DOES_NOT_HOLD)
 
 
 def test_an_opponent_that_never_ran_is_not_run_in_every_row():
     table = judge(two(95, 90), **ORDERING | {"worse": ["b", "z"]}).set_index("part")
     own = table[table.index.str.startswith("against z")]
-    assert own["verdict"].tolist() == ["not run"] * 4  # both budgets, each, and pooled
+    assert own["needs"].tolist() == [words.NOT_RUN.needs] * 4  # both budgets, each, and pooled
 
 
 @pytest.mark.parametrize("epsilons", [[2, 8], [8, 2], [8, 2.0, "2"]])
@@ -77,27 +79,27 @@ def test_the_order_in_which_a_claim_names_its_budgets_changes_nothing(epsilons):
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93))}
     whole = judge(judged.found(sides), **OVER_EPSILON, epsilons=epsilons).iloc[0]
-    assert whole["verdict"] == "replicated" and whole["about"].endswith("epsilon 2 to 8")
+    assert verdict_of(whole) == words.HOLDS and whole["about"].endswith("epsilon 2 to 8")
 
 
-def test_controls_have_words_of_their_own():
+def test_a_method_is_better_than_all_of_two_controls_or_worse_than_one():
     rng = np.random.default_rng(5)
-    assert verdict(drawn(rng, a=95, b=90, c=91), **CONTROLS) == "wins"
-    assert verdict(drawn(rng, a=95, b=97, c=91), **CONTROLS) == "does not win"
-    assert verdict(drawn(rng, a=95, b=90), **CONTROLS) == "control missing"
-    assert verdict(drawn(rng, a=95, b=97), **CONTROLS) == "does not win"  # one is enough
-    assert verdict(drawn(rng, b=95, c=90), **CONTROLS) == "not run"
+    assert verdict(drawn(rng, a=95, b=90, c=91), **CONTROLS) == words.HOLDS
+    assert verdict(drawn(rng, a=95, b=97, c=91), **CONTROLS) == words.DOES_NOT_HOLD
+    assert verdict(drawn(rng, a=95, b=90), **CONTROLS) == words.CONTROL_MISSING
+    assert verdict(drawn(rng, a=95, b=97), **CONTROLS) == words.DOES_NOT_HOLD  # one is enough
+    assert verdict(drawn(rng, b=95, c=90), **CONTROLS) == words.NOT_RUN
     assert "belief" in judge(drawn(rng, a=95, b=90, c=91), **CONTROLS).iloc[0]["about"]
 
 
 @pytest.mark.parametrize(
     ("means", "direction", "expected"),
     [
-        ({10: 90, 50: 92, 200: 94}, "rises", "replicated"),
-        ({10: 90, 50: 92, 200: 94}, "falls", "reversed"),
-        ({10: 94, 50: 92, 200: 90}, "falls", "replicated"),
-        ({10: 90, 50: 95, 200: 90}, "rises", "not replicated"),
-        ({10: 90}, "rises", "not run"),
+        ({10: 90, 50: 92, 200: 94}, "rises", words.HOLDS),
+        ({10: 90, 50: 92, 200: 94}, "falls", words.OPPOSITE),
+        ({10: 94, 50: 92, 200: 90}, "falls", words.HOLDS),
+        ({10: 90, 50: 95, 200: 90}, "rises", words.NO_DIFFERENCE),
+        ({10: 90}, "rises", words.NOT_RUN),
     ],
 )
 def test_a_trend_is_found(means, direction, expected):
@@ -108,11 +110,11 @@ def test_a_trend_is_found(means, direction, expected):
 @pytest.mark.parametrize(
     ("means", "expected"),
     [
-        ({10: 90, 50: 94, 200: 91}, "replicated"),
-        ({10: 90, 50: 91, 200: 94}, "not replicated"),
-        ({10: 93, 50: 91, 200: 94}, "reversed"),
-        ({10: 90, 200: 91}, "not run"),
-        ({50: 90}, "not run"),
+        ({10: 90, 50: 94, 200: 91}, words.HOLDS),
+        ({10: 90, 50: 91, 200: 94}, words.DOES_NOT_HOLD),
+        ({10: 93, 50: 91, 200: 94}, words.OPPOSITE),
+        ({10: 90, 200: 91}, words.NOT_RUN),
+        ({50: 90}, words.NOT_RUN),
     ],
 )
 def test_the_best_value_is_found(means, expected):
@@ -124,15 +126,15 @@ def test_the_best_value_may_be_asked_against_some_alone():
     against = judge(found, **BEST | {"worse": [10]})
     assert against["about"].iloc[0] == "rank 50 against 10, a, epsilon 2"
     assert set(against["part"]) == {"overall", "against 10, a, epsilon 2"}
-    assert against["verdict"].iloc[0] == "replicated" != verdict(found, **BEST)
+    assert verdict_of(against.iloc[0]) == words.HOLDS != verdict(found, **BEST)
 
 
 def test_a_trend_over_epsilon_leaves_out_runs_without_privacy():
     rng = np.random.default_rng(8)
     sides = {("a", e, ()): judged.normal(rng, m) for e, m in ((2.0, 90), (8.0, 93), (np.inf, 80))}
-    assert verdict(judged.found(sides), **OVER_EPSILON) == "replicated"
-    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == "reversed"
-    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, 4]) == "not run"
+    assert verdict(judged.found(sides), **OVER_EPSILON) == words.HOLDS
+    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == words.OPPOSITE
+    assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, 4]) == words.NOT_RUN
 
 
 def test_a_trend_over_rounds_follows_the_curves():
@@ -140,9 +142,9 @@ def test_a_trend_over_rounds_follows_the_curves():
         90, 90, curves=lambda m, e, s: [0.1, *(0.5 + 0.01 * t + 0.001 * s for t in range(9))]
     )
     table = judge(found, **OVER_ROUNDS)
-    assert table["verdict"].iloc[0] == "replicated"
+    assert verdict_of(table.iloc[0]) == words.HOLDS
     assert table["difference"].iloc[0] == pytest.approx(8.0)  # round 0 is untrained
-    assert verdict(found, **OVER_ROUNDS | {"direction": "falls"}) == "reversed"
+    assert verdict(found, **OVER_ROUNDS | {"direction": "falls"}) == words.OPPOSITE
 
 
 def test_a_run_that_ends_after_its_first_round_has_not_changed():
@@ -152,7 +154,7 @@ def test_a_run_that_ends_after_its_first_round_has_not_changed():
     whole = judge(found, **OVER_ROUNDS).iloc[0]
     assert (whole["n"], whole["difference"]) == (5, pytest.approx(8.0 * 4 / 5))
     all_end = two(90, 90, curves=lambda m, e, s: rises[:2])
-    assert verdict(all_end, **OVER_ROUNDS) == "not run"
+    assert verdict(all_end, **OVER_ROUNDS) == words.NOT_RUN
 
 
 def test_a_trend_over_rounds_has_one_run_a_seed():
@@ -182,7 +184,8 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
 
     found = exact(curve, a=90, b=90, c=90)
     one = judge(found, **RACE).iloc[0]
-    assert (one["difference"], one["verdict"]) == (4.0, "replicated")  # 40 % after 4 and 8 rounds
+    assert one["difference"] == 4.0  # 40 % after 4 and 8 rounds
+    assert verdict_of(one) == words.HOLDS
     rounding = np.sqrt(2 / 12 / 5)  # five differences of whole numbers, all alike
     low = 4 - stats.t.ppf(0.975, 4) * rounding
     assert one["difference_low"] == pytest.approx(low)
@@ -190,7 +193,7 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
     late = judge(found, **RACE | {"worse": ["c"]}).iloc[0]
     assert late["difference"] == pytest.approx(11 - 4)  # rounds 0 to 10, and one more
     assert "5 never get there, counted as one round more" in late["about"]
-    assert verdict(found, **RACE | {"better": "b", "worse": ["a"]}) == "reversed"
+    assert verdict(found, **RACE | {"better": "b", "worse": ["a"]}) == words.OPPOSITE
 
 
 def test_budgets_that_a_claim_does_not_name_change_nothing_in_a_race():
@@ -223,7 +226,7 @@ def test_a_run_that_is_late_for_two_opponents_is_one_run():
 @pytest.mark.parametrize("direction", ["rises", "falls"])
 def test_curves_that_do_not_move_have_no_trend(accuracy, rounds, direction):
     found = exact(lambda m, e, s: [accuracy] * rounds, a=100 * accuracy)
-    assert verdict(found, **OVER_ROUNDS | {"direction": direction}) == "not replicated"
+    assert verdict(found, **OVER_ROUNDS | {"direction": direction}) == words.NO_DIFFERENCE
 
 
 def test_values_of_a_setting_are_compared_within_every_method():
@@ -235,11 +238,11 @@ def test_values_of_a_setting_are_compared_within_every_method():
     }
     claim = {"kind": "ordering", "of": "budget", "better": "decay", "worse": ["uniform"]}
     table = judge(judged.found(sides), **claim)
-    assert table["verdict"].iloc[0] == "replicated"
+    assert verdict_of(table.iloc[0]) == words.HOLDS
     assert {"against uniform, sgd, epsilon 2", "against uniform, adam, epsilon 2"} <= set(
         table["part"]
     )
     gap = {"kind": "gap", "of": "budget", "better": "decay", "worse": "uniform", "points": 3.0}
-    assert verdict(judged.found(sides), **gap) == "matches"
+    assert verdict(judged.found(sides), **gap) == words.MATCHES
     with pytest.raises(UserError, match="'budgets' is not varied; did you mean 'budget'"):
         judge(judged.found(sides), **claim | {"of": "budgets"})

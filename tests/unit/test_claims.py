@@ -1,18 +1,21 @@
 """What every kind of claim keeps to, and the claims of all papers against it."""
 
 import ast
+import re
 
 import judged
 import numpy as np
 import pandas as pd
 import pytest
-from claims_of_runs import losses, printed
+from claims_of_runs import losses, printed, verdicts
 from refusals import refuses
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.judging import claims
 from dpfl.judging import judge as judging
+from dpfl.words import vocabulary as words
+from dpfl.words.vocabulary import in_words
 
 LITERALS = ("REQUIRED", "OPTIONAL", "LISTS", "CHOICES", "NEEDS", "ONE_OF")
 HEAD = {"id": "some", "where": "table 1", "quote": "words"}
@@ -22,7 +25,7 @@ def evidence():
     leads, rng = {"a": 93, "b": 91, "c": 90}, np.random.default_rng(3)
     means = {(m, e, ()): lead + e for m, lead in leads.items() for e in (2.0, 4.0)}
     accuracies = [(m.upper(), m, e, mean) for (m, e, _), mean in means.items() if m != "c"]
-    prices = [(2, 1.0, "x", 1.1, "differs"), (4, 2.0, "", np.nan, "not run")]
+    prices = [(2, 1.0, "x", 1.1, words.DIFFERS), (4, 2.0, "", np.nan, words.NOT_RUN)]
     return judged.found(
         {cell: judged.normal(rng, mean) for cell, mean in means.items()},
         printed=pd.concat([printed(accuracies), losses(prices).assign(table="table 2")]),
@@ -54,17 +57,16 @@ def test_a_kind_says_in_literals_what_it_takes(kind):
 @pytest.mark.parametrize("kind", claims.kinds())
 def test_a_kind_fixes_its_verdicts_in_its_docstring(kind):
     told = ast.get_docstring(plugins.tree("judging/kinds", kind))
-    seeded = "study" in literal(kind, "REQUIRED")
-    assert "not run" in told
-    assert not seeded or ("too few seeds   " in told and "fewer than 5" in told)
-    assert set(judging.judge(example(kind), evidence())["verdict"]) <= set(plugins_words(told))
+    listed = dict(re.findall(r"^    (\S.*?)  +(.*)$", told, re.MULTILINE))
+    known = [word for word in vars(words).values() if isinstance(word, words.Verdict)]
+    judged = verdicts(judging.judge(example(kind), evidence()))
+    assert spoken([*judged, words.NOT_RUN]) <= {*listed} <= spoken(known)
+    if "study" in literal(kind, "REQUIRED"):
+        assert listed[in_words(words.TOO_FEW._asdict())].startswith("fewer than 5")
 
 
-def plugins_words(told):
-    """Yield the verdicts of a docstring: the first words of its indented lines."""
-    for line in told.splitlines():
-        if line.startswith("    "):
-            yield line.strip().split("  ")[0]
+def spoken(found):
+    return {in_words(verdict._asdict()) for verdict in found}
 
 
 @pytest.mark.parametrize("kind", claims.kinds())
@@ -99,7 +101,7 @@ def test_another_data_set_is_not_run(kind):
         return  # the cells of a number are those of the printed table
     other = example(kind) | {"cells": {"dataset": "cifar10"}}
     own = example(kind) | {"cells": {"dataset": "mnist"}}
-    assert set(judging.judge(other, evidence())["verdict"]) == {"not run"}
+    assert set(verdicts(judging.judge(other, evidence()))) == {words.NOT_RUN}
     pd.testing.assert_frame_equal(
         judging.judge(own, evidence()), judging.judge(example(kind), evidence())
     )
@@ -109,17 +111,16 @@ def test_features_count_as_what_they_are_features_of():
     found = evidence()
     found.study["dataset"] = "mnist-scatter"
     claim = example("ordering") | {"cells": {"dataset": "mnist"}}
-    assert judging.judge(claim, found)["verdict"].iloc[0] == "replicated"
+    assert verdicts(judging.judge(claim, found))[0] == words.HOLDS
 
 
 @pytest.mark.parametrize("kind", claims.kinds())
 def test_a_study_that_demonstrates_judges_nothing(kind):
     found = evidence()
     found.study["demonstrates"] = True
-    shown = judging.judge(example(kind), found)["verdict"]
-    judged = judging.judge(example(kind), evidence())["verdict"]
-    assert shown.iloc[0] == "demonstration"
-    assert list(shown) == ["not run" if v == "not run" else "demonstration" for v in judged]
+    shown, judged = (verdicts(judging.judge(example(kind), own)) for own in (found, evidence()))
+    assert shown[0] == words.DEMONSTRATION
+    assert shown == [own if own == words.NOT_RUN else words.DEMONSTRATION for own in judged]
 
 
 def test_a_choice_may_need_another_key(monkeypatch):

@@ -5,24 +5,25 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from claims_of_runs import HEAD, judge, losses, printed, two, verdict
+from claims_of_runs import HEAD, judge, losses, printed, two, verdict, verdicts
 from scipy import integrate, stats
 
 from dpfl.base.errors import UserError
 from dpfl.judging import judge as judging
 from dpfl.seeds import power
+from dpfl.words.vocabulary import DIFFERS, INCONCLUSIVE, MATCHES, NOT_RUN
 
 
 @pytest.mark.parametrize(
     ("better", "sd", "points", "expected"),
     [
-        (91, 0.1, 1.0, "matches"),
-        (91, 0.1, 4.0, "differs"),
-        (91, 0.1, 1.95, "inconclusive"),
-        (89.5, 0.05, 0.4, "differs"),
-        (90.5, 0.05, -0.4, "differs"),
-        (89.5, 0.05, -0.4, "matches"),
-        (90.5, 0.05, 0, "matches"),
+        (91, 0.1, 1.0, MATCHES),
+        (91, 0.1, 4.0, DIFFERS),
+        (91, 0.1, 1.95, INCONCLUSIVE),
+        (89.5, 0.05, 0.4, DIFFERS),
+        (90.5, 0.05, -0.4, DIFFERS),
+        (89.5, 0.05, -0.4, MATCHES),
+        (90.5, 0.05, 0, MATCHES),
     ],
 )
 def test_a_gain_is_compared_with_the_printed_one_and_a_loss_matches_none(
@@ -39,8 +40,8 @@ def test_a_gain_is_the_difference_of_two_printed_numbers():
     claim = {"kind": "gap", "better": "a", "worse": "b", "table": "table 1"}
     table = judge(found, **claim).set_index("epsilon")
     assert table["printed"].tolist()[1:] == [1.5, 1.0, 0.5]
-    assert table["verdict"].tolist() == ["not run", "matches", "matches", "not run"]
-    assert verdict(found, **claim, epsilons=[2, 4]) == "matches"
+    assert verdicts(table) == [NOT_RUN, MATCHES, MATCHES, NOT_RUN]
+    assert verdict(found, **claim, epsilons=[2, 4]) == MATCHES
     assert table.loc[2.0, "ours"] == pytest.approx(1.5, abs=0.2)
 
 
@@ -93,27 +94,27 @@ def priced(rows):
     return judging.judge(claim, found)
 
 
-YES, NO = (1.0, "matches"), (1.4, "differs")
+YES, NO, NONE = (1.0, MATCHES), (1.4, DIFFERS), (np.nan, NOT_RUN)
 
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([(25, 1.0, "x", *YES), (50, 1.0, "x", *YES)], "matches"),
-        ([(25, 1.0, "x", *YES), (50, 1.0, "x", *NO)], "differs"),
-        ([(25, 1.0, "x", *NO), (25, 1.0, "y", *YES)], "matches"),
+        ([(25, 1.0, "x", *YES), (50, 1.0, "x", *YES)], MATCHES),
+        ([(25, 1.0, "x", *YES), (50, 1.0, "x", *NO)], DIFFERS),
+        ([(25, 1.0, "x", *NO), (25, 1.0, "y", *YES)], MATCHES),
         (
             [(25, 1.0, "x", *YES), (50, 1.0, "x", *NO), (25, 1.0, "y", *NO), (50, 1.0, "y", *YES)],
-            "differs",
+            DIFFERS,
         ),
-        ([(25, 1.0, "x", *YES), (50, 1.0, "", np.nan, "not run")], "not run"),
-        ([(25, 1.0, "x", *NO), (50, 1.0, "", np.nan, "not run")], "differs"),
+        ([(25, 1.0, "x", *YES), (50, 1.0, "", *NONE)], NOT_RUN),
+        ([(25, 1.0, "x", *NO), (50, 1.0, "", *NONE)], DIFFERS),
     ],
 )
 def test_losses_match_if_all_do_under_one_reading(rows, expected):
     table = priced(rows)
-    assert table["verdict"].iloc[0] == expected
-    assert set(table["privacy"]) == {"no claim"}
+    assert verdicts(table)[0] == expected
+    assert set(table["privacy"]) == {""}
     assert table["printed"].notna().sum() >= len(rows)
 
 

@@ -19,6 +19,7 @@ from dpfl.judging import claims
 from dpfl.papers import folder, published
 from dpfl.planning import plan
 from dpfl.training import probe
+from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -220,7 +221,7 @@ def test_the_data_set_of_the_docs_is_what_it_declares(monkeypatch):
 
 @pytest.mark.parametrize(
     ("mean", "seeds", "verdict"),
-    [(96, 5, "replicated"), (94, 5, "not replicated"), (96, 3, "too few seeds")],
+    [(96, 5, words.HOLDS), (94, 5, words.DOES_NOT_HOLD), (96, 3, words.TOO_FEW)],
 )
 def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
     kind = module_of(examples("docs/adding-a-claim-kind.md")["floor.py"])
@@ -231,7 +232,7 @@ def test_the_kind_of_claim_of_the_docs_judges(mean, seeds, verdict):
     evidence = judged.found({(claim["method"], 8.0, ()): mean + noise})
     rows = kind.judge(claim, evidence)
     assert [row["part"] for row in rows] == ["overall", "epsilon 8"]
-    assert {row["verdict"] for row in rows} == {verdict}
+    assert set(map(words.verdict_of, rows)) == {verdict}
     assert rows[0]["about"] == "sgd-momentum above 95 %"
 
 
@@ -244,9 +245,11 @@ def test_every_field_and_verdict_of_the_records_is_explained():
     assert told == {*schema["properties"], *definitions["record"]["properties"]}
     columns = yaml.safe_load(text_of("workflow/schemas/tables.yaml"))["kinds"]["claims"]
     assert set(definitions["part"]["properties"]) <= set(columns)
-    words = set(names(page))
-    assert set(definitions["verdict"]["enum"]) <= words
-    assert set(definitions["privacy"]["enum"]) - {None} <= words
+    explained = set(names(page))
+    assert set(definitions["verdict"]["enum"]) <= explained
+    assert set(definitions["privacy"]["enum"]) - {None} <= explained
+    used = {own for own in vars(words).values() if isinstance(own, words.Verdict)}
+    assert {own.needs for own in used} - {""} <= explained
 
 
 def test_the_steps_of_the_probe_are_as_written(root):

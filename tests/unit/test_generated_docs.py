@@ -17,6 +17,7 @@ from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.provenance import derivations
 from dpfl.report import paper, prose
+from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -65,7 +66,7 @@ def rows(text):
 def judged(claim, verdict, part="overall", **more):
     row = dict.fromkeys(COLUMNS, None) | {"paper": "new2024", "claim": claim, "part": part}
     row |= {"kind": "ordering" if claim in ("beats", "again") else "number"}
-    return row | {"about": f"{claim} {part}", "verdict": verdict, "privacy": "consistent"} | more
+    return row | {"about": f"{claim} {part}", **verdict._asdict(), "privacy": "proven"} | more
 
 
 LEAST = "-0.42 [-0.61, -0.23] points (n=5)"
@@ -83,18 +84,18 @@ def kept_runs(tmp_path, monkeypatch):
         for name in names
     ]
     lines = [
-        judged("beats", "reversed", **TOLD, **EPSILONS),
-        judged("beats", "reversed", "against a", **TOLD, **EPSILONS),
-        judged("beats", "reversed", "against a, epsilon 2", **TOLD, **AT_2),
-        judged("beats", "replicated", "against b", **TOLD | {"difference": 0.5}),
-        judged("again", "reversed", **TOLD, **EPSILONS) | {"about": "beats overall"},
-        judged("demo", "demonstration", n=1),
-        judged("gap", "differs", ours=3.0, n=5, compared="test beside training accuracy"),
-        *(judged("gap", "differs", f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
-        *(judged(f"number-{i}", "differs", ours=90.0 + i) for i in range(3)),
+        judged("beats", words.OPPOSITE, **TOLD, **EPSILONS),
+        judged("beats", words.OPPOSITE, "against a", **TOLD, **EPSILONS),
+        judged("beats", words.OPPOSITE, "against a, epsilon 2", **TOLD, **AT_2),
+        judged("beats", words.HOLDS, "against b", **TOLD | {"difference": 0.5}),
+        judged("again", words.OPPOSITE, **TOLD, **EPSILONS) | {"about": "beats overall"},
+        judged("demo", words.DEMONSTRATION, n=1),
+        judged("gap", words.DIFFERS, ours=3.0, n=5, compared="test beside training accuracy"),
+        *(judged("gap", words.DIFFERS, f"at {gap}", printed=gap) for gap in (2.5, 1.5)),
+        *(judged(f"number-{i}", words.DIFFERS, ours=90.0 + i) for i in range(3)),
     ]
     home = tmp_path / "papers"
-    for key, found in (("new2024", lines), ("old2020", [judged("beats", "not run")])):
+    for key, found in (("new2024", lines), ("old2020", [judged("beats", words.NOT_RUN)])):
         (home / key).mkdir(parents=True)
         about = {"title": f"On {key}", "summary": f"What {key} says.", "claims": claims}
         (home / key / "paper.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
@@ -117,7 +118,7 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
         "claim": "It beats.",
         "printed": "",
         "ours": f"against a, ε 2: {LEAST}",
-        "verdict": "reversed",
+        "verdict": "opposite",
         results.HEADS[-1]: "8 / ≤ 8 / not audited",  # of the whole; a proof is rounded up
     }
     assert [row[2] for row in lines] == ["It beats.", "It again.", "It gap."] + [
@@ -130,9 +131,9 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
 def test_the_readme_has_the_first_claim_of_each_paper_and_counts_the_others(kept_runs):
     text = results.first(*kept_runs)
     [row] = rows(text)
-    others = "[1 reversed, 4 differs](docs/results.md#claims)"
+    others = "[1 opposite, 4 differs](docs/results.md#claims)"
     assert row[1:3] == ["mnist", "It beats."] and row[-1] == others
-    assert text.endswith("\n\n6 of 14 claims are judged: 2 reversed, 4 differs.")
+    assert text.endswith("\n\n6 of 14 claims are judged: 2 opposite, 4 differs.")
 
 
 def test_scales_stand_in_the_order_of_their_paper(kept_runs):

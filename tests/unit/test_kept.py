@@ -17,6 +17,7 @@ from dpfl.provenance import derivations, keep, kept, verify
 from dpfl.runs import kept_runs
 from dpfl.tables import results
 from dpfl.terminal.choice import Choice
+from dpfl.words.vocabulary import NOT_KEPT, verdict_of
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 KEPT = kept_runs.folders(REFERENCE)
@@ -128,7 +129,7 @@ def test_a_claim_that_needs_curves_which_are_not_kept_is_open():
         raise results.NotKeptError("the curves of 5 runs")
 
     row = judge(exact(curve, a=90, b=90), **RACE).iloc[0]
-    assert (row["verdict"], row["about"]) == ("unfinished", "not kept: the curves of 5 runs")
+    assert (verdict_of(row), row["about"]) == (NOT_KEPT, "the curves of 5 runs")
 
 
 def test_a_folder_that_cannot_be_replaced_stays(tmp_path):

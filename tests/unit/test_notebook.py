@@ -75,7 +75,7 @@ def test_the_page_tells_the_paper_in_order(html: str) -> None:
     words = Page(html).words
     parts = """Doe and Poe (2020) How sgd & adam differ
 Adam wins
-This run, scale small: 1 replicated, 1 matches; 1 not run, 1 cannot be judged.
+This run, scale small: 1 holds, 1 matches; 1 not run, 1 cannot be judged.
 It compares
 Original [How sgd
 What was found, and why
@@ -180,7 +180,8 @@ def test_claims_are_told_once_and_those_not_run_stand_last_behind_one_line(folde
     assert text.count("Adam against SGD, ε 8") == 1 and text.count("<details") == 3 + 1
     assert "<blockquote" in text and "Original words" in text
     before, rest = text.split("1 claim not run at this scale, as printed")
-    assert "replicated, 2 rows" in before and "not run, 1 row" in rest and "not run" not in before
+    assert "holds, 2 rows" in before
+    assert "open: needs runs of it, 1 row" in rest and "needs runs" not in before
 
 
 def test_a_page_says_in_short_first_and_only_there(html: str) -> None:

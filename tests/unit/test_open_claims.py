@@ -5,6 +5,7 @@ import pytest
 
 from dpfl.judging import judge
 from dpfl.judging.evidence import Evidence
+from dpfl.words.vocabulary import NOT_JUDGED, NOT_RUN, UNFINISHED, verdict_of
 
 CELL = {
     **{"method": "b", "label": "b", "variant": {"rank": 50}, "epsilon": 8.0},
@@ -35,7 +36,7 @@ def judged(**claim):
 )
 def test_a_claim_that_speaks_of_the_cell_is_open_with_the_reason(claim):
     row = judged(**claim)
-    assert row["verdict"] == "unfinished"
+    assert verdict_of(row) == UNFINISHED
     reason = "b, rank=50, ε = 8.0; RuntimeError: planted (results/logs/train/x.log)"
     assert row["about"] == f"not finished: {reason}"
 
@@ -44,19 +45,19 @@ FREE = CELL | {"epsilon": "inf"}
 
 
 @pytest.mark.parametrize(
-    ("claim", "others", "verdict"),
+    ("claim", "others", "opens"),
     [
-        ({}, [CELL | {"epsilon": 2.0}], "not run"),
-        ({"epsilons": [2, "inf"]}, [CELL | {"epsilon": 2.0}], "unfinished"),
-        ({"cells": {"epsilon": "inf"}}, [CELL | {"epsilon": 2.0}], "unfinished"),
-        ({"cells": {"rank": 50}}, [CELL | {"variant": {"rank": 20}}], "unfinished"),
-        ({"kind": "number", "table": "table 1"}, [CELL | {"epsilon": 2.0}], "unfinished"),
-        ({}, [], "unfinished"),  # without a budget at all, what is claimed is asked without one
+        ({}, [CELL | {"epsilon": 2.0}], False),
+        ({"epsilons": [2, "inf"]}, [CELL | {"epsilon": 2.0}], True),
+        ({"cells": {"epsilon": "inf"}}, [CELL | {"epsilon": 2.0}], True),
+        ({"cells": {"rank": 50}}, [CELL | {"variant": {"rank": 20}}], True),
+        ({"kind": "number", "table": "table 1"}, [CELL | {"epsilon": 2.0}], True),
+        ({}, [], True),  # without a budget at all, what is claimed is asked without one
     ],
 )
-def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict):
+def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, opens):
     evidence = without(FREE, {"dataset": "mnist", "cells": [FREE, *others]})
-    assert bool(judge.unfinished(CLAIM | claim, evidence)) == (verdict == "unfinished")
+    assert bool(judge.unfinished(CLAIM | claim, evidence)) == opens
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_a_cell_without_privacy_opens_what_is_asked_of_it(claim, others, verdict
     ],
 )
 def test_another_claim_is_judged_as_ever(claim):
-    assert judged(**claim)["verdict"] in ("not run", "not judged")
+    assert verdict_of(judged(**claim)) in (NOT_RUN, NOT_JUDGED)
 
 
 @pytest.mark.parametrize(("dataset", "opens"), [("mnist", True), ("cifar10", False)])

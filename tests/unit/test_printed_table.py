@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import synthetic
 import yaml
+from claims_of_runs import verdicts
 from synthetic import cell, study
 
 from dpfl.base import files
@@ -14,6 +15,7 @@ from dpfl.judging import published as table
 from dpfl.judging import records
 from dpfl.papers import folder, published
 from dpfl.tables import results
+from dpfl.words.vocabulary import DEMONSTRATION, MATCHES, NOT_RUN, UNFINISHED
 
 PRINTED = """table,row,metric,value,dataset,epsilon,rounds
 table 1,ours,accuracy_pct,95.0,mnist,2,10
@@ -50,7 +52,7 @@ def ran(tmp_path, **extra):
 def test_no_printed_number_is_dropped(tmp_path):
     found = table.table("new2024", [ran(tmp_path)], {})
     assert found["printed"].tolist() == [95.0, 97.0, 1.5]
-    assert found["verdict"].tolist() == ["matches", "not run", "not run"]
+    assert verdicts(found) == [MATCHES, NOT_RUN, NOT_RUN]
     assert found["rounds"].tolist()[::2] == [10.0, 25.0] and math.isnan(found["rounds"][1])
     first = found.iloc[0]
     assert first["ours"] == pytest.approx(95.02) and first["n"] == 5
@@ -65,7 +67,7 @@ def test_a_number_beside_a_cell_without_a_result_is_unfinished(tmp_path):
     second = FIRST["published"][0] | {"value": 97.0, "line": 3}
     made["unfinished"] = [{"method": "sgd", "published": [second]}]
     found = table.table("new2024", [(made, runs)], {})
-    assert found["verdict"].tolist() == ["matches", "unfinished", "not run"]
+    assert verdicts(found) == [MATCHES, UNFINISHED, NOT_RUN]
     assert found["study"][1] == "new2024/main" and math.isnan(found["ours"][1])
 
 
@@ -95,7 +97,7 @@ def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):
 
 def test_a_demonstration_judges_nothing(tmp_path):
     found = table.table("new2024", [ran(tmp_path, demonstrates=True)], {})
-    assert found["verdict"].tolist() == ["demonstration", "not run", "not run"]
+    assert verdicts(found) == [DEMONSTRATION, NOT_RUN, NOT_RUN]
 
 
 def test_a_computed_price_stands_beside_a_printed_loss(tmp_path):

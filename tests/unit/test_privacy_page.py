@@ -11,12 +11,12 @@ USUAL = dict.fromkeys((*results.declared("cells"), "variant"), "") | {
     **{"method": "sgd", "label": "sgd", "certified": True, "n": 5, "trained": 5},
     **{"epsilon": 2.0, "eps_claimed": 2.0, "eps_accounted": 2.0, "eps_certified": 1.99},
     **{"eps_audited": np.nan, "audit_ceiling": np.nan, "audit_level": np.nan},
-    **{"audit_status": "not audited", "privacy": "consistent", "unit": "example"},
+    **{"audit_status": "not audited", "privacy": "proven", "unit": "example"},
     **{"accountant": "pld", "edge": ""},
 }
 
-UNPROVEN = {
-    **{"eps_certified": np.nan, "privacy": "unproven", "reasons": "clips after the noise"},
+NO_PROOF = {
+    **{"eps_certified": np.nan, "privacy": "no proof", "reasons": "clips after the noise"},
     **{"eps_audited": 1.319, "audit_ceiling": 4.9, "audit_level": 0.05},
     **{"audit_status": "audited", "audit_estimator": "one run, top calls"},
 }
@@ -29,11 +29,11 @@ def cells_of(*rows: dict) -> pd.DataFrame:
 
 def test_every_private_cell_has_three_epsilons_side_by_side() -> None:
     free = dict.fromkeys(("epsilon", "eps_claimed", "eps_certified"), np.inf)
-    heads, lines = privacy.table(cells_of({}, UNPROVEN, free))
+    heads, lines = privacy.table(cells_of({}, NO_PROOF, free))
     proven, not_proven = (dict(zip(heads, line, strict=True)) for line in lines)
     assert proven["ε claimed"] == "2" and proven["ε certified"] == "1.99"
     assert proven["certified by"] == "pld" and proven["ε audited"] == "not audited"
-    assert not_proven["ε certified"] == "none" and not_proven["privacy"] == "unproven"
+    assert not_proven["ε certified"] == "none" and not_proven["privacy"] == "no proof"
     assert not_proven["ε audited"] == "≥ 1.31 (ceiling 4.9)"
     assert not_proven["audit level"] == "0.05"
 
@@ -41,7 +41,7 @@ def test_every_private_cell_has_three_epsilons_side_by_side() -> None:
 def test_reasons_are_told_once_with_the_methods_that_they_are_about() -> None:
     blind = {"method": "c", "audit_status": "blind", "audit_blind": "It sees a part only."}
     refuted = {"privacy": "certificate refuted", "privacy_reasons": "audited above"}
-    cells = cells_of({}, UNPROVEN, UNPROVEN | {"method": "b"}, blind, refuted)
+    cells = cells_of({}, NO_PROOF, NO_PROOF | {"method": "b"}, blind, refuted)
     assert privacy.reasons(cells) == [
         "No proof of sgd and b: clips after the noise.",
         "Not seen by an audit of c: It sees a part only.",

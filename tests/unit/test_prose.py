@@ -19,12 +19,12 @@ central,central,,,inf,1,1,99.0,,,True
 TRIED = """method,label,variant,epsilon,values,n,validation_accuracy
 central,central,,2.0,rate=0.5,1,98.25
 """
-COMPARED = """better,worse,part,epsilons,n,difference,ci_low,ci_high,p,p_holm,verdict
-a,b,overall,2 8,5,0.294,0.0246,0.5634,0.02,0.0388,replicated
+COMPARED = """better,worse,part,epsilons,n,difference,ci_low,ci_high,p,p_holm,verdict,needs
+a,b,overall,2 8,5,0.294,0.0246,0.5634,0.02,0.0388,holds,
 """
-JUDGED = """claim,part,about,n,difference,difference_low,difference_high,p,p_holm,verdict
-a-wins,overall,a against b,5,0.194,-0.1,0.5,0.1,0.1,inconclusive
-a-wins,"against b, epsilon 2","a against b, epsilon 2",5,0.294,0.0246,0.5634,0.02,0.0388,replicated
+JUDGED = """claim,part,about,n,difference,difference_low,difference_high,p,p_holm,verdict,needs
+a-wins,overall,a against b,5,0.194,-0.1,0.5,0.1,0.1,open,more seeds
+a-wins,"against b, epsilon 2","a against b, epsilon 2",5,0.294,0.0246,0.5634,0.02,0.0388,holds,
 """
 PRINTED = """table,row,metric,value,epsilon,rank
 table 3,fsdp,accuracy_pct,96.12,2,10
@@ -60,7 +60,7 @@ def rendered(paper: Path, text: str) -> str:
     ("expression", "text"),
     [
         ('kept("mnist").brief("main", rank=10, epsilon=2)', "98.2 ± 0.2"),
-        ('kept("mnist").claim("a-wins").verdict', "inconclusive"),
+        ('kept("mnist").claim("a-wins").verdict', "open"),
         (
             'kept("mnist").claim("a-wins", part="against b, epsilon 2") | apart("rounds saved")',
             "+0.29 [+0.02, +0.56] rounds saved",

@@ -1,5 +1,6 @@
 """One call of replicate with another program in Snakemake's place: passes, lock, interruption."""
 
+import argparse
 import json
 import os
 import signal
@@ -17,10 +18,10 @@ from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.config import RESOLVED
 from dpfl.runs import sources
-from dpfl.terminal import lock
+from dpfl.terminal import choice, lock
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.lock import Lock
-from dpfl.terminal.replicate import CLAIMS, replicate
+from dpfl.terminal.replicate import CELLS, CLAIMS, replicate
 
 CHOICE = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
 STUB = """
@@ -67,7 +68,7 @@ class Call:
         path = self.folder / "stub.py"
         path.write_text(f"{STUB}sources = {self.sources}\nruns = {self.runs}\n{script}")
         CLAIMS.parent.mkdir(parents=True, exist_ok=True)
-        CLAIMS.write_text("paper,claim,part,verdict\ndoe2024,better,overall,replicated\n")
+        CLAIMS.write_text("paper,claim,part,verdict,needs\ndoe2024,better,overall,holds,\n")
         status = replicate(CHOICE, "2", more, command=(sys.executable, str(path)))
         self.told = self._captured.readouterr().out.splitlines()
         return status
@@ -94,7 +95,7 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
     assert call.told[1:-3] == [f"done: {run}" for run in call.runs]
     assert call.told[-3:] == [
         "doe2024: 1 of 1 claims judged",
-        "  replicated: better",
+        "  holds: better",
         "report: results/reports/index.html",
     ]
     assert lock.holder() == "" and not lock.is_held()
@@ -135,7 +136,7 @@ def test_after_a_failure_a_second_pass_marks_it_and_the_status_stays(call):
         f"1 of {len(call.runs)} runs are without a result: make status tells why",
         "Tables and report mark what is missing.",
         "doe2024: 1 of 1 claims judged",
-        "  replicated: better",
+        "  holds: better",
         "report: results/reports/index.html",
     ]
 
@@ -259,3 +260,23 @@ def test_where_home_is_no_folder_snakemake_has_its_cache_here(call, monkeypatch)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     call.replicate("tell(os.environ['XDG_CACHE_HOME'])")
     assert str(call.folder / ".snakemake" / "cache") in call.told
+
+
+def test_a_refuted_certificate_fails_the_call_and_is_named(call):
+    columns = "paper,study,method,epsilon,eps_certified,eps_audited,privacy"
+    rows = [
+        "doe2024,better,dpsgd,2.0,2.0,3.1,certificate refuted",
+        "doe2024,better,fsdp,2.0,,3.1,refuted",
+    ]
+    CELLS.parent.mkdir(parents=True)
+    CELLS.write_text("\n".join([columns, *rows]))
+    assert call.replicate("for run in runs: finish(run)") == 1
+    assert call.told[-1].startswith("certificate refuted: doe2024/better, dpsgd, epsilon 2.0")
+
+
+def test_a_folder_of_data_that_is_not_there_is_one_line_at_once(tmp_path):
+    parser = argparse.ArgumentParser()
+    choice.add_arguments(parser)
+    there = choice.chosen(parser.parse_args(["--data-dir", str(tmp_path)]))
+    assert there.settings == {"data_dir": str(tmp_path)}
+    refuses("no such folder", lambda: choice.chosen(parser.parse_args(["--data-dir", "nowhere"])))

@@ -27,6 +27,7 @@ from dpfl.report import (
 from dpfl.report.judged import Source
 from dpfl.report.layout import LINKS
 from dpfl.tables import rendering
+from dpfl.words.vocabulary import DEMONSTRATION, DIFFERS, NOT_RUN
 
 BESIDE = [name for name in LINKS if name != "index"]
 
@@ -59,15 +60,15 @@ def test_the_page_opens_with_the_board_of_claims(html: str, folder: Path) -> Non
     told = f"{row['difference']:+.2f} [{row['difference_low']:+.2f}, {row['difference_high']:+.2f}]"
     assert f"{told} points against SGD, ε 8, n=5" in words
     assert "claimed 8 certified ≤ 7.992 audited not audited" in words
-    assert 'verdict good">replicated<' in html
+    assert 'verdict good">holds<' in html
     printed = reader.Folder(folder).judged(TOLD).query("claim == 'printed'").iloc[0]
     ours = f"{printed['ours']:.4g} [{printed['ours_low']:.2f}, {printed['ours_high']:.2f}]"
     assert f"90 {ours} (n=5)" in words
 
 
 def test_rows_can_be_filtered_by_paper_verdict_and_privacy(html: str) -> None:
-    assert f'data-paper="{TOLD}" data-verdict="replicated" data-privacy="consistent"' in html
-    assert f'data-paper="{SILENT}" data-verdict="not run" data-privacy=""' in html
+    assert f'data-paper="{TOLD}" data-verdict="holds" data-privacy="proven"' in html
+    assert f'data-paper="{SILENT}" data-verdict="open" data-privacy=""' in html
     for name in ("paper", "verdict"):
         assert f'data-filter="{name}"' in html
     assert 'data-filter="privacy"' not in html  # every row that has an answer has the same
@@ -84,8 +85,8 @@ def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
 def test_each_paper_has_one_sentence(html: str) -> None:
     words = Page(html).words
     assert "It converges." not in words
-    assert "2 of 5 claims are judged: 1 replicated, 1 matches; 2 not run." in words
-    assert "1 replicated, 1 matches; 1 not run, 1 cannot be judged." in words
+    assert "2 of 5 claims are judged: 1 holds, 1 matches; 2 not run." in words
+    assert "1 holds, 1 matches; 1 not run, 1 cannot be judged." in words
     assert f"{SILENT}.html#claim-silent-claim" in Page(html).links
 
 
@@ -147,7 +148,7 @@ def row_of(**changes) -> dict:
     numbers = ("printed", "ours", "ours_low", "ours_high", "n", "failed", "difference", "needed_n")
     numbers += ("difference_low", "difference_high", "eps_claimed", "eps_certified", "eps_audited")
     numbers += ("audit_ceiling", "audit_status", "lucky_gain", "weak_baseline", "epsilon")
-    return dict.fromkeys(numbers, float("nan")) | {"privacy": "no claim"} | changes
+    return dict.fromkeys(numbers, float("nan")) | {"privacy": "not private", "needs": ""} | changes
 
 
 def test_what_is_unknown_of_a_claim_is_left_out() -> None:
@@ -200,8 +201,8 @@ def lines_of(about: dict, *rows: dict) -> list[claims_table.Line]:
 
 def test_what_is_judged_stands_first_and_several_numbers_show_their_span() -> None:
     claims = [{"id": name, "quote": name, "where": "table 1"} for name in "abc"]
-    told = [("a", "not run"), ("b", "demonstration"), ("c", "differs")]
-    whole = [{"claim": c, "verdict": v} for c, v in told]
+    told = [("a", NOT_RUN), ("b", DEMONSTRATION), ("c", DIFFERS)]
+    whole = [{"claim": c, **verdict._asdict()} for c, verdict in told]
     parts = [{"claim": "c", "part": f"{x}", "printed": x, "ours": 2 * x} for x in (1.5, 0.5)]
     shown = lines_of({"claims": claims}, *whole, *parts)
     assert [(line.claim, line.printed, line.ours) for line in shown] == [

@@ -18,12 +18,12 @@ from dpfl.seeds.verdicts import (
     cell_verdict,
     family,
     interval,
-    of_change,
     of_ordering,
     p_at,
     privacy,
     worst,
 )
+from dpfl.words import vocabulary as words
 
 RNG = np.random.default_rng(7)
 values = st.lists(st.floats(-5, 5), min_size=5, max_size=12).filter(lambda v: np.std(v) > 1e-3)
@@ -58,7 +58,7 @@ def test_values_must_be_finite() -> None:
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_a_cell_of_few_seeds_decides_nothing(n: int) -> None:
     few = interval(96.0 + np.linspace(-0.1, 0.1, n) * (n > 1))
-    assert cell_verdict(few, published=96.0, margin=1.0) == "too few seeds"
+    assert cell_verdict(few, published=96.0, margin=1.0) == words.TOO_FEW
 
 
 def with_p(p: float, n: int = 6) -> np.ndarray:
@@ -103,28 +103,40 @@ def test_equal_tests_of_a_family_have_one_level_in_any_order() -> None:
 
 def test_differences_without_spread() -> None:
     found = family({"a": [0.5] * 5, "b": [0.0] * 5}, margin=1.0)
-    assert (found["a"].p, found["a"].verdict) == (0.0, "replicated, small")
-    assert (found["b"].p, found["b"].verdict) == (1.0, "not replicated")
+    assert (found["a"].p, found["a"].verdict) == (0.0, words.SMALL)
+    assert (found["b"].p, found["b"].verdict) == (1.0, words.NO_DIFFERENCE)
 
 
 ends = st.floats(-3, 3)
 intervals = st.tuples(ends, ends).map(sorted).map(lambda pair: at(*pair))
 margins = st.floats(0.01, 2)
-WORST_FIRST = ["reversed", "not replicated", "inconclusive", "replicated, small", "replicated"]
 
 
 @given(intervals, margins)
+@example(at(-0.5, 0.2), 1.0)
+@example(at(-0.2, 0.5), 1.0)
+@example(at(0.0, 0.0), 1.0)
 def test_exactly_one_verdict_on_an_ordering_holds(measured: Interval, margin: float) -> None:
     """The regions are disjoint and cover the plane of all intervals, whatever order they have."""
     low, high, half = measured.low, measured.high, margin / 2
     regions = {
-        "replicated": half < low,
-        "replicated, small": 0 < low <= half,
-        "reversed": high < 0,
-        "not replicated": low <= 0 <= high < half,
-        "inconclusive": low <= 0 and high >= half,
+        words.HOLDS: half < low,
+        words.SMALL: 0 < low <= half,
+        words.OPPOSITE: high < 0,
+        words.NO_DIFFERENCE: -half < low <= 0 <= high < half,
+        words.DOES_NOT_HOLD: low <= -half and 0 <= high < half,
+        words.INCONCLUSIVE: low <= 0 and high >= half,
     }
     assert [word for word, holds in regions.items() if holds] == [of_ordering(measured, margin)]
+
+
+@given(intervals, margins)
+@example(at(-0.5, 0.2), 1.0)
+def test_sides_that_change_places_have_the_other_verdict(measured, margin) -> None:
+    mirrored = at(-measured.high, -measured.low)
+    here, there = (of_ordering(own, margin) for own in (measured, mirrored))
+    assert (here in (words.HOLDS, words.SMALL)) == (there == words.OPPOSITE)
+    assert (here == words.NO_DIFFERENCE) == (there == words.NO_DIFFERENCE)
 
 
 @given(intervals, ends, margins)
@@ -134,23 +146,46 @@ def test_exactly_one_verdict_on_a_printed_number_holds(measured, printed, margin
     inside = printed - margin <= measured.low and measured.high <= printed + margin
     outside = measured.high < printed - margin or printed + margin < measured.low
     assert not (inside and outside)
-    expected = "matches" if inside else "differs" if outside else "inconclusive"
+    expected = words.MATCHES if inside else words.DIFFERS if outside else words.INCONCLUSIVE
     assert cell_verdict(measured, printed, margin) == expected
 
 
-parts = st.lists(st.sampled_from([*WORST_FIRST, "too few seeds", "not run"]), min_size=1)
+FAILED = [words.DOES_NOT_HOLD, words.OPPOSITE, words.NO_DIFFERENCE]
+PARTS = [words.HOLDS, words.SMALL, *FAILED, words.INCONCLUSIVE, words.TOO_FEW, words.NOT_RUN]
 
 
-@given(parts, st.randoms())
-def test_a_conjunction_is_as_strong_as_its_weakest_part(words: list[str], random: object) -> None:
-    found = conjunction.verdict(words)
-    assert (found == "replicated") == ({*words} == {"replicated"})
-    against = {"not replicated", "reversed"}
-    assert (found in against) == bool({*words} & against)
-    assert (found == "reversed") == ({*words} == {"reversed"})
-    assert found in (*words, "not replicated")
-    random.shuffle(words)
-    assert conjunction.verdict(words) == found
+@given(st.lists(st.sampled_from(PARTS), min_size=1), st.randoms())
+def test_a_conjunction_is_as_strong_as_its_weakest_part(parts: list, random: object) -> None:
+    found = conjunction.verdict(parts)
+    assert (found == words.HOLDS) == ({*parts} == {words.HOLDS})
+    fails = not {*parts}.isdisjoint(FAILED)
+    assert (found in FAILED) == fails
+    assert (found.verdict == "open") == (not fails and any(p.verdict == "open" for p in parts))
+    for alike in (words.OPPOSITE, words.NO_DIFFERENCE):
+        assert (found == alike) == ({*parts} == {alike})
+    assert found in (*parts, words.DOES_NOT_HOLD)
+    random.shuffle(parts)
+    assert conjunction.verdict(parts) == found
+
+
+@pytest.mark.parametrize("other", PARTS)
+def test_a_part_without_a_difference_fails_the_whole(other) -> None:
+    found = conjunction.verdict([words.NO_DIFFERENCE, other])
+    assert found == (other if other == words.NO_DIFFERENCE else words.DOES_NOT_HOLD)
+
+
+VERDICTS = [own for own in vars(words).values() if isinstance(own, words.Verdict)]
+
+
+@pytest.mark.parametrize("own", VERDICTS, ids=" ".join)
+@pytest.mark.parametrize("privacy", [*PRIVACY, "", math.nan])
+def test_a_missing_proof_is_joined_to_what_holds_and_to_nothing_else(own, privacy) -> None:
+    told = words.in_words(
+        {"verdict": own.verdict, "needs": own.needs or math.nan, "privacy": privacy}
+    )
+    lacks = privacy in ("no proof", "refuted", "certificate refuted")
+    joined = ", without a proof" * (lacks and own.verdict in ("holds", "holds, small", "matches"))
+    assert told == own.verdict + joined + f": needs {own.needs}" * bool(own.needs)
 
 
 @given(st.lists(values, min_size=1, max_size=4))
@@ -172,13 +207,13 @@ NOISE = "check broken: noise scale"
 @pytest.mark.parametrize(
     ("claimed", "certified", "audited", "broken", "verdict", "reasons"),
     [
-        (4.0, 3.99, None, (), "consistent", ()),
-        (4.0, 3.99, math.nan, (), "consistent", ()),
-        (4.0, 4.0, 3.1, (), "consistent", ()),
-        (4.0, 3.99, 3.99, (), "consistent", ()),
-        (4.0, None, 3.1, (), "unproven", ("no certificate",)),
-        (4.0, math.nan, None, (), "unproven", ("no certificate",)),
-        (4.0, 4.2, None, (), "unproven", ("certified above what is claimed",)),
+        (4.0, 3.99, None, (), "proven", ()),
+        (4.0, 3.99, math.nan, (), "proven", ()),
+        (4.0, 4.0, 3.1, (), "proven", ()),
+        (4.0, 3.99, 3.99, (), "proven", ()),
+        (4.0, None, 3.1, (), "no proof", ("no certificate",)),
+        (4.0, math.nan, None, (), "no proof", ("no certificate",)),
+        (4.0, 4.2, None, (), "no proof", ("certified above what is claimed",)),
         (4.0, None, 4.3, (), "refuted", (CLAIMED,)),
         (2.0, 4.2, 3.0, (), "refuted", (CLAIMED,)),
         (4.0, None, 0.1, ("noise scale",), "refuted", (NOISE,)),
@@ -189,8 +224,8 @@ NOISE = "check broken: noise scale"
         (4.0, 3.99, 1.0, ("noise scale",), "certificate refuted", (NOISE,)),
         (2.0, 4.2, 3.0, ("noise scale",), "certificate refuted", (CLAIMED, NOISE)),
         (math.inf, 2.0, 3.0, (), "certificate refuted", (CERTIFIED,)),
-        (math.inf, math.inf, None, (), "no claim", ()),
-        (math.inf, math.inf, 5.0, ("noise scale",), "no claim", ()),
+        (math.inf, math.inf, None, (), "not private", ()),
+        (math.inf, math.inf, 5.0, ("noise scale",), "not private", ()),
     ],
 )
 def test_privacy(claimed, certified, audited, broken, verdict, reasons) -> None:
@@ -203,7 +238,7 @@ unknown = st.sampled_from([None, math.nan])
 
 
 @given(epsilons, epsilons | unknown, epsilons, st.lists(st.sampled_from("ab"), max_size=2))
-def test_an_audit_above_a_certificate_or_a_claim_is_never_consistent(
+def test_an_audit_above_a_certificate_or_a_claim_is_never_proven(
     claimed: float, certified: float | None, audited: float, broken: list[str]
 ) -> None:
     verdict = privacy(claimed, certified, audited, broken).verdict
@@ -221,21 +256,3 @@ def test_the_worst_verdict_counts_with_all_its_reasons() -> None:
     assert found.verdict == "certificate refuted"
     assert found.reasons == (CERTIFIED, CLAIMED, "check broken: records")
     assert worst(runs[:1]) == runs[0]
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "n", "verdict"),
-    [
-        (0.1, 0.3, 5, "gains"),
-        (-2.0, -0.1, 5, "loses"),
-        (-0.5, 0.5, 5, "no difference"),
-        (-0.4, 0.1, 5, "no difference"),
-        (-0.6, 0.1, 5, "inconclusive"),
-        (-0.1, 0.6, 5, "inconclusive"),
-        (0.1, 0.3, 4, "too few seeds"),
-    ],
-)
-def test_a_change_is_a_question_with_two_sides(low, high, n, verdict) -> None:
-    assert of_change(at(low, high, n), margin=1.0) == verdict
-    mirrored = {"gains": "loses", "loses": "gains"}.get(verdict, verdict)
-    assert of_change(at(-high, -low, n), margin=1.0) == mirrored

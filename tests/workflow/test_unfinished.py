@@ -7,6 +7,8 @@ import shutil
 import pytest
 from worktree import OPTIMIZER, RAISES
 
+from dpfl.words.vocabulary import UNFINISHED
+
 MARK = ("--config", "unfinished=mark")
 MADE = ("tables/**/*", "claims/**/*", "runs/*/*", "tunings/*", "claims.json", "reports/index.html")
 
@@ -54,8 +56,8 @@ def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
     study = json.loads((results / "studies/meng2023/cadabelief.json").read_text())
     assert {run for cell in study["unfinished"] for run in cell["runs"]} < set(runs)
     records = json.loads((results / "claims.json").read_text())["records"]
-    verdicts = {r["claim"]["id"]: r["verdict"] for r in records}
-    assert verdicts["beats-sgd-adam-adabelief"] == "unfinished"
+    verdicts = {r["claim"]["id"]: (r["verdict"], r["needs"]) for r in records}
+    assert verdicts["beats-sgd-adam-adabelief"] == UNFINISHED
     for name in ("index", "meng2023"):
         page = (results / "reports" / f"{name}.html").read_text(encoding="utf-8")
         assert "4 runs did not finish" in page and "RuntimeError: planted" in page

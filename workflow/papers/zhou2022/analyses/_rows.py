@@ -58,7 +58,7 @@ def _cell(assumed: Assumptions, pair: Pair, epochs: int, printed: float) -> dict
         "published": printed,
         "classic_rdp": found,
         "residual": found - printed,
-        "verdict": MATCHES if matches(found, printed) else DIFFERS,
+        "verdict": (MATCHES if matches(found, printed) else DIFFERS).verdict,
         "pld": assumed.truth(rate, sigma * pair.joint, epochs),
         "other_header_delta": assumed.other_header_delta,
         "other_sigma": other,

@@ -118,7 +118,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
 
 def finding(prices: pd.DataFrame) -> str:
     """Tell how many printed losses match in some reading, and how far they are as one release."""
-    matched = prices["verdict"].eq(MATCHES).groupby([prices[key] for key in CELL]).any()
+    matched = prices["verdict"].eq(MATCHES.verdict).groupby([prices[key] for key in CELL]).any()
     own = prices[prices["reading"] == ONE]
     times = own["published"] / own["classic_rdp"]
     return (

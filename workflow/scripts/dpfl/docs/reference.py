@@ -11,7 +11,7 @@ from dpfl.docs import markdown
 from dpfl.judging import claims
 from dpfl.report import captions, method_page
 from dpfl.words.bounds import SHOWN
-from dpfl.words.vocabulary import FAILS, HOLDS
+from dpfl.words.vocabulary import BAD, GOOD
 
 Schema = dict[str, Any]
 KEYS = ("REQUIRED", "ONE_OF", "OPTIONAL")
@@ -29,7 +29,7 @@ def columns(schema: Schema) -> str:
 
 def verdicts() -> str:
     """Return which verdicts answer, and the rules of all kinds of claims."""
-    held, failed = (", ".join(f"`{verdict}`" for verdict in own) for own in (HOLDS, FAILS))
+    held, failed = (", ".join(f"`{verdict}`" for verdict in own) for own in (GOOD, BAD))
     head = f"The claim holds: {held}. It does not hold: {failed}. Every other verdict is open."
     return f"{head}\n\n{method_page.rules(sorted(claims.kinds()), '##')}"
 

@@ -9,7 +9,6 @@ from dpfl.report import board, chips, claims_table, judged, paper, prose
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
 from dpfl.tables import rendering
-from dpfl.words.vocabulary import UNJUDGED
 
 HEADS = ("paper", "scale", "claim", "printed", "ours", "verdict", "ε claimed / certified / audited")
 
@@ -49,7 +48,7 @@ def _judged(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
     found = paper.read_all(folder.names(home), home)
     papers = dict(sorted(found.items(), key=lambda pair: not pair[1].dated))
     lines = claims_table.lines(judged.of_reference(derived, papers.values()))
-    return papers, [line for line in lines if line.verdict not in UNJUDGED]
+    return papers, [line for line in lines if line.needs not in board.OPEN]
 
 
 def _cells(line: Line, scale: str) -> list[str]:
@@ -57,4 +56,4 @@ def _cells(line: Line, scale: str) -> list[str]:
     difference = f"{line.part}: {line.difference} ({line.n})" if line.n else line.difference
     found = line.ours or difference
     epsilons = chips.text(line.chips)
-    return [line.paper, scale, line.short, line.printed, found, line.verdict, epsilons]
+    return [line.paper, scale, line.short, line.printed, found, line.shown, epsilons]

@@ -72,8 +72,8 @@ def check(claim: dict[str, Any]) -> None:
     """Raise a UserError for the first key of a claim that its kind lacks or does not know."""
     where = f"claim {claim.get('id', '?')}"
     if "status" in claim:
-        told = f"{where}: status {claim['status']!r}, must be {NOT_JUDGED}"
-        _expect(claim["status"] == NOT_JUDGED, told)
+        told = f"{where}: status {claim['status']!r}, must be {NOT_JUDGED.verdict}"
+        _expect(claim["status"] == NOT_JUDGED.verdict, told)
         _keys(where, claim, ("id", "where", "quote", "reason"), LEFT_OPEN)
         return
     _keys(where, claim, ("id", "where", "quote", "kind"), None)

@@ -10,7 +10,7 @@ from dpfl.judging import cells, claims, orderings, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import datasets
 from dpfl.tables import results
-from dpfl.words.vocabulary import DEMONSTRATION, NOT_JUDGED, NOT_RUN, UNFINISHED
+from dpfl.words import vocabulary as words
 
 
 def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
@@ -21,23 +21,24 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     judged by nothing.
     """
 
-    def alone(verdict: str, **known: Any) -> pd.DataFrame:
-        return rows.table([rows.blank(claim, evidence, verdict=verdict, **known)])
+    def alone(verdict: words.Verdict, **known: Any) -> pd.DataFrame:
+        return rows.table([rows.blank(claim, evidence, **verdict._asdict(), **known)])
 
     if "status" in claim:
-        return alone(NOT_JUDGED)
+        return alone(words.NOT_JUDGED)
     if found := unfinished(claim, evidence):
         names = "; ".join(results.named(cell) for cell in found)
         why = f"{found[0]['message']} ({found[0]['log']})"
-        return alone(UNFINISHED, about=f"not finished: {names}; {why}")
+        return alone(words.UNFINISHED, about=f"not finished: {names}; {why}")
     if evidence.study is None and not evidence.tables:
-        return alone(NOT_RUN, **_printed(claim, evidence))
+        return alone(words.NOT_RUN, **_printed(claim, evidence))
     try:
         judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
     except results.NotKeptError as error:
-        return alone(UNFINISHED, about=f"not kept: {error}")
+        return alone(words.NOT_KEPT, about=str(error))
     if (evidence.study or {}).get("demonstrates", False):
-        judged["verdict"] = judged["verdict"].where(judged["verdict"] == NOT_RUN, DEMONSTRATION)
+        ran = judged["needs"] != words.NOT_RUN.needs
+        judged.loc[ran, ["verdict", "needs"]] = [*words.DEMONSTRATION]
     return judged
 
 

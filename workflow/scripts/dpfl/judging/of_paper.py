@@ -44,7 +44,7 @@ def _by_study(claim: dict[str, Any], known: Known) -> list[pd.DataFrame]:
     If none has, the first one says so.
     """
     found = [judge.judge(one, known.evidence(one)) for one in claims.by_study(claim)]
-    return [rows for rows in found if (rows["verdict"] != NOT_RUN).any()] or found[:1]
+    return [rows for rows in found if (rows["needs"] != NOT_RUN.needs).any()] or found[:1]
 
 
 def together(papers: list[str], home: Path) -> pd.DataFrame:

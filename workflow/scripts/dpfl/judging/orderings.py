@@ -14,7 +14,7 @@ from dpfl.judging import cells, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import conjunction, fairness, pairing, verdicts
 from dpfl.tables import comparisons, results
-from dpfl.words.vocabulary import NOT_RUN
+from dpfl.words.vocabulary import NOT_RUN, verdict_of
 
 METHOD = comparisons.METHOD
 
@@ -68,6 +68,15 @@ class Question:
     value: str = "accuracy"
     least: float = 0.0
     remark: Callable[[Pair], str] = lambda pair: ""
+
+    def shares(self, pair: Pair) -> pairing.Shares:
+        """Count the runs of both sides that trained; where that is not asked, none failed."""
+        own = pairing.Shares.count(*pair.sides)
+        return (
+            own
+            if self.value == "accuracy"
+            else replace(own, better=own.of_better, worse=own.of_worse)
+        )
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
         """Return one difference per seed, the mean over epsilons."""
@@ -125,7 +134,8 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
         {n: samples[n] for n in ran},
         {n: question.differences(compared[n], used[n]) for n in ran},
         question.margin,
-        least=question.least,
+        question.least,
+        {n: [question.shares(compared[n].at(e)) for e in epsilons] for n in ran},
     )
     none = verdicts.NOTHING
     nothing = pairing.Found([none] * len(epsilons), np.nan, np.nan, none)
@@ -161,7 +171,7 @@ def _row(question: Question, pair: Pair, where: str, found: verdicts.Comparison)
         p=found.p,
         p_holm=found.p_holm,
         tuning=fairness.between(*pair.sides),
-        verdict=found.verdict if pair.ran else NOT_RUN,
+        **(found.verdict if pair.ran else NOT_RUN)._asdict(),
         **rows.interval("difference", found.interval),
         **rows.of_runs(*pair.sides),
     )
@@ -178,7 +188,7 @@ def _every(
     used = [side for pair in compared for side in pair.among(epsilons).sides]
     head = rows.blank(question.claim, question.evidence, name, about=about)
     if not parts:
-        return head | {"verdict": NOT_RUN}
+        return head | NOT_RUN._asdict()
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
         **whole(parts, samples, question.least),
@@ -193,11 +203,11 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray], least: float
     The p is that of all parts together, which needs no correction; several have none besides, since
     the interval is of one of them.
     """
-    verdict = conjunction.verdict(part["verdict"] for part in parts)
+    verdict = conjunction.verdict(map(verdict_of, parts))
     part = conjunction.deciding(parts, verdict)
     return {
         **{key: part[key] for key in rows.DIFFERENCE},
         "p": verdicts.p_together(samples, least),
         "p_holm": part["p_holm"] if len(parts) == 1 else np.nan,
-        "verdict": verdict,
+        **verdict._asdict(),
     }

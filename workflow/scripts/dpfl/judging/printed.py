@@ -103,7 +103,7 @@ def _number(evidence: Evidence, line: pd.Series, keys: list[str], shown: list[st
         place,
         runs,
         compared if known(compared) else "",
-        _judged(line) if len(runs) else {"verdict": NOT_RUN, "n": 0},
+        _judged(line) if len(runs) else {**NOT_RUN._asdict(), "n": 0},
     )
 
 
@@ -111,5 +111,5 @@ def _judged(line: pd.Series) -> rows.Row:
     """Return what the table says of our value beside a printed one, under the names of a claim."""
     value, low, high = (line[name] for name in ("ours", "ci_low", "ci_high"))
     measured = verdicts.Interval(value, low, high, line["n"], np.nan)
-    kept = ("verdict", "failed", "runs", *PRIVACY)
+    kept = ("verdict", "needs", "failed", "runs", *PRIVACY)
     return beside(measured, line["printed"]) | {name: line[name] for name in kept}

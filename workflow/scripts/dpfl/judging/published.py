@@ -1,7 +1,7 @@
 """The printed numbers of a paper, each beside every cell of ours that it is about.
 
-One row per printed number and cell, `unfinished` where the cell is; a number that no cell stands
-beside at this scale has one row, `not run`, so that none is dropped.
+One row per printed number and cell, open where runs of the cell failed. A number that no cell
+stands beside at this scale has one open row, which needs runs, so that none is dropped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ def table(paper: str, studies: Ran, priced: Mapping[str, pd.DataFrame]) -> pd.Da
     rows = [
         _printed(paper, number) | ours
         for number in published.read(paper)
-        for ours in beside.get(number.line, [{"verdict": NOT_RUN}])
+        for ours in beside.get(number.line, [NOT_RUN._asdict()])
     ]
     return results.table("published", rows, before="printed")
 
@@ -65,7 +65,7 @@ def _of_studies(paper: str, studies: Ran) -> Iterator[tuple[int, dict[str, Any]]
         for cell in study.get("unfinished", []):
             for number in _printed_by(paper, cell):
                 place = {"study": study["name"], "method": cell["method"]}
-                yield number["line"], place | {"verdict": UNFINISHED, "runs": ""}
+                yield number["line"], place | UNFINISHED._asdict() | {"runs": ""}
 
 
 def _printed_by(paper: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, A
         "n": measured.n,
         "failed": len(own) - measured.n,
         "difference": measured.mean - value,
-        "verdict": DEMONSTRATION if study["demonstrates"] else verdict,
+        **(DEMONSTRATION if study["demonstrates"] else verdict)._asdict(),
         **audits.of_cell(own),
     }
 
@@ -103,6 +103,6 @@ def _of_analyses(priced: Mapping[str, pd.DataFrame]) -> Iterator[tuple[int, dict
     """Yield every price beside a printed loss; a price is computed, so that it has no spread."""
     for name, prices in priced.items():
         for row in prices.to_dict("records"):
-            own = {key: row[key] for key in ("reading", "ours", "verdict")}
+            own = {key: row[key] for key in ("reading", "ours", "verdict")} | {"needs": ""}
             own |= {"study": name, "difference": row["ours"] - row["printed"]}
             yield int(row["line"]), own

@@ -16,7 +16,7 @@ from dpfl.judging.claims import COLUMNS
 from dpfl.papers import citation, folder
 from dpfl.tables import results
 
-FORMAT = "judged-claims/4"
+FORMAT = "judged-claims/5"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
 HEAD = ("paper", "claim", "kind", "study", "runs")
 """What a record says elsewhere than in the values of its parts."""
@@ -71,8 +71,7 @@ def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str,
                 "doi": about.get("citation", {}).get("doi"),
             },
             "claim": {key: claim.get(key) for key in TOLD} | {"study": study},
-            "verdict": parts[0]["verdict"],
-            "privacy": parts[0]["privacy"],
+            **{key: parts[0][key] for key in ("verdict", "needs", "privacy")},
             "reason": claim.get("reason"),
             "parts": parts,
             "evidence": list(_evidence(paper, study, home)),

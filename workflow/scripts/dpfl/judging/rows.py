@@ -10,6 +10,7 @@ from dpfl.judging.claims import COLUMNS
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import audits, conjunction, outcomes, verdicts
 from dpfl.tables.results import declared
+from dpfl.words.vocabulary import verdict_of
 
 Row = dict[str, Any]
 EMPTY = {name: np.nan if kind == "number" else "" for name, (kind, _) in declared("claims").items()}
@@ -40,15 +41,15 @@ def whole(
     claim: dict, evidence: Evidence, about: str, noun: str, parts: list[Row], sides: list
 ) -> Row:
     """Return the row of several printed numbers, the rows `parts`, beside the runs of `sides`."""
-    words = [part["verdict"] for part in parts]
+    found = [*map(verdict_of, parts)]
     compared = dict.fromkeys(part["compared"] for part in parts if part["compared"])
     return blank(
         claim,
         evidence,
-        about=f"{about}: {conjunction.counted(words, noun)}",
+        about=f"{about}: {conjunction.counted(found, noun)}",
         n=min((part["n"] for part in parts), default=np.nan),
         compared="; ".join(compared),
-        verdict=conjunction.matching(words),
+        **conjunction.matching(found)._asdict(),
         **of_runs(*sides),
     )
 

@@ -16,15 +16,16 @@ from dpfl.report.reader import Folder
 from dpfl.seeds import verdicts
 from dpfl.tables import results
 from dpfl.words.numerals import counted
-from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
+from dpfl.words.vocabulary import DEMONSTRATION, NOT_KEPT, NOT_RUN, UNFINISHED
 
 OPEN = {
-    DEMONSTRATION: "only shown at work on a small data set",
-    UNFINISHED: UNFINISHED,
-    NOT_RUN: NOT_RUN,
+    DEMONSTRATION.needs: "only shown at work on a small data set",
+    UNFINISHED.needs: "unfinished",
+    NOT_KEPT.needs: "not kept",
+    NOT_RUN.needs: "not run",
 }
-"""The verdicts that judge nothing, in words."""
-FOLDED = (DEMONSTRATION, NOT_RUN)
+"""What claims need of which nothing is judged, in words."""
+FOLDED = (DEMONSTRATION.needs, NOT_RUN.needs)
 """Of these, those whose rows are folded."""
 CAPTION = "One row per claim, with the part that decides it"
 
@@ -50,7 +51,7 @@ def of_kept(
 
 
 def tables(lines: list[Line], most: float, caption: str, own: bool = False) -> Markup:
-    """Return the table of some lines; those of FOLDED verdicts follow, folded.
+    """Return the table of some lines; those that need what is FOLDED follow.
 
     All bars go from -most to +most. On a paper's `own` page claims stand in full, with remarks;
     one that stands beside several claims is a note below.
@@ -65,20 +66,24 @@ def tables(lines: list[Line], most: float, caption: str, own: bool = False) -> M
         heads = [head for head in ("printed", "ours") if any(getattr(x, head) for x in shown)]
         return markup.part("board", shown, heads, bars, caption, notes, own)
 
-    first = [line for line in lines if line.verdict not in FOLDED]
+    first = [line for line in lines if line.needs not in FOLDED]
     parts = [table(first, caption)] if first else []
-    for verdict in FOLDED:
-        if rest := [line for line in lines if line.verdict == verdict]:
-            title = f"{counted(len(rest), 'claim')} {OPEN[verdict]}"
+    for needs in FOLDED:
+        if rest := [line for line in lines if line.needs == needs]:
+            title = f"{counted(len(rest), 'claim')} {OPEN[needs]}"
             parts.append(markup.part("folded", title, table(rest, title)))
     return markup.joined(*parts, markup.listing([f"note {n}: {text}" for text, n in notes.items()]))
 
 
 def tally(lines: Iterable[Line], left: int = 0) -> str:
     """Count claims by their verdicts; `left` are those that cannot be judged."""
-    found = Counter(line.verdict for line in lines)
-    judged_ones = [f"{n} {verdict}" for verdict, n in found.items() if verdict not in OPEN]
-    rest = [f"{found[verdict]} {words}" for verdict, words in OPEN.items() if found[verdict]]
+    lines = list(lines)
+    found = Counter(line.needs for line in lines)
+    decided = Counter(
+        line.verdict if line.needs else line.shown for line in lines if line.needs not in OPEN
+    )
+    judged_ones = [f"{n} {verdict}" for verdict, n in decided.items()]
+    rest = [f"{found[needs]} {words}" for needs, words in OPEN.items() if found[needs]]
     rest += [f"{left} cannot be judged"] * bool(left)
     return "; ".join(", ".join(own) for own in (judged_ones, rest) if own) or "no claim"
 
@@ -86,7 +91,7 @@ def tally(lines: Iterable[Line], left: int = 0) -> str:
 def lead(lines: Iterable[Line], papers: Iterable[Paper]) -> str:
     """Say first what the claims of all papers come to; a finding is of one claim at one scale."""
     lines = list(lines)
-    found = [line for line in lines if line.verdict not in OPEN]
+    found = [line for line in lines if line.needs not in OPEN]
     claims = len({line.identity for line in found})
     entered = sum(len(of.claims) for of in papers)
     findings = f", {len(found)} findings over all scales" * (len(found) > claims)
@@ -124,7 +129,7 @@ def _board(tabs: Iterable[dict[str, Any]]) -> dict[str, Any]:
     most = forest.scale(line.bar for line in lines)
     for tab in shown:
         tab["tables"] = tables(tab["lines"], most, CAPTION)
-    answered = [tab for tab in shown if {line.verdict for line in tab["lines"]} - {*FOLDED}]
+    answered = [tab for tab in shown if {line.needs for line in tab["lines"]} - {*FOLDED}]
     opened = (answered or shown)[0]
     found = {line.privacy for line in lines}
     return {
@@ -157,7 +162,7 @@ def _tab(name: str, sources: list[Source], answers: Mapping[str, str]) -> dict[s
                 "answer": answers.get(key, ""),
             }
         )
-    papers.sort(key=lambda p: (not p["of"].dated, all(x.verdict in OPEN for x in p["lines"])))
+    papers.sort(key=lambda p: (not p["of"].dated, all(x.needs in OPEN for x in p["lines"])))
     lines = claims_table.answered_first(line for one in papers for line in one["lines"])
     told = {"id": name, "title": TITLES[name], "read": read.values()}
     return told | {"papers": papers, "lines": lines}

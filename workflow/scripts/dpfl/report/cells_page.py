@@ -23,7 +23,7 @@ ALWAYS = ("method", "accuracy, %", "ε claimed", "ε certified", "ε audited", "
 CSV = "cells.csv"
 COLUMNS = ["paper", "study", "dataset", "method", "variant", "epsilon", "accuracy", "ci_low"]
 COLUMNS += ["ci_high", "n", "trained", "certified", "eps_claimed", "eps_certified", "eps_audited"]
-COLUMNS += ["unit", "rate_key", "rate", "runs"]
+COLUMNS += ["privacy", "unit", "rate_key", "rate", "runs"]
 """Of that file: `runs` are names, `epsilon` is infinite without privacy."""
 
 

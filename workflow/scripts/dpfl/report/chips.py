@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dpfl.words import cell_words
 from dpfl.words.numerals import known, number, rounded_up
-from dpfl.words.vocabulary import REFUTED
+from dpfl.words.vocabulary import BEATEN
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def epsilons(row: Mapping, unit: str = "example") -> tuple[Chip, ...]:
     claimed = number(row["eps_claimed"], "{:g}") + ", client-level" * (unit == "client")
     proof = row["eps_certified"]
     certified = (f"≤ {rounded_up(float(proof))}", "good") if known(proof) else ("no proof", "bad")
-    refuted = row["privacy"] in REFUTED
+    refuted = row["privacy"] in BEATEN
     audited = cell_words.audited(row) + ", refuted" * refuted
     return (
         Chip("claimed", claimed, "open"),

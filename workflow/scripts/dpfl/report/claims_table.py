@@ -11,12 +11,11 @@ from dpfl.papers import published
 from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
 from dpfl.seeds import conjunction, fairness
-from dpfl.words import numerals
+from dpfl.words import numerals, vocabulary
 from dpfl.words.numerals import known, number
-from dpfl.words.vocabulary import FAILS, HOLDS, NOT_JUDGED, NOT_RUN, UNFINISHED, UNJUDGED
 
-TONES = {**dict.fromkeys(HOLDS, "good"), **dict.fromkeys(FAILS, "bad")}
-"""Every verdict that decides nothing is drawn as open."""
+TONES = {**dict.fromkeys(vocabulary.GOOD, "good"), **dict.fromkeys(vocabulary.BAD, "bad")}
+"""Every verdict that decides nothing, or holds without a proof, is drawn as open."""
 PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict", "ε"]
 """The heads of what a claim is made of; ε are those claimed, certified and audited."""
 
@@ -42,6 +41,8 @@ class Line:
     n: str
     bar: forest.Bar | None
     verdict: str
+    shown: str
+    needs: str
     tone: str
     chips: tuple[chips.Chip, ...]
     privacy: str
@@ -61,15 +62,15 @@ def lines(sources: Iterable[Source]) -> list[Line]:
         for source in sources
         for name, each in by_claim(source.claims).items()
         for rows in each
-        if rows[0]["verdict"] != NOT_JUDGED
+        if rows[0]["verdict"] != vocabulary.NOT_JUDGED.verdict
     )
     return list(once(answered_first(found)))
 
 
 def answered_first(found: Iterable[Line]) -> list[Line]:
     """Return lines in their order, but what answers least last."""
-    order = {verdict: place for place, verdict in enumerate(UNJUDGED, 1)}
-    return sorted(found, key=lambda line: order.get(line.verdict, 0))
+    order = {own.needs: place for place, own in enumerate(vocabulary.UNJUDGED, 1)}
+    return sorted(found, key=lambda line: order.get(line.needs, 0) if line.needs else 0)
 
 
 def once(found: Iterable[Line]) -> Iterator[Line]:
@@ -101,7 +102,7 @@ def part(row: Mapping) -> list[str]:
         ours(row),
         difference(row) + f" ({n})" * bool(n and not known(row["ours"])),
         numerals.p_text(row["p_holm"]) if known(row["p_holm"]) else "",
-        row["verdict"],
+        vocabulary.in_words(row),
         chips.text(chips.epsilons(row)),
     ]
 
@@ -156,7 +157,7 @@ def deciding(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
     printed = any(known(row["printed"]) for row in (whole, *parts))
     if not ran or (printed and not known(whole["difference"])):
         return whole
-    return conjunction.deciding(ran, whole["verdict"])
+    return conjunction.deciding(ran, vocabulary.verdict_of(whole))
 
 
 def deciding_words(whole: Mapping, parts: Sequence[Mapping]) -> str:
@@ -175,7 +176,7 @@ def spelled(name: str) -> str:
 
 def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
     """Return the parts that ran, those at one epsilon or all where none names one."""
-    ran = [row for row in parts if row["verdict"] != NOT_RUN]
+    ran = [row for row in parts if row["needs"] != vocabulary.NOT_RUN.needs]
     return [row for row in ran if known(row["epsilon"])] or ran
 
 
@@ -184,7 +185,8 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
     decides = deciding(whole, own)
     by, printed = published.by(of.about, claim.get("table", "")), span(rows, "printed")
     study = source.study(whole["study"])
-    why = [whole["about"]] if whole["verdict"] == UNFINISHED else []
+    own_verdict = vocabulary.verdict_of(whole)
+    why = [whole["about"]] if own_verdict in (vocabulary.UNFINISHED, vocabulary.NOT_KEPT) else []
     name = claim.get("short") or paper.saying(claim)
     _, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
     also = whole["study"] in more  # the first study of a claim needs no name
@@ -205,8 +207,10 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         part=deciding_words(whole, own),
         n="" if known(whole["ours"]) else seeds(decides),
         bar=forest.bar_of(decides, own, study.get("margin", 0.0), bool(by)),
-        verdict=whole["verdict"],
-        tone=TONES.get(whole["verdict"], "open"),
+        verdict=own_verdict.verdict,
+        shown=vocabulary.in_words(whole),
+        needs=own_verdict.needs,
+        tone=TONES.get(vocabulary.in_words(whole), "open"),
         chips=chips.epsilons(whole, next((c["unit"] for c in study.get("cells", [])), "example")),
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
         remarks=(*why, *remarks(whole)),

@@ -14,7 +14,7 @@ from dpfl.provenance import derivations, tree
 from dpfl.report import markup, privacy
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
-from dpfl.seeds import conjunction, fairness, outcomes, verdicts
+from dpfl.seeds import conjunction, fairness, verdicts
 from dpfl.words.forms import points
 from dpfl.words.numerals import counted
 
@@ -35,7 +35,6 @@ def context(folder: Folder, read: Mapping[str, Paper]) -> dict[str, Any]:
         "level": f"{verdicts.LEVEL:.0%}",
         "min_spread": verdicts.MIN_SPREAD,
         "min_seeds": verdicts.MIN_SEEDS,
-        "far": points(outcomes.FAR),
         "adding_up": markup.markdown(conjunction.__doc__),
         "tuned": fairness.SAID,
         "kinds": markup.markdown(rules(kinds, "###")),
@@ -75,7 +74,7 @@ def runs_of(studies: Iterable[dict]) -> list[str]:
 
 def _commits(about: dict[str, Any]) -> str:
     """Name the commit of the runs, and those of trials that were accepted from older ones."""
-    older = [f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items()]
+    older = (f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items())
     return "; ".join([about["commit"], *older])
 
 

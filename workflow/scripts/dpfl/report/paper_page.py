@@ -26,7 +26,7 @@ from dpfl.report.judged import Source
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.words.numerals import counted
-from dpfl.words.vocabulary import NOT_RUN
+from dpfl.words.vocabulary import NOT_RUN, in_words
 
 GROUPS = {
     "compare": "Comparisons and controls",
@@ -164,7 +164,7 @@ def parts(page: Page) -> Markup:
     ran, left = [], []
     for name, claim in page.of.claims.items():
         for found in rows.get(name, []) if "status" not in claim else ():
-            own = left if found[0]["verdict"] == NOT_RUN else ran
+            own = left if found[0]["needs"] == NOT_RUN.needs else ran
             own.append(_parts(claim, found))
     title = f"{counted(len(left), 'claim')} not run at this scale, as printed"
     rest = [markup.part("folded", title, markup.joined(*left))] if left else []
@@ -174,7 +174,7 @@ def parts(page: Page) -> Markup:
 def not_run(page: Page) -> Markup:
     """Return the printed numbers that nothing stands beside at this scale."""
     published = page.results.published(page.of.key)
-    lines = study_section.printed(published[published["verdict"] == NOT_RUN])
+    lines = study_section.printed(published[published["needs"] == NOT_RUN.needs])
     title = f"{counted(len(lines), 'printed number')} that this scale does not run"
     shown = markup.table(study_section.PRINTED, lines)
     return markup.part("folded", title, shown) if lines else shown
@@ -227,10 +227,10 @@ def reproduce(page: Page) -> Markup:
 def _parts(claim: dict, rows: list[dict]) -> Markup:
     """Return a claim as printed, over the table of its parts."""
     shown = markup.table(claims_table.PARTS, [claims_table.part(row) for row in rows])
-    told = markup.part("told", claim, paper.saying(claim), shown)
+    found = markup.part("told", claim, paper.saying(claim), shown)
     name = claim.get("short") or paper.saying(claim)
-    title = f"{name}: {rows[0]['verdict']}, {counted(len(rows), 'row')}"
-    return markup.part("folded", title, told)
+    title = f"{name}: {in_words(rows[0])}, {counted(len(rows), 'row')}"
+    return markup.part("folded", title, found)
 
 
 def _listed(heads: dict[str, str], found: Iterable[dict]) -> Markup:

@@ -12,6 +12,7 @@ from dpfl.report import claims_table, markup
 from dpfl.report.pictures import picture
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering, results
+from dpfl.words import vocabulary
 from dpfl.words.numerals import known
 
 FOLDED = "Comparisons, how values were chosen, printed numbers"
@@ -124,7 +125,7 @@ def _line(row: dict, coordinates: list[str]) -> list[str]:
         str(row["compared"]) if known(row.get("compared")) else "",
         claims_table.ours(found) or claims_table.seeds(found),
         f"{row['difference']:+.2f}" if known(row["difference"]) else "",
-        str(row["verdict"]),
+        vocabulary.in_words(row),
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl.seeds import verdicts
+from dpfl.words.vocabulary import BEATEN
 
 NOT_AUDITED = "not audited"
 STATUSES = ("broken", "blind", "audited", NOT_AUDITED)
@@ -50,9 +51,7 @@ def remarks(runs: pd.DataFrame) -> dict[str, str]:
 
 def refuted(runs: pd.DataFrame) -> pd.Series:
     """Tell for each run whether the claim or the certificate of some run of its cell is refuted."""
-    found = {
-        cell: of_cell(own)["privacy"] in verdicts.REFUTED for cell, own in runs.groupby("cell")
-    }
+    found = {cell: of_cell(own)["privacy"] in BEATEN for cell, own in runs.groupby("cell")}
     return runs["cell"].map(found).astype(bool)
 
 

@@ -1,10 +1,13 @@
 """How the verdicts on the parts of a claim add up: it holds only if every part of it does.
 
 A conjunction of tests at one level each has at most that level (intersection-union, Berger 1982).
-So a claim that is false in one part is found `replicated` no more often than that part. The other
-way it is weaker. A part whose true lead is at least half the margin is found `not replicated` in at
-most 2.5 % of cases. A whole of k such parts is found so in at most k times as many. A smaller lead
-is found so more often, by design.
+So a claim that is false in one part is found to hold no more often than that part. The other way it
+is weaker. A part whose true lead is at least half the margin is found not to hold in at most 2.5 %
+of cases. A whole of k such parts is found so in at most k times as many. A smaller lead is found so
+more often, by design.
+
+Where one part does not hold, or makes no difference, the whole `does not hold`. It is `opposite`,
+or makes `no difference`, only if every part is so. Else it is open if a part is.
 """
 
 import math
@@ -13,40 +16,41 @@ from typing import Any
 
 from dpfl.words import vocabulary as words
 from dpfl.words.numerals import known
+from dpfl.words.vocabulary import Verdict
 
-REFUTED = frozenset({words.NOT_REPLICATED, words.REVERSED})
-WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.REPLICATED)
+FAILED = frozenset({words.DOES_NOT_HOLD, words.OPPOSITE, words.NO_DIFFERENCE})
+WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.HOLDS)
 MISMATCH_FIRST = (
     *(words.DEMONSTRATION, words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE),
     words.MATCHES,
 )
 
 
-def verdict(parts: Iterable[str]) -> str:
-    """Return the verdict on the whole: one refuted part refutes it, else the weakest decides."""
+def verdict(parts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on the whole: one part that fails decides it, else the weakest."""
     found = set(parts)
-    if found & REFUTED:
-        return words.REVERSED if found == {words.REVERSED} else words.NOT_REPLICATED
+    if found & FAILED:
+        return found.pop() if len(found) == 1 else words.DOES_NOT_HOLD
     return next((word for word in WEAKEST_FIRST if word in found), words.NOT_RUN)
 
 
-def deciding(parts: Sequence[Mapping[str, Any]], whole: str) -> Mapping[str, Any]:
+def deciding(parts: Sequence[Mapping[str, Any]], whole: Verdict) -> Mapping[str, Any]:
     """Return the row of the part that a verdict on the whole is due to, of several the worst off.
 
     One without a difference is worse off than any.
     """
-    alike = REFUTED if whole in REFUTED else {whole}
-    own = [part for part in parts if part["verdict"] in alike] or parts
+    alike = FAILED if whole in FAILED else {whole}
+    own = [part for part in parts if words.verdict_of(part) in alike] or parts
     return min(own, key=lambda p: p["difference"] if known(p["difference"]) else -math.inf)
 
 
-def matching(parts: Iterable[str]) -> str:
+def matching(parts: Iterable[Verdict]) -> Verdict:
     """Return the verdict on several printed numbers: one that differs decides, or the weakest."""
     found = set(parts)
     return next((word for word in MISMATCH_FIRST if word in found), words.NOT_RUN)
 
 
-def counted(parts: Sequence[str], noun: str) -> str:
+def counted(parts: Sequence[Verdict], noun: str) -> str:
     """Count how many of some printed numbers match, or just them where none is decided."""
     if not parts:
         return f"no {noun} at this scale"

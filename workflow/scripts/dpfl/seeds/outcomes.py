@@ -1,13 +1,9 @@
 """The two outcomes of a cell: how many of its runs trained, and how accurate those are.
 
-A run fails if its loss was not finite, or if it ended at chance level. It also fails if it is more
-than FAR points under the cell's median. Failures must not take that median. Of three runs at 90.7,
-55.7 and 11.4 % the plain one is a failure itself. So it is the median of the better half of the
-runs above chance. Of these, up to three in four may fail. Of five or more above chance, one run may
-be better than all others, by whatever. It does not make failures of them.
+A run fails if its loss was not finite, or if its accuracy never left chance level at any round.
+Where no curve is kept, its last accuracy tells. Nothing else makes a failure: seeds may spread.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,10 +12,6 @@ import pandas as pd
 from scipy import special
 
 from dpfl.seeds import verdicts
-
-FAR = 5.0
-"""Points under the median: far beyond what seeds do to runs that train."""
-_ROUNDING = 1e-9  # of examples to percent
 
 
 @dataclass(frozen=True)
@@ -42,16 +34,13 @@ class Outcome:
         return self.accuracy.high - self.mean
 
 
-def trained(accuracies: Sequence[float], level: float) -> np.ndarray:
-    """Tell for each run of a cell whether it trained; `level` is the accuracy of chance.
+def trained(highest: Sequence[float], level: float) -> np.ndarray:
+    """Tell of runs whether they trained, by their highest accuracies; `level` is that of chance.
 
     What is not finite did not train.
     """
-    values = np.asarray(accuracies, dtype=float)
-    above = np.isfinite(values) & (values > level)
-    best_first = np.sort(values[above])[::-1]
-    half = best_first[: math.ceil(len(best_first) / 2)]
-    return above & (values >= np.median(half) - FAR - _ROUNDING) if len(half) else above
+    values = np.asarray(highest, dtype=float)
+    return np.isfinite(values) & (values > level)
 
 
 def outcome(runs: pd.DataFrame, column: str = "accuracy") -> Outcome:

@@ -2,20 +2,58 @@
 
 Pairs that belong together are a family. They are judged at every epsilon first, and pooled over the
 epsilons second. Each pair is judged at the level that Holm's procedure gives its largest p over the
-epsilons.
+epsilons. Where runs failed, Fisher's exact test of how many trained is a test of the family too. If
+it rejects, the side of which more trained is the better one.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.seeds import outcomes, verdicts
+from dpfl.words.vocabulary import HOLDS, OPPOSITE, Verdict
 
 ZERO = 9
 """Decimals of a difference, in points: beyond them is what floating point makes of nothing."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How many runs of two sides trained, of how many."""
+
+    better: int
+    of_better: int
+    worse: int
+    of_worse: int
+
+    @classmethod
+    def count(cls, better: pd.DataFrame, worse: pd.DataFrame) -> "Shares":
+        """Count the runs of two sides."""
+        sides = [(len(outcomes.of_trained(side)), len(side)) for side in (better, worse)]
+        return cls(*sides[0], *sides[1])
+
+    @property
+    def p(self) -> float:
+        """Return the two-sided p of Fisher's exact test that the shares are equal."""
+        from scipy import stats  # takes a second to import, for few tables
+
+        failed = [self.of_better - self.better, self.of_worse - self.worse]
+        return float(stats.fisher_exact([[self.better, self.worse], failed]).pvalue)
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether a run of either side failed."""
+        return self.better + self.worse < self.of_better + self.of_worse
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict if the shares differ."""
+        ahead = self.better * self.of_worse > self.worse * self.of_better
+        return HOLDS if ahead else OPPOSITE
 
 
 @dataclass(frozen=True)
@@ -32,28 +70,44 @@ def family(
     samples: Mapping[Hashable, Sequence[Sequence[float]]],
     pooled: Mapping[Hashable, Sequence[float]],
     margin: float,
-    judge: Callable[[verdicts.Interval, float], str] = verdicts.of_ordering,
     least: float = 0.0,
+    shares: Mapping[Hashable, Sequence[Shares]] = MappingProxyType({}),
 ) -> dict[Hashable, Found]:
     """Judge pairs that belong together, by one sample of differences per epsilon and one pooled.
 
     The p of a part is adjusted by the level of its pair alone, so that it fits its interval.
+    `shares` holds, per pair, how many runs trained at each epsilon.
     """
     p = {name: verdicts.p_together(own, least) for name, own in samples.items()}
-    second = verdicts.family(pooled, margin, judge, least)
+    tested = {name: own for name, own in shares.items() if any(one.failed for one in own)}
+    trained = {(name, Shares): max(one.p for one in own) for name, own in tested.items()}
+    levels, second = verdicts.holm(p | trained), verdicts.family(pooled, margin, least)
     found = {}
-    for name, (p_holm, level) in verdicts.holm(p).items():
-        parts = [_part(sample, level, margin, judge, least) for sample in samples[name]]
+    for name, sample in samples.items():
+        p_holm, level = levels[name]
+        parts = [_part(own, level, margin, least) for own in sample]
+        if name in tested:
+            allowed = levels[name, Shares][1]
+            parts = [_by_share(*one, allowed) for one in zip(parts, tested[name], strict=True)]
         found[name] = Found(parts, p[name], p_holm, second[name])
     return found
 
 
+def _by_share(part: verdicts.Comparison, share: Shares, level: float) -> verdicts.Comparison:
+    """Return a part, by how many runs trained if that differs at a level."""
+    if not share.failed or share.p > 1 - level:
+        return part
+    p_holm = verdicts.p_at(share.p, level)
+    return replace(part, p=share.p, p_holm=p_holm, verdict=share.verdict)
+
+
 def _part(
-    sample: Sequence[float], level: float, margin: float, judge: Callable, least: float
+    sample: Sequence[float], level: float, margin: float, least: float
 ) -> verdicts.Comparison:
     measured = verdicts.interval(sample, level, least)
     p = verdicts.p_value(sample, least)
-    return verdicts.Comparison(measured, p, verdicts.p_at(p, level), judge(measured, margin))
+    verdict = verdicts.of_ordering(measured, margin)
+    return verdicts.Comparison(measured, p, verdicts.p_at(p, level), verdict)
 
 
 def by_seed(runs: pd.DataFrame, value: str = "accuracy") -> pd.DataFrame:

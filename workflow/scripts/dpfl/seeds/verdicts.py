@@ -5,7 +5,7 @@ percentage points.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,7 @@ MIN_SEEDS = 5
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
 MIN_SPREAD = 3
 """An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
-REFUTED = words.REFUTED
-PRIVACY = (*REFUTED, "unproven", "consistent", "no claim")
+PRIVACY = (*words.BEATEN, words.NO_PROOF, words.PROVEN, words.NOT_PRIVATE)
 """Verdicts on a claimed epsilon, the worst first."""
 
 
@@ -51,7 +50,7 @@ class Comparison:
     interval: Interval
     p: float
     p_holm: float
-    verdict: str
+    verdict: words.Verdict
 
 
 NOTHING = Comparison(
@@ -86,7 +85,7 @@ def interval(values: Sequence[float], level: float = LEVEL, least: float = 0.0) 
     return Interval(mean, mean - half, mean + half, n, sd)
 
 
-def cell_verdict(measured: Interval, published: float, margin: float) -> str:
+def cell_verdict(measured: Interval, published: float, margin: float) -> words.Verdict:
     """Judge a cell: `matches` inside published +- margin, `differs` wholly outside."""
     if measured.few:
         return words.TOO_FEW
@@ -96,47 +95,27 @@ def cell_verdict(measured: Interval, published: float, margin: float) -> str:
     return words.DIFFERS if outside else words.INCONCLUSIVE
 
 
-def of_ordering(measured: Interval, margin: float) -> str:
-    """Judge a claim `better > worse` by the interval of the difference.
+def of_ordering(measured: Interval, margin: float) -> words.Verdict:
+    """Judge whether `better > worse`, by the interval of the difference.
 
-    It is `replicated` above half the margin, `replicated, small` above 0, `reversed` below 0. It is
-    `not replicated` below half the margin, else `inconclusive`.
+    It `holds` above half the margin, `holds, small` above 0. Below 0 the `opposite` holds. There is
+    `no difference` if all of it lies within half the margin of 0. Below half the margin it `does
+    not hold`. Else it is open.
     """
     if measured.few:
         return words.TOO_FEW
     if measured.low > 0:
-        return words.REPLICATED if measured.low > margin / 2 else words.SMALL
+        return words.HOLDS if measured.low > margin / 2 else words.SMALL
     if measured.high < 0:
-        return words.REVERSED
-    return words.NOT_REPLICATED if measured.high < margin / 2 else words.INCONCLUSIVE
-
-
-def of_change(measured: Interval, margin: float) -> str:
-    """Judge the open question what a change does, by the interval of changed - baseline."""
-    if measured.few:
-        return words.TOO_FEW
-    if measured.low > 0:
-        return words.GAINS
-    if measured.high < 0:
-        return words.LOSES
-    within = -margin / 2 <= measured.low and measured.high <= margin / 2
-    return words.NO_DIFFERENCE if within else words.INCONCLUSIVE
-
-
-def together(changes: Iterable[str]) -> str:
-    """Return the verdict on a change at several budgets: that of each, if they agree.
-
-    `mixed` is an answer too: they are decided, and not alike.
-    """
-    found = {*changes}
-    open_ones = (word for word in (words.TOO_FEW, words.INCONCLUSIVE) if word in found)
-    return found.pop() if len(found) == 1 else next(open_ones, words.MIXED)
+        return words.OPPOSITE
+    if measured.high >= margin / 2:
+        return words.INCONCLUSIVE
+    return words.NO_DIFFERENCE if measured.low > -margin / 2 else words.DOES_NOT_HOLD
 
 
 def family(
     differences: Mapping[Hashable, Sequence[float]],
     margin: float,
-    judge: Callable[[Interval, float], str] = of_ordering,
     least: float = 0.0,
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
@@ -152,7 +131,7 @@ def family(
     for name, values in differences.items():
         p_holm, own_level = adjusted[name]
         own = interval(values, own_level, least)
-        result[name] = Comparison(own, p[name], p_holm, judge(own, margin))
+        result[name] = Comparison(own, p[name], p_holm, of_ordering(own, margin))
     return result
 
 
@@ -220,7 +199,7 @@ def privacy(
     `audited` is the lower bound that an audit found, `broken` names its checks of noise and
     sampling that failed. None or nan is what is not known. A certificate below the bound, or one
     whose run fails a check, is refuted whatever is claimed. Its proof is of other noise or other
-    batches. Below the claim a certificate makes it `consistent`. An infinite epsilon is no claim.
+    batches. Below the claim a certificate makes it `proven`. An infinite epsilon is not private.
     """
     proof, bound = _known(certified), _known(audited)
     limits = {"certified": proof, "claimed": claimed}
@@ -228,16 +207,16 @@ def privacy(
     reasons = [f"audited above what is {word}" for word in beaten]
     reasons += [f"check broken: {name}" for name in broken]
     if "certified" in beaten or (broken and proof is not None and math.isfinite(proof)):
-        return Privacy("certificate refuted", tuple(reasons))
+        return Privacy(words.ALARM, tuple(reasons))
     if math.isinf(claimed):
-        return Privacy("no claim")
+        return Privacy(words.NOT_PRIVATE)
     if reasons:
-        return Privacy("refuted", tuple(reasons))
+        return Privacy(words.REFUTED, tuple(reasons))
     if proof is None:
-        return Privacy("unproven", ("no certificate",))
+        return Privacy(words.NO_PROOF, ("no certificate",))
     if proof > claimed:
-        return Privacy("unproven", ("certified above what is claimed",))
-    return Privacy("consistent")
+        return Privacy(words.NO_PROOF, ("certified above what is claimed",))
+    return Privacy(words.PROVEN)
 
 
 def worst(judged: Iterable[Privacy]) -> Privacy:

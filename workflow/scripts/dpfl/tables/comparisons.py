@@ -7,7 +7,7 @@ second and decides nothing. Holm runs over the comparisons of the study, each wi
 comparison whose sides share no finite epsilon is not run, and takes nothing from the others.
 
 A baseline is one value of what a study varies, or one of its methods. Every other value, or method,
-is compared with it, all else equal. Nobody claims an outcome, so the question has two sides.
+is compared with it, all else equal. The verdict is on whether it is more accurate.
 """
 
 import math
@@ -17,9 +17,9 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base.errors import UserError
-from dpfl.seeds import fairness, outcomes, pairing, verdicts
+from dpfl.seeds import conjunction, fairness, outcomes, pairing, verdicts
 from dpfl.tables import results
-from dpfl.words.vocabulary import DEMONSTRATION, NO_DIFFERENCE
+from dpfl.words.vocabulary import DEMONSTRATION, verdict_of
 
 OVERALL, POOLED = "overall", "pooled"
 METHOD = "method"
@@ -39,7 +39,7 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _family(study, list(_changes(study, runs)))
     if study["demonstrates"]:
-        rows = [row | {"verdict": DEMONSTRATION} for row in rows]
+        rows = [row | DEMONSTRATION._asdict() for row in rows]
     return results.table("comparisons", [results.about(study) | row for row in rows])
 
 
@@ -93,7 +93,8 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     ran = [n for n, epsilons in enumerate(over) if epsilons]
     samples = {n: [pairing.differences(*pairs[n][1:], [e]) for e in over[n]] for n in ran}
     pooled = {n: pairing.differences(*pairs[n][1:], over[n]) for n in ran}
-    judged = pairing.family(samples, pooled, study["margin"], verdicts.of_change)
+    shares = {n: [_shares(pairs[n], e) for e in over[n]] for n in ran}
+    judged = pairing.family(samples, pooled, study["margin"], shares=shares)
     rows = []
     for n, (pair, epsilons) in enumerate(zip(pairs, over, strict=True)):
         if n not in judged:
@@ -108,26 +109,15 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     return rows
 
 
+def _shares(pair: Pair, epsilon: float) -> pairing.Shares:
+    return pairing.Shares.count(*(side[side["epsilon"] == epsilon] for side in pair[1:]))
+
+
 def _overall(pair: Pair, over: list[float], parts: list[Row], found: pairing.Found) -> Row:
-    """Sum up the epsilons of a pair: the p are of all together, the rest of the one that decides.
-
-    The epsilon that says least decides, among those with the verdict of all, or among all if they
-    are mixed. It has the largest p. If all say that there is no difference, it has the interval
-    that reaches farthest.
-    """
-    verdict = verdicts.together(part["verdict"] for part in parts)
-    alike = [part for part in parts if part["verdict"] == verdict] or parts
-    least = max(alike, key=_reach if verdict == NO_DIFFERENCE else _doubt)
-    told = {"p": found.p, "p_holm": found.p_holm, "verdict": verdict}
-    return {**least, **_sides(pair, OVERALL, over), **told}
-
-
-def _doubt(part: Row) -> float:
-    return math.inf if math.isnan(part["p"]) else part["p"]
-
-
-def _reach(part: Row) -> float:
-    return max(abs(part["ci_low"]), abs(part["ci_high"]))
+    """Sum up the epsilons of a pair: p are of all together, the rest of the one that decides."""
+    verdict = conjunction.verdict(map(verdict_of, parts))
+    told = {"p": found.p, "p_holm": found.p_holm, **verdict._asdict()}
+    return {**conjunction.deciding(parts, verdict), **_sides(pair, OVERALL, over), **told}
 
 
 def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison) -> Row:
@@ -135,7 +125,7 @@ def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison) -
     measured = found.interval
     own = {"n": measured.n, "difference": measured.mean}
     own |= {"ci_low": measured.low, "ci_high": measured.high}
-    own |= {"p": found.p, "p_holm": found.p_holm, "verdict": found.verdict}
+    own |= {"p": found.p, "p_holm": found.p_holm, **found.verdict._asdict()}
     return _sides(pair, part, over) | own
 
 

@@ -5,6 +5,7 @@ kind, delta, margin, demonstrates, baseline and cells. A cell lists its runs in 
 seeds.
 """
 
+import csv
 from collections.abc import Container, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -154,9 +155,8 @@ def frame(study: Study, runs_dir: Path) -> pd.DataFrame:
         certified=~unproven.groupby(table["cell"]).transform("any"),
         refuted=audits.refuted(table),
     )
-    cells = table["accuracy"].mask(table["diverged"]).groupby(table["cell"])
-    trained = cells.transform(lambda own: outcomes.trained(own, level))
-    return table.assign(trained=trained.astype(bool))
+    highest = table["highest"].mask(table["diverged"] | ~ended)
+    return table.assign(trained=outcomes.trained(highest, level)).drop(columns="highest")
 
 
 def trajectories(study: Study, runs_dir: Path, name: str) -> pd.DataFrame:
@@ -213,12 +213,22 @@ def _runs(study: Study, runs_dir: Path) -> Iterator[tuple[dict[str, Any], Path]]
             yield own | {"run": run, "seed": seed}, Path(runs_dir) / run
 
 
+def _curve(path: Path) -> list[float]:
+    """Return the finite test accuracies of a run by round; [] where no curve is kept."""
+    if not (path / "metrics.csv").exists():
+        return []
+    with (path / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        found = [float(row["test_accuracy"] or "nan") for row in csv.DictReader(file)]
+    return [value for value in found if np.isfinite(value)]
+
+
 def _outcome(path: Path) -> dict[str, Any]:
     """Read what one run's summary says."""
     summary = files.read_json(path / "summary.json")
     optimizer, belief = summary["settings"]["optimizer"], summary["belief"] or {}
     return {
         "accuracy": 100 * number(summary["final_test_accuracy"]),
+        "highest": 100 * max(_curve(path) or [number(summary["final_test_accuracy"])]),
         "train_accuracy": 100 * number(summary.get("final_train_accuracy")),
         "validation_accuracy": 100 * number(summary["final_validation_accuracy"]),
         "diverged": bool(summary["diverged"]),

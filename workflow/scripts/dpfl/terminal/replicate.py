@@ -23,11 +23,12 @@ from dpfl.runs import state
 from dpfl.terminal import lock, status
 from dpfl.terminal.choice import LAST, Choice
 from dpfl.terminal.progress import last_line
-from dpfl.words.vocabulary import UNJUDGED
+from dpfl.words.vocabulary import ALARM, UNJUDGED, in_words, verdict_of
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor", "--nolock")
 CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
+CELLS = REPORT.with_name("cells.csv")
 PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
@@ -118,8 +119,11 @@ def replicate(
         # An option follows the choice, for that may end in a list.
         options = ("--cores", cores, *ALWAYS, *more)
         found = child.run([*choice.arguments(), *options])
-        if found == 0:
-            end = () if any(map(PARTIAL.fullmatch, more)) else _answer()
+        if found == 0 and any(map(PARTIAL.fullmatch, more)):
+            end = ()
+        elif found == 0:
+            alarms = list(_alarms())
+            end, found = [*_answer(), *alarms], int(bool(alarms))
         elif child.interrupted or found < 0 or not RESOLVED.exists():
             end = _stopped(found, plan, child)
         else:
@@ -161,17 +165,29 @@ def _dated_ahead() -> Iterator[Path]:
     return (path for path in files if path.stat().st_mtime > now + 1)
 
 
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    yield from csv.DictReader(text.splitlines())
+
+
+def _alarms() -> Iterator[str]:
+    """Yield a line for every cell whose certificate is refuted: a fault of this project."""
+    for row in (row for row in _rows(CELLS) if row["privacy"] == ALARM):
+        where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
+        yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
+
+
 def _answer() -> Iterator[str]:
     """Yield which claims of every paper hold, by verdict, and where the report lies."""
-    text = CLAIMS.read_text(encoding="utf-8") if CLAIMS.exists() else ""
-    rows = [row for row in csv.DictReader(text.splitlines()) if row["part"] == "overall"]
+    rows = [row for row in _rows(CLAIMS) if row["part"] == "overall"]
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]
-        count = Counter(row["verdict"] for row in own)
-        others = "".join(f", {count.pop(word)} {word}" for word in UNJUDGED if word in count)
+        count = Counter(map(verdict_of, own))
+        left = {in_words(word._asdict()): count.pop(word) for word in UNJUDGED if word in count}
+        others = "".join(f", {number} {word}" for word, number in left.items())
         yield f"{paper}: {count.total()} of {len(own)} claims judged{others}"
-        for verdict in count:
-            yield f"  {verdict}: {', '.join(r['claim'] for r in own if r['verdict'] == verdict)}"
+        for word in dict.fromkeys(in_words(row) for row in own if verdict_of(row) in count):
+            yield f"  {word}: {', '.join(row['claim'] for row in own if in_words(row) == word)}"
     yield f"report: {REPORT}"
 
 

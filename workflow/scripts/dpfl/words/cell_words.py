@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpfl.words.numerals import known, number, rounded_down, rounded_up
-from dpfl.words.vocabulary import REFUTED
+from dpfl.words.vocabulary import BEATEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def audited(row: Mapping[str, Any]) -> str:
 
 def privacy(row: "pd.Series") -> str:
     """Return the verdict on a claimed epsilon, with its reasons where it is refuted."""
-    reasons = row["privacy_reasons"] if row["privacy"] in REFUTED else ""
+    reasons = row["privacy_reasons"] if row["privacy"] in BEATEN else ""
     return f"{row['privacy']}: {reasons}" if reasons else row["privacy"]
 
 

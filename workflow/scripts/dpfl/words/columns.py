@@ -17,6 +17,7 @@ from dpfl.words.cell_words import (
     width,
 )
 from dpfl.words.numerals import difference, known, p_text, rounded_up, text
+from dpfl.words.vocabulary import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ COMPARISONS: dict[str, Column] = {
     "p (Holm)": p_value("p_holm"),
     "failed": lambda row: f"{row['failed']:g}" if row["failed"] else "",
     "tuning": plain("tuning"),
-    "verdict": plain("verdict"),
+    "verdict": in_words,
     "not certified": lambda row: "; ".join(not_certified(row)),
 }
 

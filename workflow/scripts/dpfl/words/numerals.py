@@ -59,7 +59,7 @@ def difference(
     so, and it is empty where nothing was asked.
     """
     if not known(row["difference"]):
-        asked = known(row.get("n")) and not row["n"] and row.get("verdict") != NOT_RUN
+        asked = known(row.get("n")) and not row["n"] and row.get("needs") != NOT_RUN.needs
         return "no seed has both" * bool(asked)
     own = next(([row[name] for name in names] for names in ENDS if names[0] in row), (None, None))
     p = row.get("p_holm")

@@ -1,17 +1,45 @@
 """The words of verdicts, each written here alone; `seeds.verdicts` has those on privacy."""
 
-MATCHES, DIFFERS = "matches", "differs"
-REPLICATED, SMALL = "replicated", "replicated, small"
-NOT_REPLICATED, REVERSED = "not replicated", "reversed"
-WINS, DOES_NOT_WIN, CONTROL_MISSING = "wins", "does not win", "control missing"
-GAINS, LOSES, NO_DIFFERENCE, MIXED = "gains", "loses", "no difference", "mixed"
-INCONCLUSIVE, TOO_FEW = "inconclusive", "too few seeds"
-DEMONSTRATION, UNFINISHED, NOT_RUN = "demonstration", "unfinished", "not run"
-NOT_JUDGED = "not judged"
-REFUTED = ("certificate refuted", "refuted")
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Verdict(NamedTuple):
+    """A verdict in a word, and what would decide it where it is open."""
+
+    verdict: str
+    needs: str = ""
+
+
+HOLDS, SMALL = Verdict("holds"), Verdict("holds, small")
+DOES_NOT_HOLD, OPPOSITE = Verdict("does not hold"), Verdict("opposite")
+NO_DIFFERENCE = Verdict("no difference")
+MATCHES, DIFFERS = Verdict("matches"), Verdict("differs")
+INCONCLUSIVE, TOO_FEW = Verdict("open", "more seeds"), Verdict("open", "enough seeds")
+CONTROL_MISSING = Verdict("open", "two controls")
+DEMONSTRATION, NOT_RUN = Verdict("open", "real data"), Verdict("open", "runs of it")
+UNFINISHED, NOT_KEPT = Verdict("open", "runs that failed"), Verdict("open", "what is not kept")
+NOT_JUDGED = Verdict("not judged")
+
+GOOD = tuple(own.verdict for own in (HOLDS, SMALL, MATCHES))
+BAD = tuple(own.verdict for own in (DOES_NOT_HOLD, OPPOSITE, NO_DIFFERENCE, DIFFERS))
+UNJUDGED = (DEMONSTRATION, UNFINISHED, NOT_KEPT, NOT_RUN, NOT_JUDGED)
+"""What says nothing of a claim, and is only counted."""
+
+ALARM, REFUTED, NO_PROOF = "certificate refuted", "refuted", "no proof"
+PROVEN, NOT_PRIVATE = "proven", "not private"
+BEATEN = (ALARM, REFUTED)
 """Verdicts on a claimed epsilon that an audit, or a check of noise or sampling, contradicts."""
 
-HOLDS = (REPLICATED, SMALL, MATCHES, WINS)
-FAILS = (NOT_REPLICATED, REVERSED, DIFFERS, DOES_NOT_WIN)
-UNJUDGED = (DEMONSTRATION, UNFINISHED, NOT_RUN, NOT_JUDGED)
-"""What says nothing of a claim, and is only counted."""
+
+def verdict_of(row: Mapping[str, Any]) -> Verdict:
+    """Return the verdict that a row of a table has."""
+    return Verdict(row["verdict"], row["needs"] if isinstance(row.get("needs"), str) else "")
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """Return the verdict of a row for readers: with what it lacks, a proof or what decides it."""
+    own, privacy = verdict_of(row), row.get("privacy")
+    if own.verdict in GOOD and privacy in (*BEATEN, NO_PROOF):
+        return f"{own.verdict}, without a proof"
+    return f"{own.verdict}: needs {own.needs}" if own.needs else own.verdict

@@ -23,7 +23,7 @@ from dpfl.seeds import outcomes
 from dpfl.words import cell_words, forms
 from dpfl.words.numerals import known
 
-FAILED = f"runs that failed (not finite, at chance or {outcomes.FAR:g} points under their cell)"
+FAILED = "runs that failed (not finite, or never above chance)"
 FAR = 4.0
 """So many times the distance of the quartiles (at least a point) below the lower one, a mean leaves
 the frame."""

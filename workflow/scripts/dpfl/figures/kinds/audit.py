@@ -18,9 +18,10 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from dpfl.figures import datasets, drawn, keys, looks, style
 from dpfl.figures.kinds import _study
-from dpfl.seeds import audits, verdicts
+from dpfl.seeds import audits
 from dpfl.tables import results
 from dpfl.words.numerals import rounded_down
+from dpfl.words.vocabulary import BEATEN
 
 WIDTH = 0.84
 """Share of a claim's column over which its marks are spread."""
@@ -154,7 +155,7 @@ def _cells(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _finding(cells: pd.DataFrame) -> str:
     """Tell what audits refute: certificates, else claims; if none, how near to a claim one came."""
-    for verdict, what in zip(verdicts.REFUTED, ("certificates", "claims"), strict=True):
+    for verdict, what in zip(BEATEN, ("certificates", "claims"), strict=True):
         refuted = cells[cells["privacy"] == verdict]
         if len(refuted):
             named = ", ".join(refuted["name"].unique())

@@ -2,10 +2,10 @@
 
 A mark is the mean over the pairs of seeds that trained on both sides, better minus worse in points
 of accuracy, a dot one pair, a bar the interval that the verdict rests on, none below three pairs. A
-difference is replicated where its bar lies right of the grey band, which is half the margin on
-either side of zero, replicated, small where it lies right of zero and reaches into the band, and
-reversed where it lies left of zero. A black diamond is the difference of the numbers that the paper
-prints. Hollow: one of the sides has no proof of its epsilon.
+claim holds where its bar lies right of the grey band, which is half the margin on either side of
+zero. It holds, small, where it lies right of zero and reaches into the band. The opposite holds
+where it lies left of zero. A black diamond is the difference of the numbers that the paper prints.
+Hollow: one of the sides has no proof of its epsilon.
 """
 
 import textwrap
@@ -24,7 +24,7 @@ from dpfl.figures.kinds import _cells, _study
 from dpfl.seeds import pairing
 from dpfl.tables import results
 from dpfl.words import cell_words, forms, numerals
-from dpfl.words.vocabulary import DEMONSTRATION
+from dpfl.words.vocabulary import in_words
 
 READS_STUDY = ("results/claims/{paper}/claims.csv",)
 KINDS = ("ordering", "controls")
@@ -39,7 +39,8 @@ HEAD = 105
 """Letters of a head."""
 BOTH = {True: "both have a proof of ε", False: "one has no proof of ε"}
 ENDS = {"difference_low": "low", "difference_high": "high"}
-JUDGED = ["claim", "epsilon", "verdict", "difference", *ENDS, "n", "failed", "p_holm"]
+VERDICT = ["verdict", "needs", "privacy"]
+JUDGED = ["claim", "epsilon", *VERDICT, "difference", *ENDS, "n", "failed", "p_holm"]
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -80,7 +81,7 @@ def _compared(study: dict, runs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataF
     cells = [_sides(study, own_runs.split()) for own_runs in own["runs"]]
     pairs = zip(own[JUDGED].rename(columns=ENDS).to_dict("records"), cells, strict=True)
     rows = [row | _sides_of(study, runs, sides, row["epsilon"]) for row, sides in pairs if sides]
-    same = ["better", "worse", "epsilon", "verdict"]
+    same = ["better", "worse", "epsilon", "verdict", "needs"]
     return pd.DataFrame(rows).drop_duplicates(same, ignore_index=True) if rows else pd.DataFrame()
 
 
@@ -139,7 +140,7 @@ def _row(ax: Axes, row: pd.Series, y: int) -> None:
     cell = row.rename({"difference": "mean"})
     _cells.draw(ax, cell, y, look, f"_{row['claim']}, {_name(row)}", FRAME)
     small = {"fontsize": style.SMALL, "color": style.INK}
-    _write(ax, f"{row['verdict']}, n = {row['n']:g}", (1.015, y), "axes fraction", **small)
+    _write(ax, f"{in_words(row)}, n = {row['n']:g}", (1.015, y), "axes fraction", **small)
 
 
 def _write(ax: Axes, text: str, at: tuple[float, float], across: str, **look: Any) -> Annotation:
@@ -164,11 +165,11 @@ def _finding(rows: pd.DataFrame) -> str:
 
     Claims that compare one pair among others may judge it differently.
     """
-    shown = rows["verdict"].replace(DEMONSTRATION, "only shown, not judged").value_counts()
-    told = ", ".join(f"{count} {word}" for word, count in shown.items())
+    shown = rows.apply(in_words, axis=1).value_counts()
+    found = ", ".join(f"{count} {word}" for word, count in shown.items())
     pairs = len(rows.drop_duplicates(["better", "worse", "epsilon"]))
     several = f"{len(rows)} verdicts on " * (pairs != len(rows))
-    said = f"Of {several}{numerals.counted(pairs, 'paired comparison')}: {told}"
+    said = f"Of {several}{numerals.counted(pairs, 'paired comparison')}: {found}"
     if rows["difference"].isna().all():
         return said
     worst = rows.loc[rows["difference"].idxmin()]
@@ -182,7 +183,7 @@ def _shows(study: dict, claims: list[pd.DataFrame]) -> str:
     """Return every difference with its interval and verdict, claim by claim."""
 
     def sentence(row: pd.Series) -> str:
-        words = filter(None, (numerals.difference(row, "", "n"), row["verdict"]))
+        words = filter(None, (numerals.difference(row, "", "n"), in_words(row)))
         return f"against {row['worse']} {style.at(row['epsilon'])}: {', '.join(words)}"
 
     parts = [f"{_title(own)}: {'; '.join(own.apply(sentence, axis=1))}" for own in claims]

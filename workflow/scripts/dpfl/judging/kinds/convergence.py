@@ -1,24 +1,24 @@
 """A reaches an accuracy in fewer rounds than B, at equal privacy budget.
 
 A run's rounds are those until its test accuracy is first at `accuracy` (percent), or `within` so
-many points of what B's run of the same seed ends at; a run of B that failed sets no goal, and its
-seed is not compared. A run
-that never gets there, because it failed or is slow, counts as one round more than there are; rows
-say of how many runs this holds. Paired t-tests on the rounds saved
-(B's - A's), one difference per seed, at every epsilon first as in `ordering`; the margin is 1
-round:
+many points of what B's run of the same seed ends at. A run of B that failed sets no goal, and its
+seed is not compared. A run that never gets there, because it failed or is slow, counts as one round
+more than there are; rows say of how many runs this holds. Paired t-tests on the rounds saved (B's -
+A's), one difference per seed, at every epsilon first as in `ordering`; the margin is 1 round. By
+the interval of at least 5 paired seeds, the first that is true:
 
-    replicated          the lower end is above half a round
-    replicated, small   the lower end is above 0
-    reversed            the upper end is below 0
-    not replicated      the upper end is below half a round
-    inconclusive        everything else
-    too few seeds       fewer than 5 paired seeds
-    not run             one side has no run at this epsilon
+    holds                     the lower end is above half a round
+    holds, small              the lower end is above 0
+    opposite                  the upper end is below 0
+    no difference             both ends are less than half a round from 0
+    does not hold             the upper end is below half a round
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 paired seeds
+    open: needs runs of it    one side has no run at this epsilon
 
 The claim is a conjunction over opponents, variants and epsilons. How often a false one is found
-replicated has no bound here as it has for accuracies: rounds are whole numbers, often the same for
-all seeds, so that their spread is taken to be that of rounding at the least; and one run that never
+to hold has no bound here as it has for accuracies: rounds are whole numbers, often the same for all
+seeds, so that their spread is taken to be that of rounding at the least; and one run that never
 gets there may weigh as much as all others gain. Where as many seeds lose rounds as save them, all
 of five save some in 1 of 32 cases.
 """

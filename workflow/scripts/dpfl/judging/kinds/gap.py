@@ -6,16 +6,16 @@ seed whose runs trained on both sides (better - worse); its 95 % Student interva
 printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, however
 small that is):
 
-    matches         the interval lies within the band
-    differs         the interval lies wholly outside the band
-    inconclusive    everything else
-    too few seeds   fewer than 5 paired seeds
-    not run         one side has no run there
+    matches                   the interval lies within the band
+    differs                   the interval lies wholly outside the band
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 paired seeds
+    open: needs runs of it    one side has no run there
 
 Every printed gain has a level of its own: it is found to differ, or to match, when it does not, in
-at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `matches` if all do,
-else it is too few seeds, not run or inconclusive, the first of these that a gain is. With `of`,
-both sides are values of that setting, compared within every method.
+at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `matches` if all do.
+Else it is open, and needs enough seeds, runs of it or more seeds: the first that one of its gains
+needs. With `of`, both sides are values of that setting, compared within every method.
 
 Beside each gain stand `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
 the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
@@ -85,11 +85,11 @@ def _part(claim: dict, evidence: Evidence, gain: gains.Gain) -> rows.Row:
         **rows.of_runs(*sides),
     )
     if not gain.pair.ran:
-        return head | {"verdict": NOT_RUN, "n": 0}
+        return head | NOT_RUN._asdict() | {"n": 0}
     measured = verdicts.interval(pairing.differences(*sides, [gain.epsilon]))
     low, high = band(gain.printed, evidence.study["margin"])
     judged = {
-        "verdict": verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2),
+        **verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2)._asdict(),
         "needed_n": power.needed(gain.printed, measured.sd),
         "lucky_gain": power.lucky(outcomes.measured(gain.pair.better).sd),
         "weak_baseline": _weak(evidence, gain),

@@ -3,15 +3,16 @@
 The 95 % Student interval of our mean over the seeds whose run trained (`failed` counts the others),
 against the band printed +- margin:
 
-    matches         the interval lies within the band
-    differs         the interval lies wholly outside the band
-    inconclusive    everything else
-    too few seeds   fewer than 5 seeds
-    not run         no cell of ours stands for the printed number at this scale
+    matches                   the interval lies within the band
+    differs                   the interval lies wholly outside the band
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 seeds
+    open: needs runs of it    no cell of ours stands for the printed number at this scale
 
 Ours is test accuracy, whatever accuracy is printed; `compared` says so. The claim as a whole
-`differs` if a number does, and `matches` if all of them do, else it is too few seeds, not run or
-inconclusive, the first of these that one of its numbers is.
+`differs` if a number does, and `matches` if all of them do. Else it is open, and needs enough
+seeds, runs of it or more seeds: the first that one of its numbers needs.
+
 Each number has a level of its own: it is found to differ, or to match, when it does not, in at
 most 2.5 % of cases.
 """

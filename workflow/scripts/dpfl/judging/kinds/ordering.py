@@ -2,15 +2,17 @@
 
 Paired t-tests on one difference per seed (better - worse, accuracy points). At every epsilon first:
 a pair's p is its largest over the epsilons (intersection-union), Holm's procedure runs over the
-opponents, and every interval of a pair is drawn at its level. By the interval:
+opponents, and every interval of a pair is drawn at its level. By the interval of at least 5 paired
+seeds, the first that is true:
 
-    replicated          the lower end is above half the margin
-    replicated, small   the lower end is above 0
-    reversed            the upper end is below 0
-    not replicated      the upper end is below half the margin
-    inconclusive        everything else
-    too few seeds       fewer than 5 paired seeds
-    not run             one side has no run at this epsilon
+    holds                     the lower end is above half the margin
+    holds, small              the lower end is above 0
+    opposite                  the upper end is below 0
+    no difference             both ends are less than half the margin from 0
+    does not hold             the upper end is below half the margin
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 paired seeds
+    open: needs runs of it    one side has no run at this epsilon
 
 The claim is a conjunction over opponents, variants and epsilons (`seeds.conjunction`). Pooled
 over the epsilons stands second and decides nothing. Compared are the pairs in which both runs
@@ -18,7 +20,7 @@ trained; `failed` counts the others' runs.
 
 With `of`, both sides are values of that setting, compared within every method of the study.
 
-If the claim is false for one opponent at one epsilon, it is found replicated in at most 2.5 % of
+If the claim is false for one opponent at one epsilon, it is found to hold in at most 2.5 % of
 cases.
 """
 

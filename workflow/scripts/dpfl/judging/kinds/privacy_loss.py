@@ -3,13 +3,13 @@
 A price is computed: there are no seeds and no interval. Per printed number and reading the
 analysis says whether its price is the printed one as printed, rounded alike:
 
-    matches         the price is the printed loss
-    differs         it is not
-    not run         the analysis prices no such loss
+    matches                   the price is the printed loss
+    differs                   it is not
+    open: needs runs of it    the analysis prices no such loss
 
 Under one reading of the paper a claim matches if all of its printed losses do, and differs if one
-does. The claim as a whole `matches` if it does under one reading, else it `differs`; it is not run
-if a price is missing and none differs. Nothing is trained, so that privacy has `no claim`.
+does. The claim as a whole `matches` if it does under one reading, else it `differs`. It is open if
+a price is missing and none differs. Nothing is trained: there is no verdict on privacy.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ import pandas as pd
 from dpfl.judging import printed, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.words.numerals import known, text
-from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN
+from dpfl.words.vocabulary import DIFFERS, MATCHES, NOT_RUN, verdict_of
 
 REQUIRED = ("analysis", "table")
 OPTIONAL = ("rows", "cells")
@@ -28,8 +28,6 @@ LISTS = ("rows",)
 EXAMPLE = {"analysis": "prices", "table": "table 2"}
 
 _WEAKEST_FIRST = (DIFFERS, NOT_RUN, MATCHES)
-_BEST_FIRST = (MATCHES, NOT_RUN, DIFFERS)
-_PRIVACY = "no claim"
 
 
 def drawn() -> None:
@@ -53,7 +51,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
         parts += [_part(claim, evidence, found, line) for line in missing.to_dict("records")]
         told += [_sum(claim, evidence, reading, reading, parts)] * (len(readings) > 1) + parts
         words.append(_sum(claim, evidence, "overall", reading, parts))
-    best = min(words, key=lambda row: _BEST_FIRST.index(row["verdict"]))
+    best = max(words, key=lambda row: _WEAKEST_FIRST.index(verdict_of(row)))
     return [best, *told]
 
 
@@ -86,14 +84,13 @@ def _part(claim: dict, evidence: Evidence, found: pd.DataFrame, line: dict) -> r
         printed=float(line["printed"]),
         ours=float(line["ours"]) if priced else np.nan,
         difference=float(line["ours"]) - float(line["printed"]) if priced else np.nan,
-        verdict=line["verdict"] if priced else NOT_RUN,
-        privacy=_PRIVACY,
+        **(verdict_of(line) if priced else NOT_RUN)._asdict(),
     )
 
 
 def _sum(claim: dict, evidence: Evidence, name: str, reading: str, parts: list) -> rows.Row:
     """Return the row of all losses under one reading."""
-    found = [part["verdict"] for part in parts]
+    found = [*map(verdict_of, parts)]
     place = ", ".join([claim["table"], *claim.get("rows", []), *[reading] * bool(reading)])
     return rows.blank(
         claim,
@@ -101,6 +98,5 @@ def _sum(claim: dict, evidence: Evidence, name: str, reading: str, parts: list) 
         name,
         about=place,
         compared=f"{found.count(MATCHES)} of {len(found)} losses match",
-        verdict=next(word for word in _WEAKEST_FIRST if word in found),
-        privacy=_PRIVACY,
+        **next(word for word in _WEAKEST_FIRST if word in found)._asdict(),
     )

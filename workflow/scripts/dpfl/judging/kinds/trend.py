@@ -6,19 +6,20 @@
 Per seed the linear contrast of accuracy on the rank of the value, as the change in
 points from the first value to the last, which the line fitted to all values makes; a t-test over
 seeds, turned round for `falls`. Seeds that lack a value, or whose run failed at one, do not count.
-By the interval:
+By the interval of at least 5 seeds, the first that is true:
 
-    replicated          the lower end is above half the margin
-    replicated, small   the lower end is above 0
-    reversed            the upper end is below 0
-    not replicated      the upper end is below half the margin
-    inconclusive        everything else
-    too few seeds       fewer than 5 seeds
-    not run             fewer than two values were run
+    holds                     the lower end is above half the margin
+    holds, small              the lower end is above 0
+    opposite                  the upper end is below 0
+    no difference             both ends are less than half the margin from 0
+    does not hold             the upper end is below half the margin
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 seeds
+    open: needs runs of it    fewer than two values were run
 
 The claim is a conjunction over all that the study varies beside `over` (variants, epsilons), each
-part at 95 %: false in one part, it is found replicated in at most 2.5 % of cases. A trend need not
-be monotone: it says what the whole range does.
+part at 95 %: false in one part, it is found to hold in at most 2.5 % of cases. A trend need not be
+monotone: it says what the whole range does.
 """
 
 from typing import Any
@@ -61,7 +62,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
         samples.append(_SIGN[claim["direction"]] * sample)
         group = (name, epsilon, used[-1])
         parts.append(_part(claim, evidence, group, values, samples[-1]))
-    head = rows.blank(claim, evidence, about=_about(claim), verdict=NOT_RUN)
+    head = rows.blank(claim, evidence, about=_about(claim), **NOT_RUN._asdict())
     if not parts:
         return [head]
     if len(parts) == 1:
@@ -127,7 +128,7 @@ def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: A
         epsilon=epsilon,
         p=p,
         p_holm=p,
-        verdict=verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN,
+        **(verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN)._asdict(),
         **rows.interval("difference", measured),
         **_of_runs(claim, runs),
     )
