@@ -216,7 +216,7 @@ def test_kept_results_are_reproduced_by_their_own_command(
 def test_rules_stand_once_on_the_page_of_method(folder: Path, html: str) -> None:
     read = {TOLD: paper.read(folder.parent / "papers" / TOLD)}
     shown = method_page.context(reader.Folder(folder), read)
-    rule = "matches         the interval lies within the band"
+    rule = "matches                   the interval lies within the band"
     text = shown["kinds"]
     assert "A better than B, C and D" in text and "Printed accuracies beside ours" in text
     assert shown["margins"] == "1 point" and text.count(rule) == 1
