@@ -148,10 +148,10 @@ def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
 def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
     lines = [line(words.HOLDS, "a"), line(words.HOLDS, "b"), line(words.OPPOSITE, "c")]
     lines += [line(words.DEMONSTRATION, "d"), line(words.NOT_RUN, "e")]
-    shown = "1 only shown at work on a small data set, 1 not run"
-    assert board.tally(lines, 3) == f"2 holds, 1 opposite; {shown}, 3 cannot be judged"
+    shown = "1 only shown at work on a small data set; 1 not run"
+    assert board.tally(lines, 3) == f"2 holds; 1 opposite; {shown}; 3 cannot be judged"
     of = paper.Paper("p", {"claims": [{"id": name} for name in "abcdefgh"]})
-    assert board.lead(lines, [of]) == f"3 of 8 claims are judged: 2 holds, 1 opposite; {shown}."
+    assert board.lead(lines, [of]) == f"3 of 8 claims are judged: 2 holds; 1 opposite; {shown}."
     again = [*lines, line(words.INCONCLUSIVE, "c", scale="another")]
     assert board.lead(again, [of]).startswith("3 of 8 claims are judged, 4 findings over all")
     assert board.tally([line(words.UNFINISHED), line(words.TOO_FEW)]) == "1 open; 1 unfinished"

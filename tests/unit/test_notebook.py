@@ -75,7 +75,7 @@ def test_the_page_tells_the_paper_in_order(html: str) -> None:
     words = Page(html).words
     parts = """Doe and Poe (2020) How sgd & adam differ
 Adam wins
-This run, scale small: 1 holds, 1 matches; 1 not run, 1 cannot be judged.
+This run, scale small: 1 holds; 1 matches; 1 not run; 1 cannot be judged.
 It compares
 Original [How sgd
 What was found, and why

@@ -85,8 +85,8 @@ def test_text_of_papers_is_escaped(html: str, folder: Path) -> None:
 def test_each_paper_has_one_sentence(html: str) -> None:
     words = Page(html).words
     assert "It converges." not in words
-    assert "2 of 5 claims are judged: 1 holds, 1 matches; 2 not run." in words
-    assert "1 holds, 1 matches; 1 not run, 1 cannot be judged." in words
+    assert "2 of 5 claims are judged: 1 holds; 1 matches; 2 not run." in words
+    assert "1 holds; 1 matches; 1 not run; 1 cannot be judged." in words
     assert f"{SILENT}.html#claim-silent-claim" in Page(html).links
 
 

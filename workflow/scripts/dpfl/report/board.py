@@ -85,7 +85,7 @@ def tally(lines: Iterable[Line], left: int = 0) -> str:
     judged_ones = [f"{n} {verdict}" for verdict, n in decided.items()]
     rest = [f"{found[needs]} {words}" for needs, words in OPEN.items() if found[needs]]
     rest += [f"{left} cannot be judged"] * bool(left)
-    return "; ".join(", ".join(own) for own in (judged_ones, rest) if own) or "no claim"
+    return "; ".join([*judged_ones, *rest]) or "no claim"
 
 
 def lead(lines: Iterable[Line], papers: Iterable[Paper]) -> str:
