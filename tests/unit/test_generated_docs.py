@@ -131,9 +131,9 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
 def test_the_readme_has_the_first_claim_of_each_paper_and_counts_the_others(kept_runs):
     text = results.first(*kept_runs)
     [row] = rows(text)
-    others = "[1 opposite, 4 differs](docs/results.md#claims)"
+    others = "[1 opposite; 4 differs](docs/results.md#claims)"
     assert row[1:3] == ["mnist", "It beats."] and row[-1] == others
-    assert text.endswith("\n\n6 of 14 claims are judged: 2 opposite, 4 differs.")
+    assert text.endswith("\n\n6 of 14 claims are judged: 2 opposite; 4 differs.")
 
 
 def test_scales_stand_in_the_order_of_their_paper(kept_runs):
