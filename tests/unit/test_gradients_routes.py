@@ -1,6 +1,7 @@
 """Any network that treats examples one by one has the gradients that autograd gives one example."""
 
 import copy
+import resource
 
 import pytest
 import torch
@@ -220,3 +221,15 @@ def test_microbatches_give_the_same_sums(name, size):
     assert not norms.numel() and not flat(empty.clipped_sum(1.0)).any()
     with pytest.raises(UserError, match="adds them up"):
         found.gram()
+
+
+def test_a_layer_that_is_not_used_takes_no_memory_of_the_batch():
+    """Written out for every example its gradients would have 2,000 times 4 million numbers."""
+    model = Uses(lambda net, x: net.b(x))
+    model.a = nn.Linear(2000, 2000)
+    inputs, targets = torch.randn(2000, 5), torch.randint(3, (2000,))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = PerExampleGradients(model, each_cross_entropy, inputs, targets)
+    assert found.clipped_sum(1.0)[0].count_nonzero() == 0
+    assert found.parameter_norms()[0].count_nonzero() == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20  # KiB

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from dpfl.gradients.losses import LossFunction
-from dpfl.gradients.parameter_gradients import Piece, Rows, as_matrix
+from dpfl.gradients.parameter_gradients import Piece, Zero, as_matrix
 from dpfl.gradients.routing import decided, require_true_gradients, routes
 
 __all__ = ["PerExampleGradients", "finite", "require_true_gradients", "routes"]
@@ -38,8 +38,7 @@ class PerExampleGradients:
         self._nothing = next(model.parameters()).detach().new_zeros(len(inputs))
         self._shapes = list(chosen.shapes.values())  # in the order of the parameters
         self._pieces: list[Piece] = [
-            found.get(name) or Rows(self._nothing.new_zeros(len(inputs), *shape))
-            for name, shape in chosen.shapes.items()
+            found.get(name) or Zero(shape, self._nothing) for name, shape in chosen.shapes.items()
         ]
 
     @property

@@ -118,8 +118,6 @@ def padding(conv: nn.Conv2d) -> Pair:
 
 def split(x: Tensor, b: Tensor, size: int) -> list[tuple[Tensor, Tensor]]:
     """Return x and b in chunks of `size` examples."""
-    if len(x) <= size:
-        return [(x, b)]
     return list(zip(x.split(size), b.split(size), strict=True))
 
 

@@ -25,6 +25,32 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True)
+class Zero:
+    """The gradients of a parameter that the loss does not depend on."""
+
+    shape: torch.Size
+    zeros: Tensor
+
+    def norms(self) -> Tensor:
+        return self.zeros
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        return self.zeros.new_zeros(self.shape)
+
+    def combinations(self, weights: Tensor) -> Tensor:
+        return self.zeros.new_zeros(len(weights), *self.shape)
+
+    def gram(self) -> Tensor:
+        return self.zeros.new_zeros(len(self.zeros), len(self.zeros))
+
+    def inner(self, vectors: Tensor) -> Tensor:
+        return self.zeros.new_zeros(len(self.zeros), len(vectors))
+
+    def written(self) -> Tensor:
+        return self.zeros.new_zeros(len(self.zeros), *self.shape)
+
+
+@dataclass(frozen=True)
 class Factors:
     """G_i = b_i a_i^T, from a [L, K] and b [L, O]."""
 

@@ -8,6 +8,7 @@ it rejects, the side of which more trained is the better one.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -36,7 +37,7 @@ class Shares:
         sides = [(len(outcomes.of_trained(side)), len(side)) for side in (better, worse)]
         return cls(*sides[0], *sides[1])
 
-    @property
+    @cached_property
     def p(self) -> float:
         """Return the two-sided p of Fisher's exact test that the shares are equal."""
         from scipy import stats  # takes a second to import, for few tables

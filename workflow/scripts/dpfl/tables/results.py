@@ -217,8 +217,8 @@ def _curve(path: Path) -> list[float]:
     """Return the finite test accuracies of a run by round; [] where no curve is kept."""
     if not (path / "metrics.csv").exists():
         return []
-    with (path / "metrics.csv").open(newline="", encoding="utf-8") as file:
-        found = [float(row["test_accuracy"] or "nan") for row in csv.DictReader(file)]
+    lines = files.read(path / "metrics.csv", lambda content: content.read().decode().splitlines())
+    found = [float(row["test_accuracy"] or "nan") for row in csv.DictReader(lines)]
     return [value for value in found if np.isfinite(value)]
 
 

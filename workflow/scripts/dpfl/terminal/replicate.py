@@ -172,7 +172,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 def _alarms() -> Iterator[str]:
     """Yield a line for every cell whose certificate is refuted: a fault of this project."""
-    for row in (row for row in _rows(CELLS) if row["privacy"] == ALARM):
+    for row in (row for row in _rows(CELLS) if row.get("privacy") == ALARM):
         where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
         yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
 

@@ -1,4 +1,4 @@
-"""Audited lower bound of epsilon against the claimed one, a mark per method: hollow if unproven.
+"""Audited lower bound of epsilon against the claimed one, a mark per method: hollow if no proof.
 
 A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling of an audit of
 one run, or what the stated noise lets an audit step by step expect. Marks of one claim stand side

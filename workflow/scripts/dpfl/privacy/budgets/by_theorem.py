@@ -17,7 +17,7 @@ SETTINGS = {"theorem": "one of basic, advanced"}
 
 @bounded(SETTINGS)
 def schedule(work: Work, budget: Budget, *, theorem: str) -> Schedule:
-    """Pay all planned steps, at the noise of a round's share; it is never more than that of all.
+    """Pay all planned steps, each round at the noise of its share.
 
     Raises UserError for an argument out of range, or if something is released before the steps.
     """
