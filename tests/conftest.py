@@ -68,18 +68,13 @@ def coarse() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def derived(root: Path) -> Path:
-    """What kept runs say by today's code, made once by whichever process asks first.
-
-    Of all figures, which take long, only README's is drawn.
-    """
+    """What kept runs say by today's code, without figures, made by whichever process asks first."""
     from filelock import FileLock
 
-    from dpfl.docs import hero
     from dpfl.provenance import derivations, kept
 
     home, reference = root / derivations.HOME, root / "results" / "reference"
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home / ".lock"):
         kept.all_of(reference, home, figures=False)
-        kept.derive(reference / hero.PLACE, home / hero.PLACE)
     return home

@@ -2,13 +2,14 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import markdown_tables
 import pandas as pd
 import pytest
 import yaml
-from refusals import refuses
 
 from dpfl.base.errors import UserError
 from dpfl.docs import blocks, design, hero, markdown, pages, reference, results
@@ -16,7 +17,7 @@ from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.provenance import derivations
-from dpfl.report import paper, prose
+from dpfl.report import answers, paper, prose
 from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,7 @@ def kept_runs(tmp_path, monkeypatch):
         {"id": name, "where": "abstract", "quote": f"It {name}.", "kind": name.split("-")[0]}
         for name in names
     ]
+    claims[0]["better"] = claims[1]["better"] = "a"
     lines = [
         judged("beats", words.OPPOSITE, **TOLD, **EPSILONS),
         judged("beats", words.OPPOSITE, "against a", **TOLD, **EPSILONS),
@@ -128,12 +130,18 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
     assert results.answers(*kept_runs).count("/page.md): Two lines.") == 2
 
 
-def test_the_readme_has_the_first_claim_of_each_paper_and_counts_the_others(kept_runs):
+def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
     text = results.first(*kept_runs)
-    [row] = rows(text)
-    others = "[1 opposite; 4 differs](docs/results.md#claims)"
-    assert row[1:3] == ["mnist", "It beats."] and row[-1] == others
-    assert text.endswith("\n\n6 of 14 claims are judged: 2 opposite; 4 differs.")
+    decided, unjudged = rows(text)
+    assert decided[:3] == [
+        "[On new2024](docs/results.md#in-short)",
+        "It beats.",
+        f"opposite (against a, ε 2: {LEAST})",
+    ]
+    assert decided[3:] == ["proven", "does not hold 6"]
+    assert unjudged[1:] == ["It beats.", "not judged", "", "none judged"]
+    assert "No claim that one method beats others at equal ε holds with a privacy proof" in text
+    assert "of 2 results, 0 hold without one. 6 results: does not hold 6." in text
 
 
 def test_scales_stand_in_the_order_of_their_paper(kept_runs):
@@ -162,10 +170,18 @@ def test_a_text_without_a_year_has_its_short_name_or_its_title():
     assert paper.Paper("x", about | {"short": "A name"}).short == "A name"
 
 
-def test_the_readmes_figure_is_kept_and_needed(derived):
-    path = hero.picture(derived).split("](")[1].removesuffix(")")
-    assert (ROOT / path).is_file()
-    refuses("missing, the figure", hero.picture, ROOT / "docs")
+def test_the_bars_of_the_first_picture_are_as_long_as_their_counts():
+    row = answers.Row("a", "", "A & B (2020)", "", "", "", "", "", {"holds": 1, "open": 3})
+    other = replace(row, paper="none judged", results={})
+    text = hero.svg([row, other])
+    drawn = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    bars = [r for r in drawn.iter(f"{space}rect") if r.get("height") == str(hero.BAR)]
+    one, three = (float(bar.get("width")) for bar in bars)
+    assert three == pytest.approx(3 * one, rel=0.01)
+    words = [own.text for own in drawn.iter(f"{space}text")]
+    assert words == [*answers.CLASSES, "A & B (2020): 4", "1", "3"]
+    assert "A & B (2020): holds 1; open 3." in hero.picture([row, other])
 
 
 def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived):

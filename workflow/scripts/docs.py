@@ -5,13 +5,12 @@ kept runs, are built into it. `--no-site` leaves it out.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from dpfl.base import cli, files, options
-from dpfl.docs import hero, pages, site
+from dpfl.docs import pages, site
 from dpfl.provenance import derivations, kept
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +22,9 @@ SERVE = f"python -m http.server --directory {SITE}"
 def main() -> None:
     """Write the files, then the site unless it is not wanted."""
     arguments = options.read(__doc__, no_site=False)
-    reference, derived = ROOT / "results/reference", ROOT / derivations.HOME
-    kept.all_of(reference, derived, figures=False)
-    kept.derive(reference / hero.PLACE, derived / hero.PLACE)
+    kept.all_of(ROOT / "results/reference", ROOT / derivations.HOME, figures=False)
     for path, text in pages.texts(ROOT).items():
         files.write_text(path, text)
-    shutil.copyfile(hero.source(derived), ROOT / hero.PICTURE)
     if not arguments.no_site:
         site.lay_out(ROOT, ROOT / SOURCE)
         build()

@@ -24,6 +24,8 @@ def claim_errors(config: dict) -> Iterator[str]:
     for choice in about.get("choices", []):
         yield from _unknown_key(config, choice["key"], f"{where}: choices: ")
     made = about["claims"]
+    ids = [claim["id"] for claim in made]
+    yield from unknown(about.get("main", {}).get("claims", []), ids, f"{where}: main: no claim")
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
         yield from declarations.errors("judging/kinds", kind)
     seen: set[str] = set()

@@ -15,10 +15,12 @@ SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
 
 
 def texts(root: Path) -> dict[Path, str]:
-    """Return CITATION.cff and all pages of documentation with their generated parts made anew."""
+    """Return CITATION.cff, the first picture and all pages with their parts made anew."""
     made, named = _blocks(root), [root / "README.md", root / "CITATION.cff"]
     pages = [*named, *(root / "docs").rglob("*.md")]
-    return {page: blocks.renewed(_read(page), made) for page in pages}
+    renewed = {page: blocks.renewed(_read(page), made) for page in pages}
+    rows = results.rows(folder.HOME, root / derivations.HOME)
+    return renewed | {root / hero.PICTURE: hero.svg(rows)}
 
 
 def _blocks(root: Path) -> dict[str, Callable[[], str]]:
@@ -31,7 +33,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
         "rules": partial(design.rule_graph, root),
         "scales": partial(design.scales, yaml.safe_load(config), derived),
-        "hero": partial(hero.picture, derived),
+        "hero": lambda: hero.picture(results.rows(folder.HOME, derived)),
         "first-claims": partial(results.first, folder.HOME, derived),
         "answers": partial(results.answers, folder.HOME, derived),
         "claims": partial(results.every, folder.HOME, derived),

@@ -1,11 +1,11 @@
-"""docs/results.md and the table of README.md: a line per judged claim of kept results."""
+"""docs/results.md, a line per judged claim of kept results, and what README.md says first."""
 
-from itertools import groupby
 from pathlib import Path
 
 from dpfl.docs import markdown
 from dpfl.papers import folder
-from dpfl.report import board, chips, claims_table, judged, paper, prose
+from dpfl.report import answers as answer
+from dpfl.report import chips, claims_table, judged, paper, prose
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
 from dpfl.tables import rendering
@@ -25,30 +25,35 @@ def answers(home: Path, derived: Path) -> str:
 
 def every(home: Path, derived: Path) -> str:
     """Return all judged claims, each scale a link to what is kept of it."""
-    papers, lines = _judged(home, derived)
+    _, lines = _judged(home, derived)
     kept = "[{0.scale}](../results/reference/{0.key}/{0.scale})"
-    table = markdown.table(HEADS, (_cells(line, kept.format(line)) for line in lines))
-    return f"{board.lead(lines, papers.values())}\n\n{table}"
+    decided = [line for line in lines if answer.is_decided(line)]
+    table = markdown.table(HEADS, (_cells(line, kept.format(line)) for line in decided))
+    return f"{answer.total(lines)}\n\n{table}"
 
 
 def first(home: Path, derived: Path) -> str:
-    """Return each paper's first judged claim, and what became of its others, for README.md."""
+    """Return what all results come to, and a row per paper, for README.md."""
     papers, lines = _judged(home, derived)
-    rows = []
-    for key, own in groupby(lines, key=lambda line: line.key):
-        one, *rest = sorted(own, key=lambda line: [*papers[key].claims].index(line.id))
-        others = f"[{board.tally(rest)}](docs/results.md#claims)" if rest else ""
-        rows.append([*_cells(one, one.scale), others])
-    table = markdown.table((*HEADS, "its other claims"), rows)
-    return f"{table}\n\n{board.lead(lines, papers.values())}"
+    linked = (
+        (f"[{paper}](docs/results.md#in-short)", *cells)
+        for paper, *cells in (row.cells for row in answer.rows(lines, papers.values()))
+    )
+    table = markdown.table(answer.HEADS, linked)
+    return f"> {answer.sentence(lines)} {answer.total(lines)}\n\n{table}"
+
+
+def rows(home: Path, derived: Path) -> list[answer.Row]:
+    """Return a row per paper of kept results."""
+    papers, lines = _judged(home, derived)
+    return answer.rows(lines, papers.values())
 
 
 def _judged(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
     """Return all papers, publications before texts without a year, and their judged claims."""
     found = paper.read_all(folder.names(home), home)
     papers = dict(sorted(found.items(), key=lambda pair: not pair[1].dated))
-    lines = claims_table.lines(judged.of_reference(derived, papers.values()))
-    return papers, [line for line in lines if line.needs not in board.OPEN]
+    return papers, claims_table.lines(judged.of_reference(derived, papers.values()))
 
 
 def _cells(line: Line, scale: str) -> list[str]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpfl.figures import families
+from dpfl.figures import datasets, families
 from dpfl.judging import claims
 from dpfl.papers import published
+from dpfl.papers.datasets import base
 from dpfl.report import chips, forest, paper
 from dpfl.report.judged import Source
 from dpfl.seeds import conjunction, fairness
@@ -22,7 +23,10 @@ PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict",
 
 @dataclass(frozen=True)
 class Line:
-    """One claim as a table shows it; `short` is it in a few words, `claim` in full."""
+    """One claim as a table shows it; `short` is it in a few words, `claim` in full.
+
+    `data` is the data set; `compares` says that the claim is of one method against others.
+    """
 
     paper: str
     id: str
@@ -48,6 +52,16 @@ class Line:
     privacy: str
     remarks: tuple[str, ...]
     runs: str
+    kind: str
+    data: str
+    compares: bool
+    claimed: float
+    audited: float
+
+    @property
+    def unproven(self) -> bool:
+        """Tell whether what holds of it lacks a privacy proof."""
+        return self.shown != self.verdict and not self.needs
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -215,6 +229,11 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
         remarks=(*why, *remarks(whole)),
         runs=whole["runs"] if known(whole["runs"]) else "",
+        kind=whole["kind"],
+        data=datasets.title(base(study["dataset"])) if "dataset" in study else "",
+        compares="better" in claim,
+        claimed=whole["eps_claimed"],
+        audited=whole["eps_audited"],
     )
 
 

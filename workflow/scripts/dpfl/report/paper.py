@@ -42,6 +42,17 @@ class Paper:
         return {claim["id"]: claim for claim in self.about.get("claims", [])}
 
     @property
+    def main(self) -> list[str]:
+        """Return the ids of the main claim, by default the first; of printed numbers several."""
+        return self.about.get("main", {}).get("claims", [*self.claims][:1])
+
+    @property
+    def main_says(self) -> str:
+        """Return the main claim in a few words."""
+        first = self.claims[self.main[0]]
+        return self.about.get("main", {}).get("says") or first.get("short") or saying(first)
+
+    @property
     def not_judged(self) -> list[dict]:
         """Return the claims that cannot be judged, each with its reason."""
         return [claim for claim in self.claims.values() if "status" in claim]

@@ -1,0 +1,80 @@
+"""What readers see first: rows of papers, what results count as, the example of README.md."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from test_board import line
+
+from dpfl.report import answers, paper
+from dpfl.words import vocabulary as words
+
+VERDICTS = (words.HOLDS, words.SMALL, words.MATCHES, words.OPPOSITE, words.NO_DIFFERENCE)
+VERDICTS += (words.DIFFERS, words.INCONCLUSIVE, words.NOT_RUN)
+
+
+def of(verdict, privacy, **more):
+    row = verdict._asdict() | {"privacy": privacy}
+    return line(verdict, privacy=privacy, shown=words.in_words(row), key="p", **more)
+
+
+results = st.lists(
+    st.builds(
+        lambda v, p, c: of(v, p, compares=c, kind="ordering", audited=5.0, claimed=4.0),
+        st.sampled_from(VERDICTS),
+        st.sampled_from(("proven", "no proof", "refuted", "not private", "")),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@given(results)
+def test_nothing_without_a_proof_counts_as_what_holds(lines):
+    good = [x for x in lines if x.verdict in words.GOOD]
+    proven = [x for x in good if x.privacy not in (*words.BEATEN, words.NO_PROOF)]
+    found = answers.count(filter(answers.is_decided, lines))
+    assert found.get(answers.HOLDS, 0) == len(proven)
+    assert found.get(answers.UNPROVEN, 0) == len(good) - len(proven)
+    assert sum(found.values()) == len([x for x in lines if x.needs != words.NOT_RUN.needs])
+    better = len([x for x in proven if x.compares])
+    head = answers.sentence(lines)
+    assert head.startswith(f"{better or 'No'} claim") and ("hold without one" in head)
+
+
+def test_a_row_shows_the_weakest_result_of_its_main_claim_and_the_worst_privacy():
+    about = {
+        "main": {"claims": ["a", "b"], "says": "It wins."},
+        "claims": [{"id": "a"}, {"id": "b"}],
+    }
+    own = paper.Paper("p", about | {"title": "T"})
+    good = of(words.MATCHES, "proven", printed="98", ours="98.1", data="MNIST")
+    bad = of(
+        words.DIFFERS,
+        "refuted",
+        printed="67",
+        ours="65.2",
+        data="CIFAR-10",
+        claimed=4.0,
+        audited=4.391,
+    )
+    lines = [replace(good, id="a"), replace(bad, id="b")]
+    [row] = answers.rows(lines, [own])
+    assert row.verdict == "matches 1 of 2, differs 1 of 2" and row.tone == answers.FAILS
+    assert row.number == "CIFAR-10: 65.2, printed 67"
+    assert row.private == "refuted: an attack finds at least 4.39 where 4 is claimed"
+    [none] = answers.rows([], [own])
+    assert none.cells[2:] == ("not judged", "", "none judged")
+
+
+def test_the_example_of_the_readme_spends_its_budget(root: Path):
+    [example] = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(), re.S | re.M)
+    torch.manual_seed(0)
+    given = {"inputs": torch.randn(600, 64), "targets": torch.randint(10, (600,))}
+    exec(example, given)
+    spent = given["private"]
+    assert spent.taken == spent.steps and spent.epsilon() == pytest.approx(4, rel=0.01)

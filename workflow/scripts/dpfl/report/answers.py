@@ -1,0 +1,145 @@
+"""What readers see first: a row per paper, and one sentence of what all rows come to.
+
+A row is of the main claim, which `main` of paper.yaml names, by default the first claim. It says
+whether that holds and whether it is private, and counts the verdicts on all claims of the paper.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dpfl.report.claims_table import Line
+from dpfl.report.paper import Paper
+from dpfl.seeds import verdicts
+from dpfl.words import vocabulary
+from dpfl.words.numerals import counted, known, number, rounded_down
+
+HEADS = ("paper", "main claim", "does it hold?", "is it private?", "all results")
+HOLDS, UNPROVEN, FAILS = "holds", "holds, without a proof", "does not hold"
+UNDECIDED = "open"
+CLASSES = (HOLDS, UNPROVEN, FAILS, UNDECIDED)
+"""What results count as, in the order of a bar."""
+_WEAKEST_FIRST = (FAILS, UNDECIDED, UNPROVEN, HOLDS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One paper; `number` is the difference or value that decides its main claim.
+
+    `tone` is one of CLASSES, empty if the claim is not judged.
+    """
+
+    key: str
+    page: str
+    paper: str
+    claim: str
+    verdict: str
+    number: str
+    private: str
+    tone: str
+    results: dict[str, int]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the words of the row below HEADS."""
+        holds = f"{self.verdict} ({self.number})" if self.number else self.verdict
+        return self.paper, self.claim, holds, self.private, tally(self.results) or "none judged"
+
+
+def rows(lines: Iterable[Line], papers: Iterable[Paper]) -> list[Row]:
+    """Return the rows of the papers that make claims, those with most results first."""
+    found = [*lines]
+    made = [_row(of, [line for line in found if line.key == of.key]) for of in papers if of.claims]
+    return sorted(made, key=lambda row: -sum(row.results.values()))
+
+
+def sentence(lines: Iterable[Line]) -> str:
+    """Return what all results come to: how many better methods hold, with a proof and without."""
+    better = count(line for line in lines if line.compares and is_decided(line))
+    proven, unproven = better.get(HOLDS, 0), better.get(UNPROVEN, 0)
+    head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
+    return (
+        f"{head} hold{'s' * (proven < 2)} with a privacy proof: of "
+        f"{counted(sum(better.values()), 'result')}, {unproven} hold without one."
+    )
+
+
+def total(lines: Iterable[Line]) -> str:
+    """Return how many results there are, of which class, and of which kinds those that hold are."""
+    found = [line for line in lines if is_decided(line)]
+    kinds = Counter(line.kind for line in found if class_of(line) == HOLDS)
+    return (
+        f"{counted(len(found), 'result')}: {tally(count(found))}. "
+        f"What holds with a proof, by kind: {tally(kinds) or 'nothing'}."
+    )
+
+
+def class_of(line: Line) -> str:
+    """Return what a result counts as, one of CLASSES."""
+    if line.verdict in vocabulary.BAD:
+        return FAILS
+    if line.verdict not in vocabulary.GOOD:
+        return UNDECIDED
+    return UNPROVEN if line.unproven else HOLDS
+
+
+def is_decided(line: Line) -> bool:
+    """Tell whether something was run that a result is of."""
+    return line.needs not in {own.needs for own in vocabulary.UNJUDGED if own.needs}
+
+
+def count(lines: Iterable[Line]) -> dict[str, int]:
+    """Return how many results there are of each class that occurs, in the order of CLASSES."""
+    found = Counter(map(class_of, lines))
+    return {name: found[name] for name in CLASSES if found[name]}
+
+
+def tally(results: Mapping[str, int]) -> str:
+    """Return such counts in words, as `holds 2; open 1`."""
+    return "; ".join(f"{name} {n}" for name, n in results.items())
+
+
+def _row(of: Paper, lines: list[Line]) -> Row:
+    """Return the row of a paper from its results."""
+    decided = [line for line in lines if is_decided(line)]
+    own = [line for line in decided if line.id in of.main]
+    told = min(own, key=lambda line: _WEAKEST_FIRST.index(class_of(line)), default=None)
+    return Row(
+        key=of.key,
+        page=(lines[0].page if lines else ""),
+        paper=of.short,
+        claim=of.main_says,
+        verdict=_verdict(own, told) if told else vocabulary.NOT_JUDGED.verdict,
+        number=_number(told) if told else "",
+        private=_private(own),
+        tone=class_of(told) if told else "",
+        results=count(decided),
+    )
+
+
+def _verdict(own: list[Line], told: Line) -> str:
+    """Return the verdict on one claim, or of several, each with its own, how many have which."""
+    found = Counter(line.shown for line in own)
+    if len({line.id for line in own}) == 1:
+        return told.shown
+    return ", ".join(f"{verdict} {n} of {len(own)}" for verdict, n in found.items())
+
+
+def _number(line: Line) -> str:
+    """Return the value or difference that decides a claim, with its data set."""
+    said = line.ours if line.printed and line.ours else line.difference
+    where = ", ".join(filter(None, (line.data, line.part)))
+    printed = f", printed {line.printed}" if line.printed and line.ours else ""
+    return f"{where}: {said}{printed}" + f" ({line.n})" * bool(line.n)
+
+
+def _private(own: list[Line]) -> str:
+    """Return the worst verdict on privacy of a claim's results, with what contradicts it."""
+    told = [line for line in own if line.privacy]
+    if not told:
+        return ""
+    worst = min(told, key=lambda line: verdicts.PRIVACY.index(line.privacy))
+    if worst.privacy not in vocabulary.BEATEN or not known(worst.audited):
+        return worst.privacy
+    attack, claimed = rounded_down(worst.audited), number(worst.claimed, "{:g}")
+    return f"{worst.privacy}: an attack finds at least {attack} where {claimed} is claimed"
