@@ -4,18 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from dpfl.words.cell_words import (
-    audited,
-    certified,
-    choice,
-    claimed,
-    label,
-    mean_and_interval,
-    not_certified,
-    privacy,
-    trained,
-    width,
-)
+from dpfl.words import cell_words as cells
 from dpfl.words.numerals import difference, known, p_text, rounded_up, text
 from dpfl.words.vocabulary import in_words
 
@@ -56,21 +45,21 @@ def of_results(column: Column) -> Column:
 
 
 CELLS: dict[str, Column] = {
-    "method": lambda row: label(row) if row["n"] else row["label"],
+    "method": lambda row: cells.label(row) if row["n"] else row["label"],
     "remark": plain("remark"),
     "ε": rounded("epsilon"),
-    "test accuracy, %": mean_and_interval,
-    "trained": of_results(trained),
+    "test accuracy, %": cells.mean_and_interval,
+    "trained": of_results(cells.trained),
     "diverged": of_results(lambda row: f"{row['diverged']:g}" if row["diverged"] else ""),
-    "ε claimed": of_results(claimed),
-    "ε certified": of_results(certified),
+    "ε claimed": of_results(cells.claimed),
+    "ε certified": of_results(cells.certified),
     "certified by": of_results(lambda row: row["accountant"] * known(row["eps_certified"])),
-    "ε audited": of_results(audited),
+    "ε audited": of_results(cells.audited),
     "audit level": rounded("audit_level"),
     "audit estimator": plain("audit_estimator"),
-    "privacy": of_results(privacy),
+    "privacy": of_results(cells.privacy),
     "which rate": plain("rate_key"),
-    "rate": lambda row: plain("rate")(row) + choice(row),
+    "rate": lambda row: plain("rate")(row) + cells.choice(row),
 }
 
 COMPARISONS: dict[str, Column] = {
@@ -84,11 +73,11 @@ COMPARISONS: dict[str, Column] = {
     "failed": lambda row: f"{row['failed']:g}" if row["failed"] else "",
     "tuning": plain("tuning"),
     "verdict": in_words,
-    "not certified": lambda row: "; ".join(not_certified(row)),
+    "not certified": lambda row: "; ".join(cells.not_certified(row)),
 }
 
 RANGES: dict[str, Column] = {
-    "method": label,
+    "method": cells.label,
     "which rate": plain("rate_key"),
     "ε": rounded("epsilon"),
     "best rate": rounded("best_rate"),
@@ -100,7 +89,7 @@ RANGES: dict[str, Column] = {
     "good range": lambda row: (
         f"{row['good_low']:g} – {row['good_high']:g}" if known(row["good_low"]) else "none"
     ),
-    "width, decades": width,
+    "width, decades": cells.width,
     "trials": plain("trials"),
 }
 
@@ -115,7 +104,7 @@ TUNED: dict[str, Column] = {
     "validation accuracy, %": rounded("validation_accuracy", "{:.1f}"),
     "next value, times": rounded("factor"),
     "accuracy over neighbours, points": rounded("spread", "{:.1f}"),
-    "ε certified": lambda row: certified(row) if math.isfinite(row["epsilon"]) else "",
+    "ε certified": lambda row: cells.certified(row) if math.isfinite(row["epsilon"]) else "",
     "ε if the choice were paid for": lambda row: (
         rounded_up(row["eps_selected"]) if known(row["eps_selected"]) else ""
     ),
@@ -132,7 +121,7 @@ TRIALS: dict[str, Column] = {
 }
 
 ATTACKS: dict[str, Column] = {
-    "method": label,
+    "method": cells.label,
     "ε": rounded("epsilon"),
     "attack": plain("attack"),
     "AUC": mean_and_ends("auc", "{:.3f}"),
