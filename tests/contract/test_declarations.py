@@ -137,7 +137,8 @@ def test_private_names_and_others_are_free(plug_in):
 
 
 def test_the_plug_ins_of_the_guide_declare_nothing_wrong(root, tmp_path, monkeypatch):
-    text = (root / "docs" / "adding-a-baseline.md").read_text(encoding="utf-8")
+    pages = ("tutorial.md", "adding-a-baseline.md")
+    text = "".join((root / "docs" / page).read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.setattr(plugins, "ROOT", tmp_path)

@@ -1,4 +1,4 @@
-"""docs/statistics.md: every number in its tables is computed again, and its sentences simulated."""
+"""docs/statistics.md and how-to-read.md: numbers computed again, sentences simulated."""
 
 import math
 import re
@@ -14,19 +14,22 @@ from dpfl.seeds import fairness, power
 from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
 from dpfl.tuning.parts import chance
 
-PAGE = (Path(__file__).parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, GUIDE = (
+    (DOCS / name).read_text(encoding="utf-8") for name in ("statistics.md", "how-to-read.md")
+)
 
 
-def rows(head):
+def rows(head, page=PAGE):
     """Return head and rows of the table of the page whose head begins so."""
-    return markdown_tables.read(PAGE, f"{head} |")
+    return markdown_tables.read(page, f"{head} |")
 
 
 def numbers(text):
     return [float(number) for number in re.findall(r"[-+]?\d+\.?\d*", text)]
 
 
-@pytest.mark.parametrize("row", rows("verdict")[1], ids=lambda row: row[0])
+@pytest.mark.parametrize("row", rows("verdict", GUIDE)[1], ids=lambda row: row[0])
 def test_the_examples_of_verdicts(row):
     low, high = numbers(row[2])
     found = of_ordering(Interval((low + high) / 2, low, high, 5, 0.1), 1.0)
@@ -41,10 +44,17 @@ def test_no_judged_run_is_older_than_the_day_on_which_rules_were_changed(root):
 
 
 def test_the_verdicts_are_in_the_order_of_the_rule():
-    assert [row[0] for row in rows("verdict")[1]] == [
+    assert [row[0] for row in rows("verdict", GUIDE)[1]] == [
         *("`holds`", "`holds, small`", "`opposite`", "`no difference`", "`does not hold`"),
         "`open`, needs `more seeds`",
     ]
+
+
+def test_the_example_is_read_as_it_is_judged():
+    pair = "CAdabelief against AdaBelief"
+    judged = {row[0].removeprefix(f"{pair}, "): row[3] for row in rows("compared", GUIDE)[1]}
+    told = dict(re.findall(r"^- \*\*(.+?)\*\*:[^`]+`(.+?)`", GUIDE, re.MULTILINE))
+    assert told == judged and "holds, small" in judged.values()
 
 
 def test_the_table_of_power():

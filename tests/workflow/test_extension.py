@@ -18,8 +18,9 @@ PACKAGES = Path("workflow") / "scripts" / "dpfl"
 
 @pytest.fixture(scope="module")
 def examples(root):
-    """The blocks of the guide to adding a baseline, by language."""
-    text = (root / "docs" / "adding-a-baseline.md").read_text(encoding="utf-8")
+    """The blocks of the tutorial, then those of the guide to adding a baseline, by language."""
+    pages = ("tutorial.md", "adding-a-baseline.md")
+    text = "".join((root / "docs" / page).read_text(encoding="utf-8") for page in pages)
     blocks: dict[str, list[str]] = {}
     for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
         blocks.setdefault(language, []).append(block)

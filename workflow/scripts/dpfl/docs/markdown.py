@@ -15,8 +15,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def of_csv(path: Path) -> str:
     """Return a CSV file, its first line the heads, as a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        heads, *rows = csv.reader(file)
+    heads, *rows = csv.reader(path.read_text("utf-8").splitlines())
     return table(heads, rows)
 
 

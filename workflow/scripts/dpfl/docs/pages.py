@@ -28,7 +28,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
     files = ("config.schema.yaml", "composed.schema.yaml", "tables.yaml")
     user, composed, tables = (yaml.safe_load(_read(root / SCHEMAS / name)) for name in files)
     kept_files, derived, config = root / KEPT, root / derivations.HOME, _read(root / "config.yaml")
-    measured = sorted((kept_files / "measured").glob("*.csv"))
+    measured = [*sorted((kept_files / "measured").glob("*.csv")), kept_files / "bench/rounds.csv"]
     return {
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
         "rules": partial(design.rule_graph, root),
@@ -40,13 +40,12 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         "cited-papers": cited_papers,
         "verdicts": reference.verdicts,
         "claim-keys": reference.claim_keys,
-        "figures": reference.figures,
+        "example": partial(reference.example, derived),
         "columns": partial(reference.columns, tables),
         "top-keys": partial(reference.top_keys, user, config),
         "section-keys": partial(reference.section_keys, user, composed, config),
         "bench-steps": partial(markdown.of_steps, kept_files / "bench/steps.csv"),
         "bench-splits": partial(markdown.of_steps, kept_files / "bench/splits.csv"),
-        "bench-rounds": partial(markdown.of_csv, kept_files / "bench/rounds.csv"),
     }
 
 

@@ -1,17 +1,18 @@
-"""docs/reference: columns of tables, keys of the configuration, rules of verdicts."""
+"""docs/reference: columns, keys, rules of verdicts; and the claim that is read as an example."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from dpfl import plugins
+from dpfl.base import files
 from dpfl.docs import markdown
 from dpfl.judging import claims
-from dpfl.report import captions, method_page
+from dpfl.report import claims_table, method_page
 from dpfl.words.bounds import SHOWN
-from dpfl.words.vocabulary import BAD, GOOD
 
 Schema = dict[str, Any]
 KEYS = ("REQUIRED", "ONE_OF", "OPTIONAL")
@@ -28,10 +29,8 @@ def columns(schema: Schema) -> str:
 
 
 def verdicts() -> str:
-    """Return which verdicts answer, and the rules of all kinds of claims."""
-    held, failed = (", ".join(f"`{verdict}`" for verdict in own) for own in (GOOD, BAD))
-    head = f"The claim holds: {held}. It does not hold: {failed}. Every other verdict is open."
-    return f"{head}\n\n{method_page.rules(sorted(claims.kinds()), '##')}"
+    """Return the rules of all kinds of claims."""
+    return method_page.rules(sorted(claims.kinds()), "##")
 
 
 def claim_keys() -> str:
@@ -43,10 +42,13 @@ def claim_keys() -> str:
     return markdown.table(("kind", "needs", "exactly one of", "may have"), rows)
 
 
-def figures() -> str:
-    """Return what every figure shows, as its file says it."""
-    rows = ([f"`{name}`", captions.caption(name)] for name in plugins.names("figures/kinds"))
-    return markdown.table(("figure", "what it shows"), rows)
+def example(derived: Path) -> str:
+    """Return the parts of the claim that docs/how-to-read.md reads."""
+    judged = files.read_table(derived / "meng2023/mnist/claims/claims.csv")
+    rows, *_ = claims_table.by_claim(judged)["win-is-due-to-bounds"]
+    columns = zip(claims_table.PARTS, *map(claims_table.part, rows), strict=True)
+    heads, *lines = zip(*(own for own in columns if any(own[1:])), strict=True)
+    return markdown.table(heads, lines)
 
 
 def top_keys(user: Schema, text: str) -> str:
