@@ -9,6 +9,7 @@ import synthetic
 from plotted import below, marks, segments, ticks
 from synthetic import cell, study
 
+from dpfl.figures import looks
 from dpfl.figures.kinds import differences
 from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
@@ -71,7 +72,7 @@ def test_a_row_shows_the_interval_and_the_verdict_and_the_pairs_of_seeds(made):
     pairs = [100 * (accuracy(cells["cadabelief"], s) - accuracy(cells["sgd"], s)) for s in range(5)]
     assert sorted(marks(ax, "_seeds")[:SEEDS, 0]) == pytest.approx(sorted(pairs), abs=1e-6)
     assert marks(ax, "_beats-both, SGD, ε = 2")[:, 0] == pytest.approx([np.mean(pairs)])
-    verdicts = [f"{v}, n = {SEEDS}" for v in parts["verdict"]]
+    verdicts = [f"{v}; n = {SEEDS}" for v in parts["verdict"]]
     assert [t.get_text() for t in ax.texts] == ["CAdabelief against SGD and Adam", *verdicts]
     assert {"holds", "opposite"} <= set(parts["verdict"])
     assert ticks(ax.yaxis) == ["SGD, ε = 2", "SGD, ε = 8", "Adam, ε = 2", "Adam, ε = 8"]
@@ -83,7 +84,7 @@ def test_a_row_shows_the_interval_and_the_verdict_and_the_pairs_of_seeds(made):
 def test_the_words_count_the_verdicts_and_name_the_worst(made):
     own, runs, parts = made
     drawn = differences.draw(own, runs)
-    assert drawn.finding.startswith("Of 4 paired comparisons: ")
+    assert drawn.finding.startswith("4 paired comparisons. ")
     for verdict, count in parts["verdict"].value_counts().items():
         assert f"{count} {verdict}" in drawn.finding
     worst = parts.loc[parts["difference"].idxmin()]
@@ -100,7 +101,7 @@ def test_a_pair_that_two_claims_judge_is_one_comparison(made, margin: float, sai
     alone = {"kind": "controls", "controls": ["sgd"], "subject": "its bounds", "id": "bounds"}
     write(own, runs, CLAIM, {k: v for k, v in CLAIM.items() if k != "worse"} | alone)
     drawn = differences.draw(own, runs)
-    assert drawn.finding.startswith(f"Of {said} comparisons: ")
+    assert drawn.finding.startswith(f"{said} comparisons. ")
     heads = [t.get_text() for t in drawn.figure.axes[0].texts if "against" in t.get_text()]
     several = ["CAdabelief against SGD"] * (margin > 3)
     assert heads == ["CAdabelief against SGD and Adam", *several]
@@ -120,6 +121,13 @@ def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_p
     assert min(span.x0 for span in spans) >= 0
     assert max(span.x1 for span in spans) <= figure.bbox.x1
     assert ax.get_position().width > 0.2
+
+
+def test_a_verdicts_colour_tells_no_difference_and_no_proof_from_success_and_failure():
+    rows = [("holds", "proven"), ("holds", "no proof"), ("opposite", ""), ("no difference", "")]
+    rows += [("open", "")]
+    inks = [looks.of_verdict({"verdict": v, "needs": "", "privacy": p}) for v, p in rows]
+    assert len({*inks[:4]}) == 4 and inks[3] == inks[4]
 
 
 def test_failed_seeds_are_in_no_pair(tmp_path: Path):

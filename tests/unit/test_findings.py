@@ -27,13 +27,11 @@ def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[
 @pytest.mark.parametrize(
     ("differences", "expected"),
     [
-        ([1.0], "A: +1.0 point against B here, n = 1"),
-        ([-0.5, -0.3], "A: -0.4 points against B here, n = 2"),
-        ([0.01], "A and B have equal means here, n = 1"),
-        ([1.0, -1.0], "A and B have equal means here, n = 2"),
-        ([], "A and B: no seed trained with both here"),
-        ([1.0, 1.2, 1.1, 0.9, 1.0], "A: +1.0 point against B here, n = 5"),
-        ([1.0, -1.2, 1.1, -0.9, 0.5], "A and B are not told apart here: +0.1 points, n = 5"),
+        ([1.0], "A against B here: +1.0 point, one seed"),
+        ([-0.5, -0.3], "A against B here: -0.4 points, n = 2"),
+        ([], "A against B here: no seed trained with both"),
+        ([1.0, 1.2, 1.1, 0.9, 1.0], "A against B here: +1.0 point, n = 5"),
+        ([1.0, -1.2, 1.1, -0.9, 0.5], "A against B here: +0.1 points, not told apart, n = 5"),
     ],
 )
 def test_a_difference_of_three_seeds_or_more_may_have_an_open_sign(differences, expected):
@@ -44,19 +42,19 @@ def test_the_focus_is_compared_with_the_best_of_the_others_at_the_largest_epsilo
     low = frame({"A": [90.0], "B": [80.0], "C": [70.0]}, epsilon=2.0)
     high = frame({"A": [90.0], "B": [92.0], "C": [91.0]})
     runs = pd.concat([low, high], ignore_index=True)
-    assert findings.leading(runs, "a") == "A: -2.0 points against B, the best, at ε = 8, n = 1"
-    assert findings.leading(runs) == "B: +1.0 point against C, the next best, at ε = 8, n = 1"
+    assert findings.leading(runs, "a") == "A against B, the best, at ε = 8: -2.0 points, one seed"
+    assert findings.leading(runs) == "B against C, the next best, at ε = 8: +1.0 point, one seed"
 
 
 def test_failed_runs_are_in_no_finding_and_no_budget_is_told():
     runs = frame({"A": [90.0, 91.0, 92.0], "B": [11.0, 88.0, 89.0]}, B=[False, True, True])
-    assert findings.leading(runs) == "A: +3.0 points against B, the next best, at ε = 8, n = 2"
+    assert findings.leading(runs) == "A against B, the next best, at ε = 8: +3.0 points, n = 2"
     alone = frame({"A": [90.0, 10.0]}, A=[True, False])
-    assert findings.leading(alone) == "A: 90.0 % at ε = 8, n = 1, 1 more failed"
+    assert findings.leading(alone) == "A: 90.0 % at ε = 8, one seed, 1 more failed"
     none = frame({"A": [10.0]}, A=[False])
     assert findings.leading(none) == "No run trained at ε = 8"
     free = frame({"A": [90.0], "B": [91.0]}, epsilon=np.inf)
-    assert findings.leading(free).endswith("without privacy, n = 1")
+    assert findings.leading(free).endswith("without privacy: +1.0 point, one seed")
 
 
 def test_a_finding_begins_with_a_capital_and_stands_over_the_figure():

@@ -64,7 +64,7 @@ def test_rates_show_each_line_its_crosses_and_its_good_range(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("epsilons", "told"),
-    [([4.0], "At ε = 4, n = 1"), ([INF], "Without privacy, n = 1"), ([2, 4], "")],
+    [([4.0], "At ε = 4, one seed"), ([INF], "Without privacy, one seed"), ([2, 4], "")],
 )
 def test_the_budget_of_rates_stands_in_the_note_or_above_the_panels(
     tmp_path: Path, epsilons: list[float], told: str
@@ -142,7 +142,7 @@ def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Pa
     assert found[r"raised to $\eta_l$"].get_ydata() == pytest.approx([25] * 4)
     outer = upper.collections[0].get_paths()[0].vertices[:, 1]
     assert (outer.min(), outer.max()) == pytest.approx((0.01, 0.2))
-    first = ["ε = 2\nn = 3", "ε = 8\nn = 3", "non-private (ε = ∞)\nn = 1"]
+    first = ["ε = 2\nn = 3", "ε = 8\nn = 3", "non-private (ε = ∞)\none seed"]
     assert titles(figure.axes[:3]) == first
 
 

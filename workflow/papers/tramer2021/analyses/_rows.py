@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from dpfl.figures import style
+from dpfl.figures import datasets, style
 from dpfl.privacy import accounting, events
 from dpfl.words.columns import plain, rounded
 from dpfl.words.numerals import rounded_up
@@ -86,7 +86,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     ax.xaxis.set_major_formatter("{x:g}")
     ax.minorticks_off()
     names = zip(table["dataset"], table["model"], strict=True)
-    ax.set_yticks(heights, [f"{dataset}, {model}" for dataset, model in names])
+    ax.set_yticks(heights, [f"{datasets.title(dataset)}, {model}" for dataset, model in names])
     style.finish(axes, 1, f"ε at δ = {style.delta_text(table['delta'].iloc[0])}", "")
     style.title(figure, _finding(table))
     style.note(figure, "", ax.get_legend_handles_labels()[0])

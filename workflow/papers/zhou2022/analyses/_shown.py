@@ -103,7 +103,7 @@ def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     datasets = list(dict.fromkeys(prices["dataset"]))
     headers = list(dict.fromkeys(prices["header_epsilon"]))
     lines = list(dict.fromkeys(zip(prices["method"], prices["epochs"], strict=True)))
-    panel, shared = (5.6, 0.9 + 0.33 * len(lines)), {"sharex": "col", "sharey": True}
+    panel, shared = (4.7, 0.9 + 0.33 * len(lines)), {"sharex": "col", "sharey": True}
     figure, axes = style.canvas(len(datasets), len(headers), panel=panel, **shared)
     for (row, dataset), (column, header) in product(enumerate(datasets), enumerate(headers)):
         own = prices[(prices["dataset"] == dataset) & (prices["header_epsilon"] == header)]

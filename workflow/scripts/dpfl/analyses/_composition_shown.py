@@ -73,7 +73,7 @@ LOOKS = looks.numbered(LINES)
 def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     """Draw ε and δ of the first mechanism against k, then ε of each of the others."""
     prices, crossovers = tables[""], tables["crossover"]
-    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(3.9, 4.0))
+    figure, axes = style.canvas(1, 1 + len(crossovers), panel=(3.1, 3.8))
     names = list(crossovers["mechanism"])
     epsilons = [axes[0, 0], *axes[0, 2:]]
     for ax, (_, crossover) in zip(epsilons, crossovers.iterrows(), strict=True):
@@ -113,7 +113,7 @@ def _finding(prices: pd.DataFrame, crossovers: pd.DataFrame) -> str:
 def _epsilon(ax: Axes, own: pd.DataFrame, crossover: float) -> None:
     for column, label in LINES.items():
         ax.plot(own["k"], own[column], label=label, **LOOKS[column].line())
-    ax.set_title(f"{own['mechanism'].iloc[0]} per round", loc="left")
+    ax.set_title(f"{own['mechanism'].iloc[0]}\nper round", loc="left", fontsize="small")
     ax.set_ylabel("ε of all rounds")
     _mark(ax, crossover, own["k"].max())
 
@@ -138,5 +138,5 @@ def _delta(ax: Axes, own: pd.DataFrame) -> None:
     bounds = {"basic_epsilon": "basic_delta", "advanced_epsilon": "advanced_delta"}
     for column, delta in {**bounds, "pld": "delta_round"}.items():
         ax.plot(own["k"], own[delta], **LOOKS[column].line())
-    ax.set_title(f"{own['mechanism'].iloc[0]}: the δ of each", loc="left")
+    ax.set_title(f"{own['mechanism'].iloc[0]}\nthe δ of each", loc="left", fontsize="small")
     ax.set_ylabel("δ of all rounds")

@@ -1,8 +1,7 @@
 """ε of T Poisson-sampled Gaussian releases: a panel per sampling rate, noise against T.
 
-Dots are computed, colours and the lines of equal ε lie between them. Prices are PLD's on the fine
-grid, those of whole batches the Gaussian's closed form. Where RDP finds more than 50, its own price
-stands, an upper bound.
+Prices are PLD's on the fine grid, those of whole batches the Gaussian's closed form. Where RDP
+finds more than 50, its own price stands, an upper bound.
 """
 
 from types import ModuleType

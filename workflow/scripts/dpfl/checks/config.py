@@ -25,7 +25,7 @@ from dpfl.checks.fitting import mismatches, too_many
 from dpfl.checks.plugin_settings import plugin_errors
 from dpfl.checks.printed_errors import printed_errors
 from dpfl.checks.schema_errors import broken_schema
-from dpfl.checks.unknown_names import unknown_names
+from dpfl.checks.unknown_names import first_figures, unknown_names
 from dpfl.papers import folder
 from dpfl.planning import compose
 from dpfl.planning.beside import unmatched
@@ -75,6 +75,7 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _raise(impossible(papers.values()))
     defaults = folder.read(DEFAULTS)
     for key in papers:
+        _raise(first_figures(key, defaults))
         _raise(unmatched(key, compose.scales_beside(key, defaults)))
     return papers
 

@@ -37,9 +37,10 @@ def family_of(method: str) -> str | None:
 
 
 def title(method: str) -> str:
-    """Return what a method is called for readers; its own name where it has no family."""
+    """Return what a method or a network is called for readers; its own name if nothing says it."""
     name = family_of(method)
-    return declared()[name].methods[method] if name else method
+    known = declared()[name].methods if name else folder.shared("networks")
+    return known.get(method, method)
 
 
 def named(text: str) -> str:

@@ -17,14 +17,10 @@ def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str
     """
     measured = verdicts.interval(differences)
     if not measured.n:
-        return f"{ours} and {theirs}: no seed trained with both {where}"
-    if measured.low <= 0 <= measured.high:
-        told = f"{ours} and {theirs} are not told apart {where}: {points(measured.mean)}"
-    elif abs(measured.mean) < 0.05:
-        told = f"{ours} and {theirs} have equal means {where}"
-    else:
-        told = f"{ours}: {points(measured.mean)} against {theirs} {where}"
-    return f"{told}, n = {measured.n}"
+        return f"{ours} against {theirs} {where}: no seed trained with both"
+    opened = ", not told apart" * bool(measured.low <= 0 <= measured.high)
+    seeds = style.seeds_text([measured.n])
+    return f"{ours} against {theirs} {where}: {points(measured.mean)}{opened}, {seeds}"
 
 
 def points(difference: float) -> str:
@@ -61,4 +57,4 @@ def _alone(runs: pd.DataFrame, name: str, where: str) -> str:
     """Tell the accuracy of the only series."""
     found = outcomes.outcome(runs[runs["series"] == name])
     lost = f", {found.n - found.trained} more failed" if found.trained < found.n else ""
-    return f"{name}: {found.mean:.1f} % {where}, n = {found.trained}{lost}"
+    return f"{name}: {found.mean:.1f} % {where}, {style.seeds_text([found.trained])}{lost}"

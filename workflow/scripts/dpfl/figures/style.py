@@ -8,12 +8,15 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from dpfl.figures import families
 from dpfl.words import cell_words, forms
 
 FAINT = "0.82"
+HEAT = "YlGnBu"
 ALARM = "#B2182B"
 INK = "0.3"
 SMALL = 8.5
@@ -61,6 +64,19 @@ def separate(line: Callable[..., object], count: int) -> None:
     """Draw a line, `ax.axvline` or `ax.axhline`, between each two of so many ticks."""
     for edge in np.arange(count - 1) + 0.5:
         line(edge, color="0.85", linewidth=0.8, zorder=0)
+
+
+def heat(ax: Axes, numbers: pd.DataFrame, texts: pd.DataFrame, norm: Normalize) -> None:
+    """Draw a table of numbers as colours with a text in each cell; its rows rise upwards."""
+    ink = {"fontsize": SMALL + 0.5, "fontweight": "bold"}
+    sns.heatmap(
+        numbers, annot=texts, fmt="", ax=ax, cmap=HEAT, norm=norm, cbar=False, annot_kws=ink
+    )
+    for (y, x), text in np.ndenumerate(texts.where(numbers.isna(), "")):
+        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", **ink)
+    ax.set_xticks(ax.get_xticks(), [f"{value:g}" for value in numbers.columns], rotation=0)
+    ax.set_yticks(ax.get_yticks(), [f"{value:g}" for value in numbers.index], rotation=0)
+    ax.set(xlabel="", ylabel="", ylim=(0, len(numbers)))
 
 
 def title(figure: Figure, finding: str) -> None:
@@ -139,6 +155,8 @@ def by_epsilon(table: pd.DataFrame, words: Callable[[pd.Series], str]) -> str:
 
 
 def seeds_text(counts: Iterable[int]) -> str:
-    """Return how many seeds stand behind a figure, such as `n = 5` or `n = 1 to 5`."""
+    """Return how many seeds stand behind a figure: `one seed`, `n = 5` or `n = 1 to 5`."""
     low, high = min(counts := list(counts)), max(counts)
-    return f"n = {low}" if low == high else f"n = {low} to {high}"
+    if low == high:
+        return "one seed" if low == 1 else f"n = {low}"
+    return f"n = {low} to {high}"

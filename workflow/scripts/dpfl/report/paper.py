@@ -31,10 +31,9 @@ class Paper:
         return self.about.get("short") or citation.english(self.about)
 
     @property
-    def heroes(self) -> list[str]:
-        """Return what may be its first figure as study/figure, the best one first."""
-        named = self.about.get("hero", [])
-        return [named] if isinstance(named, str) else named
+    def heroes(self) -> dict[str, list[str]]:
+        """Return what may be its first figure, as study/figure with scales, the best one first."""
+        return self.about.get("hero", {})
 
     @property
     def claims(self) -> dict[str, dict]:

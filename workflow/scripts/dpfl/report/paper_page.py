@@ -91,10 +91,10 @@ def head(page: Page) -> Markup:
 
 def hero(page: Page) -> Markup:
     """Return the first figure that there is of those that paper.yaml names, a kept one if any."""
-    for name in page.of.heroes:
+    for name, scales in page.of.heroes.items():
         for source in page.sources:
             path = source.figures / f"{name}.png"
-            if path.exists():
+            if source.scale in scales and path.exists():
                 shown = pictures.picture(path, page.results.reports, name)
                 caption = f"{source.title}. {shown['caption']}"
                 return markup.part("picture", shown | {"caption": caption})

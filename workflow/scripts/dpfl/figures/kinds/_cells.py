@@ -30,7 +30,8 @@ the frame."""
 PLACES = 0.7
 """Share of the distance between two ticks over which marks are spread."""
 ASIDE = 0.3
-"""Share of a mark's place by which its seeds stand beside it."""
+"""Share of a mark's place by which seeds stand on one side of it, printed numbers on the other."""
+MOST_ASIDE = 0.12
 
 
 def measured(study: dict, runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -65,7 +66,7 @@ def _one(study: dict, own: pd.DataFrame) -> dict[str, Any]:
 def places(count: int) -> tuple[np.ndarray, float]:
     """Return where so many marks stand beside their tick, and how far aside their seeds."""
     width = PLACES / max(count, 1)
-    return width * (np.arange(count) + 0.5 - count / 2), ASIDE * width
+    return width * (np.arange(count) + 0.5 - count / 2), min(ASIDE * width, MOST_ASIDE)
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ def draw(ax: Axes, cell: pd.Series, at: float, look: Look, label: str, frame: Fr
 
     seeds = cell["seeds"] if len(cell["seeds"]) > 1 else ()
     put(seeds, at + frame.aside, "_seeds", color=look.colour, **keys.DOT)
-    put(cell.get("printed", ()), at, "_printed", **look.printed())
-    put(cell.get("rerun", ()), at, "_printed", **look.printed(rerun=True))
+    put(cell.get("printed", ()), at - frame.aside, "_printed", **look.printed())
+    put(cell.get("rerun", ()), at - frame.aside, "_printed", **look.printed(rerun=True))
     if cell["mean"] >= frame.floor:
         put([cell["mean"]], at, label, **look.mark(cell["certified"]) | {"zorder": 4})
         bar = ax.hlines if frame.across else ax.vlines
@@ -148,18 +149,19 @@ def note(
     ]
     bars = "; bars: 95 % intervals" * bool(cells["low"].notna().any())
     failed = f"; {FAILED} are in no mean" * bool((cells["trained"] < cells["n"]).any())
-    text = f"{_study.about(study)}{beside} Marks: means over seeds{bars}{failed}."
+    marks = "means over seeds" if cells["n"].max() > 1 else "one seed"
+    text = f"{_study.about(study)}{beside} Marks: {marks}{bars}{failed}."
     style.note(figure, text + _shared(numbers), handles)
 
 
 def _shared(numbers: Iterable[tuple[str, dict]]) -> str:
-    """Say beside which methods a printed number stands; nothing of one beside one method."""
+    """Say at which methods a printed number is drawn; nothing of one that one method has."""
     beside: dict[tuple[int, str], dict[str, None]] = {}
     for method, number in numbers:
         beside.setdefault((number["line"], number["row"]), {})[families.title(method)] = None
     several = {(row, tuple(own)): None for (_, row), own in beside.items() if len(own) > 1}
     return "".join(
-        f" What is printed of {row} stands beside each of {forms.listed(methods)}."
+        f" What is printed of {row} is drawn at {forms.listed(methods)}."
         for row, methods in several
     )
 

@@ -1,7 +1,10 @@
 """What a study is in the words of its figures: its title, and what its settings are called."""
 
+import pandas as pd
+
 from dpfl.figures import datasets, families, style
 from dpfl.tables import results
+from dpfl.words import forms
 
 UNITS = {"client": ", whole clients protected", "example": ""}
 FEWEST = 5
@@ -16,12 +19,23 @@ def about(study: dict) -> str:
     return f"{study['title']}. {name[0].upper()}{name[1:]}, δ = {delta}{unit}.{shown}"
 
 
+def distinct(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of cells that do not repeat an earlier one (`alike` names these)."""
+    return runs[runs["cell"].isin([group[0] for group in results.same_runs(study)])]
+
+
 def titles(study: dict) -> dict[int, str]:
-    """Return what each cell is called: its method, and all others that are the same runs."""
-    methods = [families.title(cell["method"]) for cell in study["cells"]]
-    groups = results.same_runs(study)
-    alike = [" = ".join(dict.fromkeys(methods[i] for i in group)) for group in groups]
-    return {i: title for title, group in zip(alike, groups, strict=True) for i in group}
+    """Return what each cell is called: the first method of those that are the same runs."""
+    names = [families.title(cell["method"]) for cell in study["cells"]]
+    return {i: names[group[0]] for group in results.same_runs(study) for i in group}
+
+
+def alike(study: dict) -> str:
+    """Say which methods are the same runs, of which a comparison draws the first."""
+    names = [families.title(cell["method"]) for cell in study["cells"]]
+    groups = ([names[i] for i in group] for group in results.same_runs(study))
+    pairs = dict.fromkeys(forms.listed(own) for own in map(dict.fromkeys, groups) if len(own) > 1)
+    return f" The same runs: {'; '.join(pairs)}." if pairs else ""
 
 
 def facet(study: dict, cell: int) -> str:

@@ -1,9 +1,9 @@
-"""Test accuracy against epsilon: a line per method, one for methods that are the same runs.
+"""Test accuracy against epsilon: a line per method, or of one epsilon alone a row per method.
 
 A mark is the mean over the seeds that trained, a dot one seed, a bar the 95 % Student interval,
 none below three seeds; the frame cuts bars that are very wide. Runs that failed stand as a count at
-the lower edge, means far below all others beside it with an arrow. A hollow mark has no proof of
-its epsilon, a black diamond is a number that the paper prints.
+the low edge, and so do means far below all others, with an arrow. A hollow mark has no proof of its
+epsilon, a black diamond is a number that the paper prints.
 """
 
 from pathlib import Path
@@ -13,13 +13,17 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from dpfl.figures import datasets, drawn, ends, findings, looks, style
-from dpfl.figures.kinds import _cells, _study
+from dpfl.figures.kinds import _cells, _study, variants
 from dpfl.tables import results
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the runs of a study."""
-    runs = _distinct(study, results.frame(study, runs_dir))
+    runs = _study.distinct(study, results.frame(study, runs_dir))
+    if runs["epsilon"].nunique() == 1:
+        return variants.draw(study, runs_dir)
+    named = runs if runs["variant"].nunique() > 1 else runs.assign(variant="")
+    runs = runs.assign(series=style.names(named, runs["cell"].map(_study.titles(study))))
     cells = _cells.measured(study, runs, ["method", "series", "epsilon"])
     figure, axes = style.canvas(panel=(8.4, max(4.6, 1.6 + 0.19 * cells["series"].nunique())))
     ax, known = axes[0, 0], looks.of_study(study)
@@ -41,16 +45,9 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
             _cells.draw(ax, cell, at, look, series, frame)
     _label(ax, cells, epsilons)
     ends.name(ax, lines)
-    _cells.note(figure, study, cells)
+    _cells.note(figure, study, cells, beside=_study.alike(study))
     finding = findings.leading(runs, study.get("focus"))
     return drawn.titled(figure, cells.drop(columns="cell"), finding, _shows(study, cells))
-
-
-def _distinct(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of cells that do not repeat another, which is named beside them."""
-    titles = _study.titles(study)
-    runs = runs[runs["cell"].isin([group[0] for group in results.same_runs(study)])]
-    return runs.assign(series=style.names(runs, runs["cell"].map(titles)))
 
 
 def _label(ax: Axes, cells: pd.DataFrame, epsilons: list[float]) -> None:

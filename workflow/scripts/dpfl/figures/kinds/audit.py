@@ -2,9 +2,9 @@
 
 A mark is the largest bound over seeds, dots are the seeds, a dash is the ceiling of an audit of
 one run, or what the stated noise lets an audit step by step expect. Marks of one claim stand side
-by side in its column; the shaded area begins at the claim, and what lies in it is refuted; the
-dotted line is the diagonal. A cross is an audit whose check of noise or sampling failed. Bounds too
-small for the frame stand at its lower edge.
+by side in its column; the shaded area begins at the claim, and what lies in it is refuted. A cross
+is an audit whose check of noise or sampling failed. Bounds too small for the frame stand at its
+lower edge.
 """
 
 import math
@@ -32,7 +32,6 @@ CLOSE = 0.035
 LEAST = 10.0
 """The frame reaches down to the lowest claim divided by this."""
 SHADE = "#F6DDD8"
-DIAGONAL = {"color": style.ALARM, "linestyle": ":", "linewidth": 1, "alpha": 0.7, "zorder": 1}
 POINTS = {"linestyle": "none", "zorder": 4}
 CROSS = POINTS | {"marker": "x", "markersize": 13, "markeredgewidth": 2, "zorder": 6}
 
@@ -102,12 +101,11 @@ def _frame(ax: Axes, runs: pd.DataFrame, claims: np.ndarray, edges: np.ndarray) 
 
 
 def _refuted(ax: Axes, claims: np.ndarray, edges: np.ndarray) -> None:
-    """Shade each column above its claim; the diagonal runs through the columns' middles."""
+    """Shade each column above its claim."""
     for claim, *column in zip(claims, edges[:-1], edges[1:], strict=True):
         ax.fill_between(column, claim, ax.get_ylim()[1], color=SHADE, linewidth=0, zorder=0)
         ax.plot(column, [claim, claim], color=style.ALARM, linewidth=1.2, label="_claim")
         ax.axvline(column[1], color="0.88", linewidth=0.8, zorder=1)
-    ax.plot(edges[[0, -1]], edges[[0, -1]], label="_diagonal", **DIAGONAL)
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
     ax.annotate("refuted: audited above the claim", (0, 1), (8, -8), color=style.ALARM, **place)
 
@@ -131,9 +129,9 @@ def _marks(ax: Axes, runs: pd.DataFrame, look: looks.Look, series: str) -> None:
 def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
     missing = f" No bound: {', '.join(silent)}." if silent else ""
     return (
-        f"{_study.about(study)} {style.seeds_text(runs.groupby('cell').size())}. Mark: the "
-        "largest bound over seeds; dots: seeds; dash: ceiling, or what is expected step by step. "
-        f"All bounds hold together at level {min(1, runs['audit_level'].sum()):.2g}.{missing}"
+        f"{_study.about(study)} Marks: {style.seeds_text(runs.groupby('cell').size())}, the "
+        "largest bound; dots: seeds; dash: ceiling, or what is expected step by step. "
+        f"All bounds hold together, with error {min(1, runs['audit_level'].sum()):.2g}.{missing}"
     )
 
 

@@ -45,7 +45,8 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     for (upper, lower), (setting, steps) in zip(pairs, columns, strict=True):
         _rates(upper, steps)
         _clipped(lower, steps)
-        upper.set_title(f"{_name(*setting)}\nn = {seeds[setting]}", loc="left", fontsize=9)
+        counts = style.seeds_text([seeds[setting]])
+        upper.set_title(f"{_name(*setting)}\n{counts}", loc="left", fontsize=9)
         # Coordinates without a gradient, whose rate is huge, do not stretch the axis.
         upper.set_ylim(data[["low", "q25"]].min().min() / 5, 5 * data[["high", "q75"]].max().max())
     handles = [handle for ax in pairs[0] for handle in ax.get_legend_handles_labels()[0]]
@@ -62,7 +63,7 @@ def _name(variant: str, epsilon: float) -> str:
 def _canvas(count: int) -> tuple[Figure, list[np.ndarray]]:
     """Return a figure and its pairs of panels, one above the other, at most COLUMNS in a row."""
     columns = min(COLUMNS, count)
-    blocks, panel = -(-count // columns), (max(2.6, 6 / columns), 2.6)
+    blocks, panel = -(-count // columns), (max(2.3, 6 / columns), 2.6)
     figure, axes = style.canvas(2 * blocks, columns, panel=panel, sharex=True)
     pairs = [pair for block in axes.reshape(blocks, 2, columns) for pair in block.T]
     for number, (upper, lower) in enumerate(pairs):

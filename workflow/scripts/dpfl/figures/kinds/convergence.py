@@ -1,9 +1,10 @@
-"""Test accuracy against the round: a line per method, a panel per epsilon.
+"""How far each method is from the first one of the study, round by round: a panel per epsilon.
 
-The line is the mean over the seeds that trained, the band reaches from the lowest to the highest of
-them, where there are several; a run that the budget ended keeps its last accuracy. Runs that failed
-are counted below. A dashed line has no proof of its epsilon. Above 80 % the axis is stretched
-towards 100 %, where the methods differ.
+A line is the mean difference in test accuracy, in points, over the seeds that trained with both.
+The band reaches from the lowest to the highest of them, where there are several. Zero is the first
+method, whose last accuracy stands over the panel. A run that the budget ended keeps its last
+accuracy. Runs that failed are counted below. A dashed line has no proof of its epsilon. The frame
+fits the later rounds: early in training a line may lie outside.
 """
 
 from pathlib import Path
@@ -12,16 +13,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
-from dpfl.figures import datasets, drawn, ends, findings, keys, looks, style
+from dpfl.figures import datasets, drawn, ends, families, findings, keys, looks, style
 from dpfl.figures.kinds import _cells, _rounds, _study
 from dpfl.tables import results
 
 COLUMNS = 3
-STRETCH_ABOVE = 80
-TICKS = (10, 50, 70, 80, 90, 95, 98)
+EARLY = 0.25
+"""The share of the rounds that the frame need not fit."""
 KEYS = ["method", "series", "epsilon", "certified"]
+PAIR = ["epsilon", "seed", "round"]
 
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
@@ -29,40 +31,49 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     runs = results.frame(study, runs_dir)
     runs = runs.assign(series=style.names(runs))
     known = looks.of_study(study)
-    means = _means(study, runs_dir, runs)
-    if means.empty:
-        return drawn.nothing(f"{study['title']}: no run trained")
-    epsilons = sorted(means["epsilon"].unique())
-    figure, axes = style.panels(len(epsilons), COLUMNS, width=7, least=3.4, height=3.6)
+    first = study["cells"][0]["method"]
+    gaps = _gaps(study, runs_dir, runs, first)
+    if gaps["series"].nunique() < 2:
+        return drawn.nothing(f"{study['title']}: fewer than two methods trained")
+    epsilons = sorted(gaps["epsilon"].unique())
+    figure, axes = style.panels(len(epsilons), COLUMNS, width=7, least=2.9, height=3.6)
     for ax, epsilon in zip(axes.flat, epsilons, strict=False):
-        _panel(ax, means[means["epsilon"] == epsilon], known)
-        counts = runs[runs["epsilon"] == epsilon].groupby("cell").size()
-        ax.set_title(f"{style.epsilon_text(epsilon)}, {style.seeds_text(counts)}", loc="left")
-    if means["mean"].max() > STRETCH_ABOVE:
-        _stretch(axes[0, 0])
-    style.finish(axes, len(epsilons), "round", "test accuracy, %")
+        own = gaps[gaps["epsilon"] == epsilon]
+        _panel(ax, own, known)
+        reached = f"{families.title(first)} ends at {own['base'].iloc[-1]:.1f} %"
+        counts = style.seeds_text(own["n"])
+        ax.set_title(f"{style.epsilon_text(epsilon)}, {counts}\n{reached}", loc="left")
+    axes[0, 0].set_ylim(_limits(gaps))
+    style.finish(axes, len(epsilons), "round", f"points against {families.title(first)}")
     shown = epsilons[axes.shape[1] - 1]  # in the panel whose lines have their names beside them
-    last = means.sort_values("epsilon", key=lambda own: own == shown, kind="stable")
-    lines = means.drop_duplicates("series").set_index("series")["method"]
+    last = gaps.sort_values("epsilon", key=lambda own: own == shown, kind="stable")
+    lines = gaps.drop_duplicates("series").set_index("series")["method"]
     named = [(name, known[m], last[last["series"] == name]) for name, m in lines.items()]
     ends.name(axes[0, -1], named, len(axes))
     _explain(figure, study, runs)
     finding = findings.leading(runs, study.get("focus"))
-    return drawn.titled(figure, means, finding, _shows(study, means))
+    return drawn.titled(figure, gaps, finding, _shows(study, gaps, first))
 
 
-def _means(study: dict, runs_dir: Path, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, lowest and highest accuracy of each line and round, over runs that trained."""
+def _gaps(study: dict, runs_dir: Path, runs: pd.DataFrame, first: str) -> pd.DataFrame:
+    """Return mean, lowest and highest difference of each line and round, over pairs of seeds.
+
+    `base` is the accuracy of the first method that these differences are from, in percent.
+    """
     rounds = _rounds.of_trained(study, runs_dir, runs, KEYS, "test_accuracy")
-    groups = (100 * rounds["test_accuracy"]).groupby(
-        [rounds[k] for k in [*KEYS, "round"]], sort=False
-    )
-    return groups.agg(mean="mean", min="min", max="max", n="size").reset_index()
+    seeds = runs.drop_duplicates("run").set_index("run")["seed"]
+    rounds = rounds.assign(seed=rounds["run"].map(seeds), accuracy=100 * rounds["test_accuracy"])
+    base = rounds.loc[rounds["method"] == first, [*PAIR, "accuracy"]]
+    pairs = rounds.merge(base.rename(columns={"accuracy": "base"}), on=PAIR)
+    pairs = pairs.assign(gap=pairs["accuracy"] - pairs["base"])
+    groups = pairs.groupby([*KEYS, "round"], sort=False)
+    found = {how: ("gap", how) for how in ("mean", "min", "max")}
+    return groups.agg(**found, n=("gap", "size"), base=("base", "mean")).reset_index()
 
 
-def _panel(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look]) -> None:
-    apart = max(1, means["round"].max() // 4)
-    groups = [g for m in known for g in means[means["method"] == m].groupby("series", sort=False)]
+def _panel(ax: Axes, gaps: pd.DataFrame, known: dict[str, looks.Look]) -> None:
+    apart = max(1, gaps["round"].max() // 4)
+    groups = [g for m in known for g in gaps[gaps["method"] == m].groupby("series", sort=False)]
     for index, (series, line) in enumerate(groups):
         look = known[line["method"].iloc[0]]
         every = {"markevery": (index % apart, apart)}
@@ -74,11 +85,13 @@ def _panel(ax: Axes, means: pd.DataFrame, known: dict[str, looks.Look]) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
-def _stretch(ax: Axes) -> None:
-    """Draw accuracy by the logarithm of what is missing, so that 98 and 99 % stand apart."""
-    ax.set_yscale("function", functions=(lambda a: -np.log(103 - a), lambda y: 103 - np.exp(-y)))
-    ax.yaxis.set_major_locator(FixedLocator(TICKS))
-    ax.yaxis.set_major_formatter("{x:g}")
+def _limits(gaps: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of the axis: what the later rounds need, without lines far below all."""
+    late = gaps[gaps["round"] >= EARLY * gaps["round"].max()]
+    ended = gaps.groupby(["series", "epsilon"])["mean"].last()
+    low, high = max(late["min"].min(), _cells.floor(ended)), late["max"].max()
+    room = 0.08 * max(high - low, 1)
+    return low - room, high + room
 
 
 def _explain(figure: Figure, study: dict, runs: pd.DataFrame) -> None:
@@ -91,11 +104,10 @@ def _explain(figure: Figure, study: dict, runs: pd.DataFrame) -> None:
     style.note(figure, f"{_study.about(study)}{band}{failed}", proofs)
 
 
-def _shows(study: dict, means: pd.DataFrame) -> str:
-    last = means.groupby(["epsilon", "series"], sort=False).last().reset_index()
-    told = style.by_epsilon(last, lambda row: f"{row['series']} {row['mean']:.1f}")
-    name = datasets.title(study["dataset"])
+def _shows(study: dict, gaps: pd.DataFrame, first: str) -> str:
+    last = gaps.groupby(["epsilon", "series"], sort=False).last().reset_index()
+    told = style.by_epsilon(last, lambda row: f"{row['series']} {row['mean']:+z.1f}")
     return (
-        f"Test accuracy in percent against the round on {name}, a line per method. "
-        f"After the last round, {told}"
+        f"Test accuracy on {datasets.title(study['dataset'])} less that of "
+        f"{families.title(first)}, in points against the round. After the last round, {told}"
     )

@@ -62,12 +62,13 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
             ticks[number] = style.literal(_name(row))
         y += 1 + len(own)
     ax.set_yticks(list(ticks), ticks.values(), fontsize=style.SMALL + 0.5)
-    ax.set(ylim=(y - 0.4, -0.6), xlabel="points of accuracy, paired by seed")
+    ax.set(ylim=(y - 0.4, -0.5), xlabel="points of accuracy, paired by seed")
     ax.grid(visible=False, axis="y")
+    ax.spines[["left", "right", "top"]].set_visible(False)
     ax.margins(x=0.08)
     _explain(figure, study, rows)
     data = rows.drop(columns=["number", "opponent"])
-    return drawn.titled(figure, data, _finding(rows), _shows(study, claims))
+    return drawn.titled(figure, data, _finding(study, rows), _shows(study, claims))
 
 
 def _compared(study: dict, runs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
@@ -130,7 +131,8 @@ def _name(row: pd.Series) -> str:
 def _head(ax: Axes, text: str, y: int) -> None:
     """Write what a claim is on over its rows, across the figure: it may be long, the rest short."""
     short = style.literal(textwrap.shorten(text, HEAD, placeholder=" …"))
-    bold = {"fontsize": style.SMALL + 0.5, "fontweight": "bold"}
+    bold = {"fontsize": style.SMALL + 0.5, "fontweight": "bold", "color": "black"}
+    ax.axhspan(y - 0.5, y + 0.5, color="white", linewidth=0, zorder=2, label="_head")
     _write(ax, short, (0.01, y), "figure fraction", **bold).set_in_layout(False)
 
 
@@ -139,8 +141,9 @@ def _row(ax: Axes, row: pd.Series, y: int) -> None:
     look = looks.of_method(row["opponent"]) or looks.look(row["number"])
     cell = row.rename({"difference": "mean"})
     _cells.draw(ax, cell, y, look, f"_{row['claim']}, {_name(row)}", FRAME)
-    small = {"fontsize": style.SMALL, "color": style.INK}
-    _write(ax, f"{in_words(row)}, n = {row['n']:g}", (1.015, y), "axes fraction", **small)
+    small = {"fontsize": style.SMALL, "color": looks.of_verdict(row)}
+    told = f"{in_words(row)}; {style.seeds_text([int(row['n'])])}"
+    _write(ax, told, (1.015, y), "axes fraction", **small)
 
 
 def _write(ax: Axes, text: str, at: tuple[float, float], across: str, **look: Any) -> Annotation:
@@ -156,27 +159,28 @@ def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
         *keys.printed(rows["printed"].map(bool).any()),
     ]
     failed = " Runs that failed are in no pair." * bool(rows["failed"].any())
-    bars = "Right of zero the first is better; bars: the intervals that the verdicts rest on."
-    style.note(figure, f"{_study.about(study)} {bars}{failed}", handles)
+    bars = "; bars: the intervals that the verdicts rest on" * bool(rows["low"].notna().any())
+    text = f"{_study.about(study)} Right of zero the first is better{bars}.{failed}"
+    style.note(figure, text + _study.alike(study), handles)
 
 
-def _finding(rows: pd.DataFrame) -> str:
+def _finding(study: dict, rows: pd.DataFrame) -> str:
     """Tell how many of the comparisons have which verdict, the commonest first.
 
-    Claims that compare one pair among others may judge it differently.
+    Claims that compare one pair among others may judge it differently. A demonstration has none.
     """
     shown = rows.apply(in_words, axis=1).value_counts()
-    found = ", ".join(f"{count} {word}" for word, count in shown.items())
+    found = ". " + "; ".join(f"{count} {word}" for word, count in shown.items())
     pairs = len(rows.drop_duplicates(["better", "worse", "epsilon"]))
     several = f"{len(rows)} verdicts on " * (pairs != len(rows))
-    said = f"Of {several}{numerals.counted(pairs, 'paired comparison')}: {found}"
+    counted = numerals.counted(pairs, "paired comparison")
+    said = counted if study["demonstrates"] else f"{several}{counted}{found}"
     if rows["difference"].isna().all():
         return said
-    worst = rows.loc[rows["difference"].idxmin()]
-    return (
-        f"{said}; worst off is {worst['better']} against {worst['worse']} "
-        f"{style.at(worst['epsilon'])}, {findings.points(worst['difference'])}, n = {worst['n']:g}"
-    )
+    least = rows.loc[rows["difference"].idxmin()]
+    where = f"{least['better']} against {least['worse']} {style.at(least['epsilon'])}"
+    seeds = style.seeds_text([int(least["n"])])
+    return f"{said}. Lowest: {where}, {findings.points(least['difference'])}, {seeds}"
 
 
 def _shows(study: dict, claims: list[pd.DataFrame]) -> str:

@@ -25,7 +25,8 @@ VARIES = ("rate",)
 COLUMNS = 4
 HEIGHT, ALONE = 2.6, 3.4
 """Inches of a panel; the second where there is one row, whose label, title and note need room."""
-TITLE_WIDTH = 34
+LETTERS = 10
+"""Of a panel's title, per inch of its width."""
 NAMES = {"lr": "learning rate", "final_lr": "final rate"}
 """What the rates of optimizers are called; another one is called by its key."""
 
@@ -40,13 +41,13 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     there = {*zip(rates["epsilon"], rates["panel"], strict=True)}
     panels = [(e, p) for e in sorted(rates["epsilon"].unique()) for p in known if (e, p) in there]
     height = HEIGHT if len(panels) > COLUMNS else ALONE
-    figure, axes = style.panels(len(panels), COLUMNS, width=6.4, least=2.9, height=height)
+    figure, axes = style.panels(len(panels), COLUMNS, width=6.4, least=2.3, height=height)
     for ax, (epsilon, panel) in zip(axes.flat, panels, strict=False):
         _panel(ax, rates[rates["epsilon"] == epsilon], summary, panel, known[panel])
         if rates["epsilon"].nunique() > 1:
             ax.set_title(f"{ax.get_title('left')}, {style.epsilon_text(epsilon)}", loc="left")
     _rate_axis(axes[0, 0], rates["rate"])
-    style.finish(axes, len(panels), "rate", "validation accuracy, %")
+    style.finish(axes, len(panels), "rate", "validation\naccuracy, %")
     _explain(figure, study, rates)
     data = rates.drop(columns=["panel", "second"])
     return drawn.titled(figure, data, _finding(summary), _shows(study, summary))
@@ -113,7 +114,8 @@ def _panel(
     lost = rates[own & (rates["state"] == "diverges")]
     cross = {"marker": "x", "markersize": 9, "markeredgewidth": 2, "linestyle": "none"}
     ax.plot(lost["rate"], lost["accuracy"], color=style.ALARM, label="_diverges", zorder=4, **cross)
-    ax.set_title(textwrap.fill(rates[own].iloc[0]["label"], TITLE_WIDTH), loc="left")
+    width = int(LETTERS * ax.figure.get_figwidth() / ax.get_gridspec().ncols)
+    ax.set_title(textwrap.fill(rates[own].iloc[0]["label"], width), loc="left")
 
 
 def _line(look: looks.Look, second: bool, proven: bool = True) -> dict[str, object]:

@@ -7,9 +7,7 @@ cells.
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -19,7 +17,6 @@ from dpfl.figures.kinds import _cells, _study
 from dpfl.tables import results
 
 NUMBERS = 2
-HEAT = "YlGnBu"
 WIDTH = 7.2  # of the smallest figure, inches: that of its title
 LOWEST = 0.1
 """The quantile of the cells at which colours begin."""
@@ -31,9 +28,6 @@ MARKS = {"■": "rounds that the budget paid for, of those planned", "×": "runs
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the runs of a study; a row per epsilon, a column per method."""
     keys = results.numeric_keys(study)
-    if len(keys) != 2:
-        found = " and ".join(keys) or "none"
-        return drawn.nothing(f"{study['title']}: a surface needs two numbers, varied is {found}")
     cells = _measured(study, runs_dir, keys)
     epsilons, names = sorted(cells["epsilon"].unique()), list(dict.fromkeys(cells["series"]))
     across, down = (cells[key].nunique() for key in keys)
@@ -47,11 +41,13 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
             ax.set_title(title, loc="left")
     below = bool((cells["accuracy"] < norm.vmin).any())
     bar = {"label": "test accuracy, %", "pad": 0.02, "extend": "min" if below else "neither"}
-    figure.colorbar(ScalarMappable(norm, HEAT), ax=axes, **bar)
+    figure.colorbar(ScalarMappable(norm, style.HEAT), ax=axes, **bar)
     used = [f"{mark} {words}" for mark, words in MARKS.items() if mark in "".join(cells["note"])]
     told = f" {'; '.join(used)}." * bool(used)
     lowest = f" Colours begin at {norm.vmin:.1f} %." * below
-    style.note(figure, f"{_study.about(study)} {style.seeds_text(cells['n'])}.{told}{lowest}")
+    style.note(
+        figure, f"{_study.about(study)} Cells: {style.seeds_text(cells['n'])}.{told}{lowest}"
+    )
     data = cells.drop(columns="note")
     return drawn.titled(figure, data, _finding(cells, keys), _shows(study, cells, keys))
 
@@ -98,15 +94,8 @@ def _panel(ax: Axes, own: pd.DataFrame, keys: list[str], norm: Normalize) -> Non
     table = own.assign(text=(reached + own["note"]).str.strip())
     table = table.pivot(index=keys[1], columns=keys[0])
     numbers, texts = table["accuracy"].astype(float), table["text"].fillna("")
-    ink = {"fontsize": style.SMALL + 0.5, "fontweight": "bold"}
-    look = {"cmap": HEAT, "norm": norm, "cbar": False, "annot_kws": ink}
-    sns.heatmap(numbers, annot=texts, fmt="", ax=ax, **look)
-    for (y, x), text in np.ndenumerate(texts.where(numbers.isna(), "")):
-        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", **ink)
-    ax.set_xticks(ax.get_xticks(), [f"{value:g}" for value in numbers.columns], rotation=0)
-    ax.set_yticks(ax.get_yticks(), [f"{value:g}" for value in numbers.index], rotation=0)
+    style.heat(ax, numbers, texts, norm)
     ax.set(**{f"{side}label": key.replace("_", " ") for side, key in zip("xy", keys, strict=True)})
-    ax.invert_yaxis()
 
 
 def _finding(cells: pd.DataFrame, keys: list[str]) -> str:
@@ -117,7 +106,7 @@ def _finding(cells: pd.DataFrame, keys: list[str]) -> str:
     best, worst = own.loc[own["accuracy"].idxmax()], own["accuracy"].min()
     at = " and ".join(f"{key.replace('_', ' ')} {best[key]:g}" for key in keys)
     n, trained = best["n"], best["trained"]
-    seeds = f"n = {n:g}" if trained == n else f"{trained:g} of {n:g} trained"
+    seeds = style.seeds_text([n]) if trained == n else f"{trained:g} of {n:g} trained"
     return (
         f"Accuracy is highest at {at}: {best['accuracy']:.1f} % {style.at(best['epsilon'])}, "
         f"{seeds}; the worst cell that trained has {worst:.1f} %"

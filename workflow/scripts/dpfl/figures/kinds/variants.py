@@ -1,4 +1,4 @@
-"""Test accuracy by variant: a mark per method, a panel per epsilon.
+"""Test accuracy by variant, or by method where nothing else varies: a panel per epsilon.
 
 A mark is the mean over the seeds that trained, a dot one seed, a bar the 95 % Student interval,
 none below three seeds. All panels share one frame, which cuts intervals that are very wide. Runs
@@ -26,15 +26,9 @@ LINE = 0.17
 
 def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     """Draw the figure from the runs of a study; a column per epsilon, a row per facet."""
-    runs = results.frame(study, runs_dir)
-    runs = runs.assign(
-        facet=[_study.facet(study, cell) for cell in runs["cell"]],
-        tick=[_study.tick(study, cell) for cell in runs["cell"]],
-    )
-    runs = runs.assign(series=_series(runs))
-    cells = _cells.measured(
-        study, runs, ["method", "series", "variant", "epsilon", "facet", "tick"]
-    )
+    runs = _named(study, results.frame(study, runs_dir))
+    columns = ["method", "series", "variant", "epsilon", "facet", "tick"]
+    cells = _cells.measured(study, runs, columns)
     known = _looks(study, cells)
     floor = _cells.floor(cells["mean"])
     figure, axes = _canvas(cells)
@@ -49,31 +43,47 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     axes[0, 0].set_xlim(_cells.limits(cells, (shown.min(), shown.max())))
     style.finish(axes, axes.size, "test accuracy, %", "")
     fixed = f" In all of it: {told}." if (told := _study.fixed(study)) else ""
-    _cells.note(figure, study, cells, _methods(cells, known), fixed)
+    alike = "" if results.varied(study) else _study.alike(study)
+    _cells.note(figure, study, cells, _methods(cells, known), fixed + alike)
     finding = findings.leading(runs, study.get("focus"))
     told = style.by_epsilon(cells, _cells.words)
-    shows = f"Test accuracy in percent on {datasets.title(study['dataset'])}, by variant. {told}"
+    by = "variant" if results.varied(study) else "method"
+    shows = f"Test accuracy in percent on {datasets.title(study['dataset'])}, by {by}. {told}"
     return drawn.titled(figure, cells.drop(columns="cell"), finding, shows)
 
 
-def _series(runs: pd.DataFrame) -> list[str]:
-    """Return what a run's cell is called: its method where there are several, and its setting."""
+def _named(study: dict, runs: pd.DataFrame) -> pd.DataFrame:
+    """Add the panel and the tick of each run, and what its cell is called.
+
+    That is its method where there are several, and its setting; the tick is the method where
+    nothing else varies.
+    """
+    if not results.varied(study):
+        runs = _study.distinct(study, runs)
+        names = style.names(runs, runs["cell"].map(_study.titles(study)))
+        return runs.assign(facet="", tick=names, series=names)
+    facet, tick = ([told(study, c) for c in runs["cell"]] for told in (_study.facet, _study.tick))
     methods = style.names(runs.assign(variant=""))
-    several = runs["method"].nunique() > 1 or methods.nunique() > 1
-    facets = map(families.title, runs["facet"])
-    parts = zip(methods if several else [""] * len(runs), facets, runs["tick"], strict=True)
-    return [", ".join(filter(None, part)) for part in parts]
+    shown = methods if methods.nunique() > 1 else [""] * len(runs)
+    parts = zip(shown, map(families.title, facet), tick, strict=True)
+    series = [", ".join(filter(None, part)) for part in parts]
+    return runs.assign(facet=facet, tick=tick, series=series)
 
 
 def _canvas(cells: pd.DataFrame) -> tuple[Figure, np.ndarray]:
     """Return a figure whose rows are as high as their facets have ticks."""
-    methods, columns = cells["method"].nunique(), cells["epsilon"].nunique()
+    methods, columns = _marks(cells), cells["epsilon"].nunique()
     ticks = cells.groupby("facet", sort=False)["tick"].nunique().tolist()
     lines = max(0.3, 0.14 + LINE * methods) * sum(ticks)
     height = (1.5 + 0.12 * methods + lines) / len(ticks) + 0.3
     width = max(2.0, 6.6 / columns) + LETTER * cells["tick"].str.len().max() / columns
     shared = {"sharey": "row", "sharex": True, "height_ratios": ticks}
     return style.canvas(len(ticks), columns, panel=(width, height), **shared)
+
+
+def _marks(cells: pd.DataFrame) -> int:
+    """Return how many marks stand at one tick, at most."""
+    return cells.groupby(["facet", "tick", "epsilon"]).size().max()
 
 
 def _looks(study: dict, cells: pd.DataFrame) -> dict[tuple[str, str], looks.Look]:
@@ -85,13 +95,14 @@ def _looks(study: dict, cells: pd.DataFrame) -> dict[tuple[str, str], looks.Look
 
 
 def _panel(ax: Axes, cells: pd.DataFrame, ticks: np.ndarray, floor: float, known: dict) -> None:
-    methods = [m for m in dict.fromkeys(m for m, _ in known) if m in set(cells["method"])]
-    places, aside = _cells.places(len(methods))
-    frame = _cells.Frame(across=True, floor=floor, aside=aside)
-    for _, cell in cells.iterrows():
-        method, look = cell["method"], known[cell["method"], cell["facet"]]
-        at = list(ticks).index(cell["tick"]) + places[methods.index(method)]
-        _cells.draw(ax, cell, at, look, method, frame)
+    most = cells.groupby("tick").size().max()
+    for at, tick in enumerate(ticks):
+        own = cells[cells["tick"] == tick]
+        places = _cells.places(len(own))[0]
+        frame = _cells.Frame(across=True, floor=floor, aside=_cells.places(most)[1])
+        for place, (_, cell) in zip(places, own.iterrows(), strict=True):
+            look = known[cell["method"], cell["facet"]]
+            _cells.draw(ax, cell, at + place, look, cell["method"], frame)
     ax.set_yticks(range(len(ticks)), map(style.literal, ticks))
     ax.set_ylim(len(ticks) - 0.5, -0.5)
     style.separate(ax.axhline, len(ticks))
@@ -99,9 +110,9 @@ def _panel(ax: Axes, cells: pd.DataFrame, ticks: np.ndarray, floor: float, known
 
 
 def _methods(cells: pd.DataFrame, known: dict) -> list[Artist]:
-    """Name the methods by their marks, where there are several."""
+    """Name the methods by their marks, where a tick has several."""
     private = cells[np.isfinite(cells["epsilon"])]
     proven = private.groupby("method")["certified"].all()
     own = {method: look for (method, _), look in known.items()}
     named = [keys.method(families.title(m), own[m], bool(proven.get(m, True))) for m in own]
-    return named if len(named) > 1 else []
+    return named if _marks(cells) > 1 else []
