@@ -64,6 +64,7 @@ def _run(made, index, own, seed, accuracy, extra):
         "epsilon": float(own["epsilon"]),
         **results.setting_columns(made, own),
         "tuning": own.get("tuning", ""),
+        "unit": "example",
         "cell": index,
         "run": own["runs"][seed],
         "seed": seed,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from synthetic import cell
-from tabled import INF, budget_study, row, spending
+from tabled import budget_study, row, spending
 
 from dpfl.base.errors import UserError
 from dpfl.tables import comparisons
@@ -36,11 +36,6 @@ def test_holm_is_over_all_comparisons_with_the_baseline(tmp_path: Path) -> None:
     own = comparisons.whole(compared).sort_values("p")
     raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
-    surest = own.iloc[0]
-    part = row(compared, part="epsilon 2", **surest[["better", "worse", "clip_norm"]])
-    error = abs(part["difference"]) / stats.t.isf(part["p"] / 2, part["n"] - 1)
-    half = stats.t.isf(0.05 / len(own) / 2, part["n"] - 1) * error
-    assert part["difference"] - part["ci_low"] == pytest.approx(half, rel=1e-6)
 
 
 def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(tmp_path: Path) -> None:
@@ -53,25 +48,6 @@ def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(tmp_path: P
     own = comparisons.whole(found).query("n > 0").sort_values("p")
     raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
-
-
-def test_no_difference_at_several_budgets_is_told_by_the_one_that_reaches_farthest(
-    tmp_path: Path,
-) -> None:
-    """At ε 2 all seeds but one lose a little, at ε 8 three lose less and three gain as much."""
-    made, runs, *_ = budget_study(tmp_path)
-    shift = {2.0: [-0.03, -0.06, 0.01, -0.05, -0.02, -0.03], 8.0: [0.01, -0.01] * 3}
-    keys = ["method", "clip_norm", "epsilon", "seed"]
-    base = runs[runs["budget"] == "uniform"].set_index(keys)["accuracy"]
-    for index, own in runs[(runs["budget"] == "adaptive") & (runs["epsilon"] < INF)].iterrows():
-        runs.loc[index, "accuracy"] = base[tuple(own[keys])] + shift[own["epsilon"]][own["seed"]]
-    found = comparisons.comparisons(made, runs)
-    own = found[found["better"].str.endswith("=adaptive")].set_index("part")
-    assert set(own["verdict"]) == {"no difference"}
-    ranked = [own.loc[[f"epsilon {e}"], "p"].to_numpy() for e in (2, 8)]
-    assert (ranked[0] < ranked[1]).all()
-    told = own.loc[["overall"], ["difference", "ci_low"]].to_numpy()
-    assert (told == own.loc[["epsilon 2"], ["difference", "ci_low"]].to_numpy()).all()
 
 
 def test_a_study_without_a_baseline_compares_nothing(tmp_path: Path) -> None:

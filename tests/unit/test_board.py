@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import results_folder
+from claims_of_runs import judge, two
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 from test_report import row_of as row
 
+from dpfl.base import files
 from dpfl.judging.claims import kinds
 from dpfl.provenance import derivations
-from dpfl.report import board, claims_table, forest, layout, paper, site
+from dpfl.report import board, claims_table, forest, layout, paper, site, values
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
 from dpfl.report.reader import Folder
@@ -56,7 +58,14 @@ def test_the_band_of_a_difference_between_methods_ends_where_its_verdict_turns(k
 
 @pytest.mark.parametrize(
     ("printed", "band"),
-    [(1.9, (0.9, 2.9)), (-1.9, (-2.9, -0.9)), (0.4, (0.0, 1.4)), (-0.4, (-1.4, 0.0)), (0, (-1, 1))],
+    [
+        (1.9, (0.9, 2.9)),
+        (-1.9, (-2.9, -0.9)),
+        (0.4, (0.0, 1.4)),
+        (-0.4, (-1.4, 0.0)),
+        (0, (-1, 1)),
+        (0.1, (-0.9, 1.1)),
+    ],
 )
 def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(printed, band) -> None:
     found = forest.bar_of(row(kind="gap", ours=0.5, printed=float(printed)), [], 1.0)
@@ -107,8 +116,11 @@ def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> No
 
 def test_a_difference_has_the_unit_of_its_kind_and_is_drawn_in_points() -> None:
     told = {kind: claims_table.difference(row(kind=kind, difference=-1.2)) for kind in kinds()}
-    assert told.pop("convergence") == "-1.20 rounds" and told.pop("privacy-loss") == "-1.20"
+    assert told.pop("convergence") == "needs 1.2 rounds more"
+    assert told.pop("privacy-loss") == "-1.20"
     assert set(told.values()) == {"-1.20 points"}
+    raced = row(kind="convergence", difference=-4.4, difference_low=-9.0, difference_high=0.2)
+    assert claims_table.difference(raced) == "needs 4.4 rounds more [0.2 fewer, 9.0 more]"
     for kind, difference in (
         ("convergence", 3.0),
         ("privacy-loss", 0.5),
@@ -123,6 +135,17 @@ def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> N
     parts = [row(kind="number", difference=value) for value in (0.5, -2.0, math.nan)]
     bar = forest.bar_of(row(kind="number"), parts, 1.0)
     assert bar.dots == (0.5, -2.0) and bar.printed is None
+
+
+def test_a_gain_of_one_seed_has_words_and_a_bar_without_ends(tmp_path) -> None:
+    """Its interval and all that rests on a spread are missing in the table that is read."""
+    gap = {"kind": "gap", "better": "a", "worse": "b", "points": 1}
+    files.write_table(tmp_path / "claims.csv", judge(two(91, 90, seeds=1, epsilons=(8.0,)), **gap))
+    (found,) = values.read(tmp_path / "claims.csv").to_dict("records")
+    told = claims_table.part(found)
+    assert told[1] == "1" and told[2].endswith("(n=1)") and told[5] == "open: needs enough seeds"
+    assert claims_table.remarks(found) == ("neither side tuned",)
+    assert forest.bar_of(found, [], 1.0).ends is None
 
 
 def test_one_scale_holds_every_bar_that_it_can() -> None:

@@ -1,5 +1,7 @@
 """Each kind of claim finds an effect that is there, and says it in its words."""
 
+from dataclasses import replace
+
 import judged
 import numpy as np
 import pandas as pd
@@ -46,14 +48,6 @@ def test_several_opponents_at_one_budget_are_told_without_the_p_of_another():
     rng = np.random.default_rng(5)
     whole = judge(drawn(rng, a=90, b=88, c=92), **ORDERING | {"worse": ["b", "c"]}).iloc[0]
     assert whole["p"] == 1 and np.isnan(whole["p_holm"])
-
-
-def test_several_opponents_of_whom_one_has_two_seeds_are_no_single_comparison():
-    few = judged.found(
-        {(m, 2.0, ()): np.full(n, at) for m, n, at in (("a", 5, 90), ("b", 5, 88), ("c", 2, 89))}
-    )
-    whole = judge(few, **ORDERING | {"worse": ["b", "c"]}).iloc[0]
-    assert np.isnan(whole["p"]) and np.isnan(whole["p_holm"])
 
 
 @pytest.mark.parametrize(("better", "worse"), [("a", "b"), ("b", "a")])
@@ -135,6 +129,33 @@ def test_a_trend_over_epsilon_leaves_out_runs_without_privacy():
     assert verdict(judged.found(sides), **OVER_EPSILON) == words.HOLDS
     assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, "inf"]) == words.OPPOSITE
     assert verdict(judged.found(sides), **OVER_EPSILON, epsilons=[2, 4]) == words.NOT_RUN
+
+
+def test_a_lead_that_falls_is_a_trend_of_differences():
+    """Both rise with ε; the lead is 3, 2 and 1 points, seed by seed."""
+    base = {2.0: 90 + np.arange(5), 4.0: 92 - np.arange(5), 8.0: np.full(5, 94.0)}
+    leads = {2.0: 3, 4.0: 2, 8.0: 1}
+    sides = {(m, e, ()): at + (m == "a") * leads[e] for e, at in base.items() for m in "ab"}
+    falls = OVER_EPSILON | {"worse": "b", "direction": "falls"}
+    whole = judge(judged.found(sides), **falls).iloc[0]
+    assert (verdict_of(whole), whole["difference"]) == (words.HOLDS, pytest.approx(2))
+    assert len(whole["runs"].split()) == 30
+    assert verdict(judged.found(sides), **falls | {"worse": "c"}) == words.NOT_RUN
+    assert verdict(judged.found(sides), **falls | {"direction": "rises"}) == words.OPPOSITE
+
+
+@pytest.mark.parametrize(
+    ("free", "expected"), [(96, words.HOLDS), (90, words.DOES_NOT_HOLD), (85, words.DOES_NOT_HOLD)]
+)
+def test_a_gap_that_is_closed_has_to_be_there(free, expected):
+    found = two(93, 90, seeds=8, sd=0.1)
+    without = judged.found({("n", np.inf, ()): judged.normal(np.random.default_rng(2), free, 8)})
+    table = judge(replace(found, free=without.runs.assign(cell=-1)), **ORDERING)
+    assert verdict_of(table.iloc[0]) == expected
+    gaps = table[table["part"].str.startswith("without privacy against b")]
+    assert gaps["epsilon"].tolist() == [2.0, 4.0]
+    assert gaps["difference"].tolist() == pytest.approx([free - 90] * 2, abs=0.5)
+    assert verdict(found, **ORDERING) == words.HOLDS
 
 
 def test_a_trend_over_rounds_follows_the_curves():

@@ -24,6 +24,7 @@ from dpfl.words.vocabulary import DIFFERS, INCONCLUSIVE, MATCHES, NOT_RUN
         (90.5, 0.05, -0.4, DIFFERS),
         (89.5, 0.05, -0.4, MATCHES),
         (90.5, 0.05, 0, MATCHES),
+        (89.5, 0.05, 0.01, MATCHES),  # 98.15 beside 98.14 is a tie
     ],
 )
 def test_a_gain_is_compared_with_the_printed_one_and_a_loss_matches_none(

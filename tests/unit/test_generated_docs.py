@@ -121,7 +121,7 @@ def test_a_claim_has_a_line_with_its_numbers_and_its_links(kept_runs):
         "printed": "",
         "ours": f"against a, ε 2: {LEAST}",
         "verdict": "opposite",
-        results.HEADS[-1]: "8 / ≤ 8 / not audited",  # of the whole; a proof is rounded up
+        results.HEADS[-1]: "2 / ≤ 2 / not audited",  # of the budget that it is about
     }
     assert [row[2] for row in lines] == ["It beats.", "It again.", "It gap."] + [
         f"It number-{i}." for i in range(3)

@@ -18,9 +18,9 @@ FILES = {
 
 FLOORS = (
     "base draws words",
-    "federations gradients seeds",
+    "federations gradients",
     "contracts relevance",
-    "decomposition plugins",
+    "decomposition plugins seeds",
     "adaptive clients clippings data models papers statistics tuning",
     "attacks optimizers privacy runs",
     "audit mechanisms planning tables",

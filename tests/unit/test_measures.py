@@ -1,6 +1,7 @@
 """What stands beside a printed number, and how sides were tuned, is said in every row."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from claims_of_runs import exact
 from test_published import beside
@@ -10,10 +11,11 @@ from dpfl.papers import folder, published
 from dpfl.planning import plan
 from dpfl.planning.compose import compose
 from dpfl.seeds import fairness
+from dpfl.words import vocabulary as words
 
 
 @pytest.mark.parametrize(
-    ("printed", "epochs", "words"),
+    ("printed", "epochs", "told"),
     [
         ({}, "", "accuracy, of which examples is not said, epochs not printed"),
         ({}, "25", "accuracy, of which examples is not said, after 25 epochs"),
@@ -27,13 +29,13 @@ from dpfl.seeds import fairness
         ),
     ],
 )
-def test_what_is_compared_with_what(monkeypatch, printed, epochs, words):
+def test_what_is_compared_with_what(monkeypatch, printed, epochs, told):
     paper = folder.Paper("new2024", {"printed": printed}, {})
     monkeypatch.setattr(folder, "load", {"new2024": paper}.get)
     coordinates = (("epochs", epochs),) if epochs else ()
     number = published.Printed("table 1", "sgd", "accuracy_pct", 90.0, coordinates, 2)
     said = published.compared("new2024", number, "10 epochs")
-    assert said == f"test accuracy after 10 epochs beside printed {words}"
+    assert said == f"test accuracy after 10 epochs beside printed {told}"
 
 
 def test_epochs_are_those_of_the_cell(default):
@@ -94,3 +96,30 @@ def test_the_least_fair_comparison_counts():
     assert fairness.least(["alike", "one side", "shared", ""]) == "one side"
     assert fairness.least(["alike", "alike"]) == "alike"
     assert fairness.least([]) == ""
+
+
+def side(**of):
+    usual = {"tuned_at": 2.0, "epsilon": 2.0, "unit": "example", "trials": 8, "edge": ""}
+    return pd.DataFrame([usual | of])
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "verdict", "expected"),
+    [
+        (side(unit="client", tuned_at=8.0), side(), words.HOLDS, words.NOT_TUNED),
+        (side(), side(unit="client", tuned_at=8.0), words.INCONCLUSIVE, words.NOT_TUNED),
+        (side(unit="client"), side(unit="client"), words.HOLDS, words.HOLDS),
+        (side(tuned_at=8.0), side(), words.HOLDS, words.HOLDS),  # of examples
+        (side(unit="client", tuned_at=np.nan), side(), words.HOLDS, words.HOLDS),
+        (side(unit="client", tuned_at=8.0), side(), words.TOO_FEW, words.TOO_FEW),
+        (side(), side(edge="rate", trials=5), words.HOLDS, words.FEWER_TRIALS),
+        (side(), side(edge="rate", trials=5), words.OPPOSITE, words.OPPOSITE),
+        (side(edge="rate", trials=5), side(), words.OPPOSITE, words.FEWER_TRIALS),
+        (side(edge="rate", trials=5), side(), words.SMALL, words.SMALL),
+        (side(edge="rate", trials=5), side(), words.DIFFERS, words.FEWER_TRIALS),
+        (side(edge="rate"), side(edge="rate"), words.HOLDS, words.HOLDS),
+        (side(trials=5), side(), words.OPPOSITE, words.OPPOSITE),
+    ],
+)
+def test_a_verdict_that_rests_on_how_a_side_was_tuned_is_open(better, worse, verdict, expected):
+    assert fairness.judged(verdict, better, worse) == expected

@@ -42,6 +42,8 @@ def test_a_cell_has_two_outcomes():
     assert (found.n, found.trained, found.mean) == (4, 3, 91)
     expected = stats.ttest_1samp([90, 91, 92], 0).confidence_interval(0.95)
     assert found.half == pytest.approx(expected.high - 91)
+    spread = outcomes.outcome(cell([57.0, 60, 64, 68, 72]))  # none of them has failed
+    assert (spread.trained, spread.mean) == (5, pytest.approx(64.2))
 
 
 @pytest.mark.parametrize(

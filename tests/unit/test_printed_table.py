@@ -15,12 +15,13 @@ from dpfl.judging import published as table
 from dpfl.judging import records
 from dpfl.papers import folder, published
 from dpfl.tables import results
-from dpfl.words.vocabulary import DEMONSTRATION, MATCHES, NOT_RUN, UNFINISHED
+from dpfl.words import vocabulary as words
 
-PRINTED = """table,row,metric,value,dataset,epsilon,rounds
-table 1,ours,accuracy_pct,95.0,mnist,2,10
-table 1,ours,accuracy_pct,97.0,mnist,8,
-table 2,ours,privacy_loss_epsilon,1.5,mnist,,25
+PRINTED = """table,row,metric,value,dataset,epsilon,rounds,printed_sd,not_run
+table 1,ours,accuracy_pct,95.0,mnist,2,10,0.2,
+table 1,ours,accuracy_pct,97.0,mnist,8,,,
+table 2,ours,privacy_loss_epsilon,1.5,mnist,,25,,
+table 3,ours,accuracy_pct,99.0,mnist,9,,,no code is known
 """
 
 
@@ -51,9 +52,10 @@ def ran(tmp_path, **extra):
 
 def test_no_printed_number_is_dropped(tmp_path):
     found = table.table("new2024", [ran(tmp_path)], {})
-    assert found["printed"].tolist() == [95.0, 97.0, 1.5]
-    assert verdicts(found) == [MATCHES, NOT_RUN, NOT_RUN]
-    assert found["rounds"].tolist()[::2] == [10.0, 25.0] and math.isnan(found["rounds"][1])
+    assert found["printed"].tolist() == [95.0, 97.0, 1.5, 99.0]
+    assert verdicts(found) == [words.MATCHES, words.NOT_RUN, words.NOT_RUN, words.NOT_JUDGED]
+    assert found["rounds"].tolist()[:3:2] == [10.0, 25.0] and math.isnan(found["rounds"][1])
+    assert found["not_run"].tolist()[3] == "no code is known" and found["printed_sd"][0] == "0.2"
     first = found.iloc[0]
     assert first["ours"] == pytest.approx(95.02) and first["n"] == 5
     assert first["difference"] == pytest.approx(0.02)
@@ -67,7 +69,7 @@ def test_a_number_beside_a_cell_without_a_result_is_unfinished(tmp_path):
     second = FIRST["published"][0] | {"value": 97.0, "line": 3}
     made["unfinished"] = [{"method": "sgd", "published": [second]}]
     found = table.table("new2024", [(made, runs)], {})
-    assert verdicts(found) == [MATCHES, UNFINISHED, NOT_RUN]
+    assert verdicts(found)[:3] == [words.MATCHES, words.UNFINISHED, words.NOT_RUN]
     assert found["study"][1] == "new2024/main" and math.isnan(found["ours"][1])
 
 
@@ -95,9 +97,14 @@ def test_a_run_that_failed_is_in_no_mean_beside_a_printed_number(tmp_path):
     assert found["ours"] == pytest.approx(95.02)
 
 
-def test_a_demonstration_judges_nothing(tmp_path):
-    found = table.table("new2024", [ran(tmp_path, demonstrates=True)], {})
-    assert verdicts(found) == [DEMONSTRATION, NOT_RUN, NOT_RUN]
+@pytest.mark.parametrize(
+    ("extra", "verdict"),
+    [({"demonstrates": True}, words.DEMONSTRATION), ({"shorter": True}, words.SHORTER)],
+)
+def test_a_demonstration_or_a_shorter_training_judges_nothing(tmp_path, extra, verdict):
+    found = table.table("new2024", [ran(tmp_path, **extra)], {})
+    assert verdicts(found) == [verdict, words.NOT_RUN, words.NOT_RUN, words.NOT_JUDGED]
+    assert found["ours"][0] == pytest.approx(95.02)
 
 
 def test_a_computed_price_stands_beside_a_printed_loss(tmp_path):

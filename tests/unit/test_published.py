@@ -83,6 +83,11 @@ EPOCHS = """table,row,metric,value,dataset,epsilon,epochs
 table 1,SGD,accuracy_pct,75,digits,8,2
 table 1,momentum,accuracy_pct,80,digits,8,2
 """
+TOLD = """table,row,metric,value,dataset,epsilon,printed_sd,printed_n,page,read_in,known_by,not_run
+table 1,SGD,accuracy_pct,75,digits,8,0.3,5,7,table,a summary,
+table 1,momentum,accuracy_pct,80,digits,8,,,,,,
+table 1,magic,accuracy_pct,99,digits,8,,,,,,no code of it is known
+"""
 
 
 @pytest.mark.parametrize(
@@ -91,8 +96,9 @@ table 1,momentum,accuracy_pct,80,digits,8,2
         {},
         {"studies.yaml": {"studies/main/vary": {"rounds": [2, 3]}, f"{LIST}/beside": ["rounds"]}},
         {"write": {"published.csv": EPOCHS}},
+        {"write": {"published.csv": TOLD}},
     ],
-    ids=["matching", "beside two cells, as it says", "epochs are rounds of local epochs"],
+    ids=["matching", "beside two cells, as it says", "epochs are rounds of local epochs", "told"],
 )
 def test_printed_numbers_beside_a_cell_are_accepted(root, tmp_path, monkeypatch, made):
     """The mistakes are those of bad_input."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfl.seeds.pairing import Shares, family
+from dpfl.seeds.verdicts import Ordering
 from dpfl.words.vocabulary import HOLDS, OPPOSITE, SMALL, TOO_FEW
 
 APART = Shares(0, 5, 5, 5)
@@ -17,7 +18,7 @@ LEAD = np.array([1.0, 1.1, 0.9, 1.2, 0.8])
 
 def judged(samples: dict, shares: dict) -> dict:
     pooled = {name: own[0] for name, own in samples.items()}
-    return family(samples, pooled, 1.0, shares=shares)
+    return family(samples, pooled, Ordering(1.0), shares)
 
 
 def test_none_of_five_against_all_of_five_is_a_result():

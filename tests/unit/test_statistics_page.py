@@ -1,17 +1,14 @@
 """docs/statistics.md and how-to-read.md: numbers computed again, sentences simulated."""
 
-import math
 import re
 from pathlib import Path
 
 import markdown_tables
-import numpy as np
 import pytest
-from scipy import stats
 
 from dpfl.runs import kept_runs
 from dpfl.seeds import fairness, power
-from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, family, of_ordering
+from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, of_ordering
 from dpfl.tuning.parts import chance
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -69,28 +66,3 @@ def test_the_smallest_numbers_of_seeds():
     assert f"none below n = {MIN_SPREAD}:" in told and f"no verdict below n = {MIN_SEEDS}:" in told
     assert f"{chance.TIMES:g} times the accuracy of guessing" in PAGE
     assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*fairness.SAID}
-
-
-def test_the_table_of_joint_coverage():
-    for m, share in rows("opponents m")[1]:
-        product = math.prod(1 - 0.05 / j for j in range(1, int(m) + 1))
-        assert share == f"{100 * product:.1f} %"
-
-
-def families(truths, repeats, seed=5):
-    """Yield Holm's comparisons of five differences each, of true means and spread 1."""
-    rng = np.random.default_rng(seed)
-    for _ in range(repeats):
-        yield family({i: truth + rng.normal(0, 1, 5) for i, truth in enumerate(truths)}, 1.0)
-
-
-def test_intervals_jointly_cover_less_than_95_percent_where_the_order_is_certain():
-    """Leads so far apart that Holm takes them in one order, the last of which is none."""
-    truths, repeats = (1e6, 1e3, 0.0), 2000
-    covered = sum(
-        all(one.interval.low <= truths[i] <= one.interval.high for i, one in found.items())
-        for found in families(truths, repeats)
-    )
-    assert covered < stats.binom.ppf(0.001, repeats, 0.95)
-    expected = math.prod(1 - 0.05 / j for j in (1, 2, 3))
-    assert abs(covered / repeats - expected) < 4 * math.sqrt(expected * (1 - expected) / repeats)

@@ -51,7 +51,7 @@ def _unknown_key(config: dict, key: str, where: str) -> Iterator[str]:
 def _unknown_names(config: dict, claim: dict) -> Iterator[str]:
     """Find what a claim names and the paper does not define."""
     each = claims.by_study(claim)
-    for key, kind in (("study", "studies"), ("analysis", "analyses")):
+    for key, kind in (("study", "studies"), ("gap_to", "studies"), ("analysis", "analyses")):
         named = [one[key] for one in each if key in one]
         yield from unknown(named, [*config[kind], *_of_others(named, kind)], "no", f" in {kind}")
     named = [] if "of" in claim else claims.methods(claim)

@@ -28,7 +28,7 @@ from dpfl.checks.schema_errors import broken_schema
 from dpfl.checks.unknown_names import first_figures, unknown_names
 from dpfl.papers import folder
 from dpfl.planning import compose
-from dpfl.planning.beside import unmatched
+from dpfl.planning.beside import unreached
 
 DEFAULTS = Path(__file__).parents[4] / "config.yaml"
 RESOLVED = Path(".snakemake/config.json")
@@ -63,8 +63,8 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper; UserError with a line for every mistake."""
     _raise(broken_schema("config", config))
     _raise(_wrong_data_dir(Path(config["data_dir"])))
-    known = folder.names()
-    _raise(unknown(config["papers"] or [], known, "config: papers: no", " in workflow/papers"))
+    named = config["papers"] or []
+    _raise(unknown(named, folder.names(), "config: papers: no", " in workflow/papers"))
     for key in compose.chosen(config):
         _raise(_file_errors(key))
         for lender in compose.lenders(key, config["scale"]):
@@ -76,7 +76,7 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     defaults = folder.read(DEFAULTS)
     for key in papers:
         _raise(first_figures(key, defaults))
-        _raise(unmatched(key, compose.scales_beside(key, defaults)))
+        _raise(unreached(key, compose.scales_beside(key, defaults)))
     return papers
 
 

@@ -2,17 +2,19 @@
 
 A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
 which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
-takes exactly one) and `judge(claim, evidence)`. It may offer `drawn()`, `unit()` and
+takes exactly one) and `judge(claim, evidence)`. It may offer `drawn()`, `unit()`, `words(row)` and
 `band(printed, margin)`, which say how a page shows a difference.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.tables import results
+from dpfl.words import numerals
 from dpfl.words.vocabulary import NOT_JUDGED
 
 PRIVACY = (
@@ -49,6 +51,14 @@ def drawn(kind: str) -> str | None:
 def unit(kind: str) -> str:
     """Return the unit of differences, empty for bare numbers."""
     return _offered(kind, "unit", lambda: "points")()
+
+
+def words(row: Mapping[str, Any]) -> str:
+    """Return the difference of a row as its kind says it, by default with its unit."""
+    if not numerals.known(row["difference"]):
+        return numerals.difference(row, "")
+    usual = partial(numerals.difference, unit=unit(row["kind"]))
+    return _offered(row["kind"], "words", usual)(row)
 
 
 def band(kind: str, printed: float, margin: float) -> tuple[float, float] | None:

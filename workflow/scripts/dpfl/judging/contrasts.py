@@ -16,8 +16,8 @@ def change(values: np.ndarray) -> np.ndarray:
     return (values.shape[-1] - 1) * (values @ ranks) / (ranks @ ranks)
 
 
-def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) -> np.ndarray:
-    """Return one change per seed that has a run at every value of a setting.
+def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) -> pd.Series:
+    """Return one change per seed that has a run at every value of a setting, by seed.
 
     UserError for two runs of one seed at one value.
     """
@@ -26,12 +26,13 @@ def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) ->
         where = f"seed {one['seed']}, {over} {one['at']:g}"
         raise UserError(f"two runs of {one['method']} at {where} ({one['run']}), expected one")
     table = placed.pivot(index="seed", columns="at", values=column).reindex(columns=values)
-    complete = table.dropna().to_numpy(dtype=float)
-    return change(complete).round(9) if len(values) > 1 else np.array([])
+    complete = table.dropna() if len(values) > 1 else table[:0]
+    changes = change(complete.to_numpy(dtype=float)) if len(complete) else []
+    return pd.Series(changes, complete.index, dtype=float)
 
 
-def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
-    """Return one change per seed over the rounds that its run has; nothing of one round each.
+def of_curves(curves: pd.DataFrame, column: str) -> pd.Series:
+    """Return one change per seed, by seed, over its run's rounds; nothing of one round each.
 
     A run that ends after its first round, where others go on, has not changed. UserError for two
     runs of one seed.
@@ -39,7 +40,9 @@ def of_curves(curves: pd.DataFrame, column: str) -> np.ndarray:
     runs = curves[["seed", "cell", "run"]].drop_duplicates()
     for one in runs[runs.duplicated("seed")].to_dict("records"):
         raise UserError(f"two runs of seed {one['seed']} ({one['run']}), expected one")
-    own = [run.sort_values("round")[column].to_numpy() for _, run in curves.groupby("seed")]
-    if max(map(len, own), default=0) < 2:
-        return np.array([])
-    return np.array([change(values) if len(values) > 1 else 0.0 for values in own]).round(9)
+    each = curves.sort_values("round").groupby("seed")[column]
+    own = {seed: values.to_numpy() for seed, values in each}
+    if max(map(len, own.values()), default=0) < 2:
+        own = {}
+    changes = {seed: change(v) if len(v) > 1 else 0.0 for seed, v in own.items()}
+    return pd.Series(changes, dtype=float)

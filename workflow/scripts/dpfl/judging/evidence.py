@@ -18,7 +18,7 @@ class Evidence:
     `study` is None if the scale does not run it; `runs` has one row per run, as `tables.results`
     makes them, and `rounds()` one per run and round; `printed` holds this paper's rows of the table
     of published numbers, and `tables` those of an analysis by suffix; `unfinished` are the cells of
-    the study that have no result.
+    the study that have no result; `free` holds the runs of the study that a claim's `gap_to` names.
     """
 
     paper: str
@@ -28,6 +28,7 @@ class Evidence:
     printed: pd.DataFrame
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     unfinished: list[dict[str, Any]] = field(default_factory=list)
+    free: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -58,4 +59,13 @@ class Known:
             self.printed.assign(study=local),
             self.computed.get(name, {}),
             self.unfinished.get(name, {}).get("cells", []),
+            self._free(claim, study),
         )
+
+    def _free(self, claim: dict[str, Any], study: dict | None) -> pd.DataFrame:
+        """Return the runs without privacy that a claim names, if they are on the same data."""
+        name = folder.full_name(self.paper, claim.get("gap_to", ""))
+        other, frame = self.ran.get(name, (None, pd.DataFrame()))
+        alike = other and study and other["dataset"] == study["dataset"]
+        # Cells are numbered in each study.
+        return frame.assign(cell=-1 - frame["cell"]) if alike else pd.DataFrame()

@@ -10,7 +10,7 @@ from dpfl.judging import claims, judge, published, records
 from dpfl.judging.evidence import Known
 from dpfl.papers import folder
 from dpfl.plugins import analyses
-from dpfl.tables import results
+from dpfl.tables import trials
 from dpfl.words.vocabulary import NOT_RUN
 
 TABLES = ("claims", "published")
@@ -23,7 +23,7 @@ def write(outline: dict[str, Any], home: Path) -> None:
     """
     key, runs = outline["key"], home / "runs"
     studies = [files.read_json(home / "studies" / f"{name}.json") for name in outline["judging"]]
-    ran = {study["name"]: (study, results.frame(study, runs)) for study in studies}
+    ran = {study["name"]: (study, trials.of_runs(study, home)) for study in studies}
     computed, priced = {}, {}
     for name, own in outline["analyses"].items():
         plugin = analyses.load(key, own["uses"])

@@ -1,4 +1,27 @@
-"""Pairs of methods, or of settings, judged at every epsilon first and pooled over them second."""
+"""What is said of a difference, better - worse, in points; of rounds the margin is one round.
+
+It is judged at every epsilon first. The mean over them, pooled, stands second and decides nothing.
+The p of a pair is its largest over the epsilons (intersection-union). Holm's procedure runs over
+the pairs of a claim. M is the margin. By the interval of at least 5 seeds at the level of Holm's
+step, the first that is true:
+
+    holds                     the lower end is above M / 2
+    holds, small              the lower end is above 0
+    opposite                  the upper end is below 0
+    no difference             both ends are less than M / 2 from 0
+    does not hold             the upper end is below M / 2
+    open: needs more seeds    everything else
+    open: needs enough seeds  fewer than 5 seeds, paired ones for a pair
+    open: needs runs of it    one side has no run at this epsilon
+
+How many runs trained decides too, by Fisher's exact test in the same family. What is found is open
+where it rests on how a side was tuned:
+
+    open: needs a rate tuned at this epsilon  whole clients, at a rate chosen at another epsilon
+    open: needs as many trials                against a rate at an edge, whose rival had more trials
+
+The interval that is shown is that of the pair alone, at 95 %.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -56,17 +79,15 @@ class Pair:
 class Question:
     """What is asked of the pairs of a claim.
 
-    `value` is the column whose differences are judged, `margin` in its units, `least` the standard
-    deviation that they have at the least; `remark` is what is said of a pair at one epsilon, as the
-    end of its name.
+    `value` is the column whose differences are judged, `rule` what is asked of them; `remark` is
+    what is said of a pair at one epsilon, as the end of its name.
     """
 
     claim: dict
     evidence: Evidence
     epsilons: list[float]
-    margin: float
+    rule: verdicts.Ordering
     value: str = "accuracy"
-    least: float = 0.0
     remark: Callable[[Pair], str] = lambda pair: ""
 
     def shares(self, pair: Pair) -> pairing.Shares:
@@ -86,7 +107,8 @@ class Question:
 def asked(claim: dict, evidence: Evidence, compared: Sequence[Pair], **changes: Any) -> Question:
     """Return what a claim asks of pairs: at all its epsilons, by the margin of the study."""
     epsilons = cells.epsilons(claim, *(side for pair in compared for side in pair.sides))
-    return Question(claim, evidence, epsilons, **{"margin": evidence.study["margin"]} | changes)
+    usual = {"rule": verdicts.Ordering(evidence.study["margin"])}
+    return Question(claim, evidence, epsilons, **usual | changes)
 
 
 def pairs(claim: dict, evidence: Evidence, worse: Sequence) -> list[Pair]:
@@ -133,8 +155,7 @@ def judged(question: Question, compared: Sequence[Pair]) -> list[rows.Row]:
     found = pairing.family(
         {n: samples[n] for n in ran},
         {n: question.differences(compared[n], used[n]) for n in ran},
-        question.margin,
-        question.least,
+        question.rule,
         {n: [question.shares(compared[n].at(e)) for e in epsilons] for n in ran},
     )
     none = verdicts.NOTHING
@@ -171,7 +192,7 @@ def _row(question: Question, pair: Pair, where: str, found: verdicts.Comparison)
         p=found.p,
         p_holm=found.p_holm,
         tuning=fairness.between(*pair.sides),
-        **(found.verdict if pair.ran else NOT_RUN)._asdict(),
+        **fairness.judged(found.verdict if pair.ran else NOT_RUN, *pair.sides)._asdict(),
         **rows.interval("difference", found.interval),
         **rows.of_runs(*pair.sides),
     )
@@ -191,13 +212,15 @@ def _every(
         return head | NOT_RUN._asdict()
     return head | {
         "epsilon": epsilons[0] if len(epsilons) == 1 else np.nan,
-        **whole(parts, samples, question.least),
+        **whole(parts, samples, question.rule),
         "tuning": fairness.least(part["tuning"] for part in parts),
         **rows.of_runs(*used),
     }
 
 
-def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray], least: float = 0.0) -> rows.Row:
+def whole(
+    parts: Sequence[rows.Row], samples: Sequence[np.ndarray], rule: verdicts.Ordering
+) -> rows.Row:
     """Return the verdict on parts together, and the numbers of the one that decides it.
 
     The p is that of all parts together, which needs no correction; several have none besides, since
@@ -207,7 +230,7 @@ def whole(parts: Sequence[rows.Row], samples: Sequence[np.ndarray], least: float
     part = conjunction.deciding(parts, verdict)
     return {
         **{key: part[key] for key in rows.DIFFERENCE},
-        "p": verdicts.p_together(samples, least),
+        "p": rule.together(samples),
         "p_holm": part["p_holm"] if len(parts) == 1 else np.nan,
         **verdict._asdict(),
     }

@@ -1,7 +1,8 @@
 """The printed numbers of a paper, each beside every cell of ours that it is about.
 
 One row per printed number and cell, open where runs of the cell failed. A number that no cell
-stands beside at this scale has one open row, which needs runs, so that none is dropped.
+stands beside at this scale has one open row, which needs runs, so that none is dropped. One with a
+reason why no study runs it is not judged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +13,14 @@ import pandas as pd
 from dpfl.papers import published
 from dpfl.seeds import audits, outcomes, verdicts
 from dpfl.tables import results
-from dpfl.words.vocabulary import DEMONSTRATION, NOT_RUN, UNFINISHED
+from dpfl.words.vocabulary import (
+    DEMONSTRATION,
+    NOT_JUDGED,
+    NOT_RUN,
+    SHORTER,
+    UNFINISHED,
+    Verdict,
+)
 
 Ran = Iterable[tuple[results.Study, pd.DataFrame]]
 """Studies with their runs, as `results.frame` makes them."""
@@ -32,9 +40,13 @@ def table(paper: str, studies: Ran, priced: Mapping[str, pd.DataFrame]) -> pd.Da
     rows = [
         _printed(paper, number) | ours
         for number in published.read(paper)
-        for ours in beside.get(number.line, [NOT_RUN._asdict()])
+        for ours in beside.get(number.line, [_nothing(number)])
     ]
     return results.table("published", rows, before="printed")
+
+
+def _nothing(number: published.Printed) -> dict[str, str]:
+    return (NOT_JUDGED if dict(number.told).get("not_run") else NOT_RUN)._asdict()
 
 
 def _printed(paper: str, number: published.Printed) -> dict[str, Any]:
@@ -44,6 +56,7 @@ def _printed(paper: str, number: published.Printed) -> dict[str, Any]:
         "row": number.row,
         "metric": number.metric,
         **{name: _number(value) for name, value in number.coordinates},
+        **dict(number.told),
         "printed": number.value,
     }
 
@@ -94,9 +107,15 @@ def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, A
         "n": measured.n,
         "failed": len(own) - measured.n,
         "difference": measured.mean - value,
-        **(DEMONSTRATION if study["demonstrates"] else verdict)._asdict(),
+        **decided(study, verdict)._asdict(),
         **audits.of_cell(own),
     }
+
+
+def decided(study: results.Study, verdict: Verdict) -> Verdict:
+    """Return a verdict on a printed number, open in a study that demonstrates or is too short."""
+    shorter = study.get("shorter", False)
+    return DEMONSTRATION if study["demonstrates"] else SHORTER if shorter else verdict
 
 
 def _of_analyses(priced: Mapping[str, pd.DataFrame]) -> Iterator[tuple[int, dict[str, Any]]]:

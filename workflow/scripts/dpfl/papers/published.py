@@ -1,7 +1,7 @@
 """The numbers that a paper printed: its published.csv, a row per number.
 
-Every column but `table`, `row`, `metric` and `value` is a coordinate, a setting that the paper
-prints beside the number; one that is empty in a row is none of that row's.
+Columns are `table`, `row`, `metric`, `value` and those of TOLD. Every other one is a coordinate, a
+setting that the paper prints beside the number; one that is empty in a row is none of that row's.
 
 Ours is test accuracy of the model after the last round. Theirs is seldom of the same kind. What a
 table prints, its paper.yaml says:
@@ -29,6 +29,9 @@ from dpfl.words.numerals import counted
 
 NAMES = ("table", "row", "metric")
 COLUMNS = (*NAMES, "value")
+TOLD = ("printed_sd", "printed_n", "page", "read_in", "known_by", "not_run")
+"""Columns that may be left out: the number's spread and seeds, its page, what it was read in (file
+or table). Then by whom it is known, if the paper was not read, and why no study runs it."""
 ACCURACY = "accuracy_pct"
 UNSAID = "accuracy, of which examples is not said,"
 
@@ -43,6 +46,7 @@ class Printed:
     value: float
     coordinates: tuple[tuple[str, str], ...]
     line: int
+    told: tuple[tuple[str, str], ...] = ()
 
     def coordinate(self, name: str) -> str:
         """Return one coordinate, "" for one that the row does not have."""
@@ -90,16 +94,21 @@ def _expect_columns(where: str, names: Sequence[str]) -> None:
 def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
     if None in row or None in row.values():
         raise UserError(f"{where}: expected as many fields as the head has")
-    value = _number(row["value"])
-    if not math.isfinite(value):
-        raise UserError(f"{where}: value {row['value']!r}, expected a number")
-    if row["metric"].endswith("_pct") and not 0 <= value <= 100:
-        raise UserError(f"{where}: value {row['value']!r}, expected percent from 0 to 100")
-    for name in NAMES:
-        if not row[name].strip():
-            raise UserError(f"{where}: {name} is empty, expected a name")
-    coordinates = tuple((k, v) for k, v in row.items() if k not in COLUMNS and v != "")
-    return Printed(*(row[name] for name in NAMES), value, coordinates, line)
+    value, percent = _number(row["value"]), row["metric"].endswith("_pct")
+    spread = [name for name in TOLD[:2] if row.get(name)]
+    beyond = percent and not 0 <= value <= 100
+    wrong = {
+        f"value {row['value']!r}, expected a number": not math.isfinite(value),
+        f"value {row['value']!r}, expected percent from 0 to 100": beyond,
+        **{f"{name} is empty, expected a name": not row[name].strip() for name in NAMES},
+        **{f"{n} {row[n]!r}, expected 0 or more": not 0 <= _number(row[n]) < 1e9 for n in spread},
+        "read_in: expected file or table": row.get("read_in", "") not in ("", "file", "table"),
+    }
+    for told in (told for told, found in wrong.items() if found):
+        raise UserError(f"{where}: {told}")
+    told = tuple((name, row[name]) for name in TOLD if row.get(name))
+    named = tuple((k, v) for k, v in row.items() if k not in (*COLUMNS, *TOLD) and v != "")
+    return Printed(*(row[name] for name in NAMES), value, named, line, told)
 
 
 def table(paper: str, name: str) -> list[Printed]:

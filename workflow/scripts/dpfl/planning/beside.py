@@ -9,6 +9,7 @@ and the table says nothing of. The number then stands beside each of its values.
 from collections.abc import Iterator
 from typing import Any
 
+from dpfl.base.suggestions import unknown
 from dpfl.papers import datasets, folder, published
 from dpfl.planning.methods import SHORT, Composition, Epsilon, cells, settings_in
 from dpfl.words.numerals import counted
@@ -81,6 +82,7 @@ def coordinates(cell: Composition, epsilon: Epsilon | None) -> dict[str, Any]:
 def unmatched(paper: str, scales: list[dict]) -> Iterator[str]:
     """Find printed accuracies of a paper that stand beside no cell at any of some scales.
 
+    One with a reason in `not_run` may; it is a mistake if it stands beside a cell all the same.
     `scales` are configurations, also of other papers whose studies stand beside its numbers. Tables
     that an analysis prices are left to it.
     """
@@ -89,11 +91,25 @@ def unmatched(paper: str, scales: list[dict]) -> Iterator[str]:
     rows = [row for row in accuracies(paper) if row.table not in priced]
     found = {line for config in scales for line in _lines(config, paper)} if rows else set()
     for row in rows:
-        if row.line not in found:
+        reason = dict(row.told).get("not_run")
+        if (row.line in found) == bool(reason):
             said = ", ".join(f"{name}={value}" for name, value in row.coordinates)
             told = f"{row.table}, row {row.row!r}, {said}"
-            nowhere = "stands beside no cell of any study at any scale"
-            yield f"{published.shown(paper)}, line {row.line}: {told}: {nowhere}"
+            nowhere = "stands beside no cell of any study at any scale; say why in not_run"
+            wrong = f"not_run {reason!r}, but a study runs it" if reason else nowhere
+            yield f"{published.shown(paper)}, line {row.line}: {told}: {wrong}"
+
+
+def unreached(paper: str, scales: list[dict]) -> Iterator[str]:
+    """Find printed accuracies of a paper, and studies of its claims, that no scale has."""
+    yield from unmatched(paper, scales)
+    where = folder.shown(folder.path_of(paper, folder.ABOUT))
+    reached = {name for config in scales if config["paper"] == paper for name in config["select"]}
+    for claim in folder.load(paper).about["claims"]:
+        named = claim.get("study", [])
+        own = [n for n in ([named] if isinstance(named, str) else named) if "/" not in n]
+        told = f"{where}: claim {claim['id']}: study"
+        yield from unknown(own, sorted(reached), told, ", which no scale selects")
 
 
 def _lines(config: dict, paper: str) -> Iterator[int]:

@@ -20,7 +20,7 @@ from dpfl.words.cell_words import rank_remark
 
 Stage = str | None
 """The stage of tuning that a run waits for, if it waits for one."""
-TAKEN = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_fraction")
+TAKEN = ("title", "dataset", "kind", "focus", "figures", "vary", "validation_fraction", "shorter")
 """What a resolved study says as its paper does."""
 
 

@@ -116,9 +116,9 @@ def _legend(most: float) -> str:
     """Say what bars show, from -most to +most points."""
     return (
         f"Bars: ours minus printed, or one method minus the other, from −{most:g} to +{most:g} "
-        "points; the line is the interval, the diamond what the paper printed, grey what another "
-        "paper printed of a rerun, the band where the verdict turns: half the margin to either "
-        "side of 0 between methods, the whole margin about what was printed."
+        "points; the line is the 95 % interval, the diamond what the paper printed, grey what "
+        "another paper printed of a rerun, the band where the verdict turns: half the margin about "
+        "0 between methods, the whole margin for equal methods and about what was printed."
     )
 
 

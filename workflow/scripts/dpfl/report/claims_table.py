@@ -144,9 +144,8 @@ def seeds(row: Mapping) -> str:
 
 
 def difference(row: Mapping) -> str:
-    """Return a difference in the unit of its kind, `+0.42 [+0.10, +0.74] points`."""
-    unit = claims.unit(row["kind"]) if known(row["difference"]) else ""
-    return numerals.difference(row, unit)
+    """Return a difference as its kind says it, such as `+0.42 [+0.10, +0.74] points`."""
+    return claims.words(row)
 
 
 def remarks(row: Mapping) -> tuple[str, ...]:
@@ -201,6 +200,7 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
     study = source.study(whole["study"])
     own_verdict = vocabulary.verdict_of(whole)
     why = [whole["about"]] if own_verdict in (vocabulary.UNFINISHED, vocabulary.NOT_KEPT) else []
+    budget = decides if known(decides["eps_claimed"]) else whole
     name = claim.get("short") or paper.saying(claim)
     _, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
     also = whole["study"] in more  # the first study of a claim needs no name
@@ -220,12 +220,12 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         difference=difference(decides),
         part=deciding_words(whole, own),
         n="" if known(whole["ours"]) else seeds(decides),
-        bar=forest.bar_of(decides, own, study.get("margin", 0.0), bool(by)),
+        bar=forest.bar_of(decides, own, claim.get("margin", study.get("margin", 0.0)), bool(by)),
         verdict=own_verdict.verdict,
         shown=vocabulary.in_words(whole),
         needs=own_verdict.needs,
         tone=TONES.get(vocabulary.in_words(whole), "open"),
-        chips=chips.epsilons(whole, next((c["unit"] for c in study.get("cells", [])), "example")),
+        chips=chips.epsilons(budget, next((c["unit"] for c in study.get("cells", [])), "example")),
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
         remarks=(*why, *remarks(whole)),
         runs=whole["runs"] if known(whole["runs"]) else "",

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from dpfl import plugins
 from dpfl.base import machine
 from dpfl.figures import datasets
+from dpfl.judging import orderings
 from dpfl.provenance import derivations, tree
 from dpfl.report import markup, privacy
 from dpfl.report.paper import Paper
@@ -47,6 +48,7 @@ def context(folder: Folder, read: Mapping[str, Paper]) -> dict[str, Any]:
 def rules(kinds: Iterable[str], level: str) -> str:
     """Return how some kinds of claims are judged, in Markdown: the first lines of their files."""
     texts = {kind: ast.get_docstring(plugins.tree("judging/kinds", kind)) or "" for kind in kinds}
+    texts = {"differences": orderings.__doc__.strip()} | texts
     return "\n\n".join(
         f"{level} {kind}\n\n{text.replace('+-', '±')}" for kind, text in texts.items()
     )

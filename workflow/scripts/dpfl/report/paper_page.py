@@ -174,7 +174,7 @@ def parts(page: Page) -> Markup:
 def not_run(page: Page) -> Markup:
     """Return the printed numbers that nothing stands beside at this scale."""
     published = page.results.published(page.of.key)
-    lines = study_section.printed(published[published["needs"] == NOT_RUN.needs])
+    lines = study_section.printed(published[published["study"] == ""])
     title = f"{counted(len(lines), 'printed number')} that this scale does not run"
     shown = markup.table(study_section.PRINTED, lines)
     return markup.part("folded", title, shown) if lines else shown

@@ -13,7 +13,7 @@ from dpfl.report.pictures import picture
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering, results
 from dpfl.words import vocabulary
-from dpfl.words.numerals import known
+from dpfl.words.numerals import known, text
 
 FOLDED = "Comparisons, how values were chosen, printed numbers"
 PRINTED = ["table", "row", "at", "printed", "method", "compared", "ours", "difference", "verdict"]
@@ -120,9 +120,9 @@ def _line(row: dict, coordinates: list[str]) -> list[str]:
         str(row["table"]),
         f"{families.named(str(row['row']))}{read_as}",
         ", ".join(places),
-        _short(row["printed"]),
+        _short(row["printed"]) + text(row.get("printed_sd"), " ± {:g}"),
         families.named(str(row["method"])),
-        str(row["compared"]) if known(row.get("compared")) else "",
+        next((str(row[key]) for key in ("compared", "not_run") if known(row.get(key))), ""),
         claims_table.ours(found) or claims_table.seeds(found),
         f"{row['difference']:+.2f}" if known(row["difference"]) else "",
         vocabulary.in_words(row),

@@ -19,11 +19,9 @@ from dpfl.words.numerals import known
 from dpfl.words.vocabulary import Verdict
 
 FAILED = frozenset({words.DOES_NOT_HOLD, words.OPPOSITE, words.NO_DIFFERENCE})
-WEAKEST_FIRST = (words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE, words.SMALL, words.HOLDS)
-MISMATCH_FIRST = (
-    *(words.DEMONSTRATION, words.DIFFERS, words.TOO_FEW, words.NOT_RUN, words.INCONCLUSIVE),
-    words.MATCHES,
-)
+LACKING = (words.TOO_FEW, words.NOT_RUN, words.NOT_TUNED, words.FEWER_TRIALS, words.INCONCLUSIVE)
+WEAKEST_FIRST = (*LACKING, words.SMALL, words.HOLDS)
+MISMATCH_FIRST = (words.DEMONSTRATION, words.SHORTER, words.DIFFERS, *LACKING, words.MATCHES)
 
 
 def verdict(parts: Iterable[Verdict]) -> Verdict:

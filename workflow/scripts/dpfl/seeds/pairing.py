@@ -16,7 +16,6 @@ import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.seeds import outcomes, verdicts
-from dpfl.words.vocabulary import HOLDS, OPPOSITE, Verdict
 
 ZERO = 9
 """Decimals of a difference, in points: beyond them is what floating point makes of nothing."""
@@ -51,10 +50,9 @@ class Shares:
         return self.better + self.worse < self.of_better + self.of_worse
 
     @property
-    def verdict(self) -> Verdict:
-        """Return the verdict if the shares differ."""
-        ahead = self.better * self.of_worse > self.worse * self.of_better
-        return HOLDS if ahead else OPPOSITE
+    def ahead(self) -> bool:
+        """Tell whether more of the better side trained."""
+        return self.better * self.of_worse > self.worse * self.of_better
 
 
 @dataclass(frozen=True)
@@ -70,45 +68,38 @@ class Found:
 def family(
     samples: Mapping[Hashable, Sequence[Sequence[float]]],
     pooled: Mapping[Hashable, Sequence[float]],
-    margin: float,
-    least: float = 0.0,
+    asked: verdicts.Ordering,
     shares: Mapping[Hashable, Sequence[Shares]] = MappingProxyType({}),
 ) -> dict[Hashable, Found]:
     """Judge pairs that belong together, by one sample of differences per epsilon and one pooled.
 
-    The p of a part is adjusted by the level of its pair alone, so that it fits its interval.
-    `shares` holds, per pair, how many runs trained at each epsilon.
+    The p of a part is adjusted by the level of its pair alone, at which it is judged. `shares`
+    holds, per pair, how many runs trained at each epsilon.
     """
-    p = {name: verdicts.p_together(own, least) for name, own in samples.items()}
+    p = {name: asked.together(own) for name, own in samples.items()}
     tested = {name: own for name, own in shares.items() if any(one.failed for one in own)}
     trained = {(name, Shares): max(one.p for one in own) for name, own in tested.items()}
-    levels, second = verdicts.holm(p | trained), verdicts.family(pooled, margin, least)
+    levels, second = verdicts.holm(p | trained), verdicts.family(pooled, asked)
     found = {}
     for name, sample in samples.items():
         p_holm, level = levels[name]
-        parts = [_part(own, level, margin, least) for own in sample]
+        parts = [asked.compare(own, level) for own in sample]
         if name in tested:
             allowed = levels[name, Shares][1]
-            parts = [_by_share(*one, allowed) for one in zip(parts, tested[name], strict=True)]
+            pairs = zip(parts, tested[name], strict=True)
+            parts = [_by_share(asked, part, share, allowed) for part, share in pairs]
         found[name] = Found(parts, p[name], p_holm, second[name])
     return found
 
 
-def _by_share(part: verdicts.Comparison, share: Shares, level: float) -> verdicts.Comparison:
+def _by_share(
+    asked: verdicts.Ordering, part: verdicts.Comparison, share: Shares, level: float
+) -> verdicts.Comparison:
     """Return a part, by how many runs trained if that differs at a level."""
     if not share.failed or share.p > 1 - level:
         return part
     p_holm = verdicts.p_at(share.p, level)
-    return replace(part, p=share.p, p_holm=p_holm, verdict=share.verdict)
-
-
-def _part(
-    sample: Sequence[float], level: float, margin: float, least: float
-) -> verdicts.Comparison:
-    measured = verdicts.interval(sample, level, least)
-    p = verdicts.p_value(sample, least)
-    verdict = verdicts.of_ordering(measured, margin)
-    return verdicts.Comparison(measured, p, verdicts.p_at(p, level), verdict)
+    return replace(part, p=share.p, p_holm=p_holm, verdict=asked.by_share(share.ahead))
 
 
 def by_seed(runs: pd.DataFrame, value: str = "accuracy") -> pd.DataFrame:

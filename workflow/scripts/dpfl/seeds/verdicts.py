@@ -6,7 +6,7 @@ percentage points.
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -45,7 +45,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One paired comparison, adjusted for the others of its family; p is nan below MIN_SPREAD."""
+    """One paired comparison; p_holm and the verdict take account of the others of its family.
+
+    The interval does not, so that a pair has one wherever it is shown. p is nan below MIN_SPREAD.
+    """
 
     interval: Interval
     p: float
@@ -113,26 +116,86 @@ def of_ordering(measured: Interval, margin: float) -> words.Verdict:
     return words.NO_DIFFERENCE if measured.low > -margin / 2 else words.DOES_NOT_HOLD
 
 
+@dataclass(frozen=True)
+class Ordering:
+    """What is asked of differences, better - worse: whether they are above zero.
+
+    `margin` is in their units. `least` is the least standard deviation that they have.
+    """
+
+    margin: float
+    least: float = 0.0
+
+    def p(self, values: Sequence[float]) -> float:
+        """Return the two-sided p of one sample; nan below MIN_SPREAD."""
+        return p_value(values, self.least)
+
+    def together(self, samples: Iterable[Sequence[float]]) -> float:
+        """Return the p of several samples together, the largest of theirs at the least."""
+        return p_together(samples, self.least)
+
+    def verdict(self, measured: Interval) -> words.Verdict:
+        """Judge the interval of the difference."""
+        return of_ordering(measured, self.margin)
+
+    def by_share(self, ahead: bool) -> words.Verdict:
+        """Judge a difference of how many runs trained; `ahead`: more of the better side did."""
+        return words.HOLDS if ahead else words.OPPOSITE
+
+    def compare(self, values: Sequence[float], level: float = LEVEL) -> Comparison:
+        """Judge one sample at a level; the interval that is shown has LEVEL, whatever else is."""
+        p = self.p(values)
+        verdict = self.verdict(interval(values, level, self.least))
+        return Comparison(interval(values, LEVEL, self.least), p, p_at(p, level), verdict)
+
+
+@dataclass(frozen=True)
+class Equivalence(Ordering):
+    """Asks whether differences are within the margin of zero, by two one-sided tests.
+
+    Each has half of 1 - LEVEL (Schuirmann 1987). With `below` alone, one asks whether they are
+    above minus the margin: a better side that leads by more is no worse.
+    """
+
+    below: bool = False
+
+    def p(self, values: Sequence[float]) -> float:
+        """Return twice the larger p of the tests, as two-sided ones count; nan if too few."""
+        near, far = self.margin + np.asarray(values), self.margin - np.asarray(values)
+        sides = [near] if self.below else [near, far]
+        return float(np.minimum(1.0, 2 * np.max([p_above(own, self.least) for own in sides])))
+
+    def together(self, samples: Iterable[Sequence[float]]) -> float:
+        """Return the p of several samples together, the largest of theirs."""
+        found = [self.p(sample) for sample in samples]
+        return float(np.max(found)) if found else math.nan
+
+    def verdict(self, measured: Interval) -> words.Verdict:
+        """Judge the interval of the difference: within the margin, or wholly beyond it."""
+        if measured.few:
+            return words.TOO_FEW
+        highest = math.inf if self.below else self.margin
+        if -self.margin < measured.low and measured.high < highest:
+            return words.HOLDS
+        beyond = measured.high < -self.margin or measured.low > highest
+        return words.DOES_NOT_HOLD if beyond else words.INCONCLUSIVE
+
+    def by_share(self, ahead: bool) -> words.Verdict:
+        """Judge a difference of how many runs trained: it is one, which `below` may be for."""
+        return words.HOLDS if ahead and self.below else words.DOES_NOT_HOLD
+
+
 def family(
-    differences: Mapping[Hashable, Sequence[float]],
-    margin: float,
-    least: float = 0.0,
+    differences: Mapping[Hashable, Sequence[float]], asked: Ordering
 ) -> dict[Hashable, Comparison]:
     """Test and judge comparisons that belong together (Holm 1979).
 
-    `differences` holds, per comparison, one paired difference per seed (better - worse). An
-    interval is drawn at the level of its two-sided paired t-test, so it excludes zero exactly if
-    Holm rejects. Jointly m intervals may cover less: 91 % of three. The least is the product of 1 -
-    (1 - LEVEL) / j over j = 1 ... m.
+    `differences` holds, per comparison, one paired difference per seed (better - worse). The
+    verdict is by the interval at the level of Holm's step.
     """
-    p = {name: p_value(values, least) for name, values in differences.items()}
-    adjusted = holm(p)
-    result = {}
-    for name, values in differences.items():
-        p_holm, own_level = adjusted[name]
-        own = interval(values, own_level, least)
-        result[name] = Comparison(own, p[name], p_holm, of_ordering(own, margin))
-    return result
+    levels = holm({name: asked.p(values) for name, values in differences.items()})
+    found = {name: asked.compare(own, levels[name][1]) for name, own in differences.items()}
+    return {name: replace(one, p_holm=levels[name][0]) for name, one in found.items()}
 
 
 def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:

@@ -94,7 +94,7 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     samples = {n: [pairing.differences(*pairs[n][1:], [e]) for e in over[n]] for n in ran}
     pooled = {n: pairing.differences(*pairs[n][1:], over[n]) for n in ran}
     shares = {n: [_shares(pairs[n], e) for e in over[n]] for n in ran}
-    judged = pairing.family(samples, pooled, study["margin"], shares=shares)
+    judged = pairing.family(samples, pooled, verdicts.Ordering(study["margin"]), shares)
     rows = []
     for n, (pair, epsilons) in enumerate(zip(pairs, over, strict=True)):
         if n not in judged:
@@ -110,7 +110,7 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
 
 
 def _shares(pair: Pair, epsilon: float) -> pairing.Shares:
-    return pairing.Shares.count(*(side[side["epsilon"] == epsilon] for side in pair[1:]))
+    return pairing.Shares.count(*_among(pair, [epsilon]))
 
 
 def _overall(pair: Pair, over: list[float], parts: list[Row], found: pairing.Found) -> Row:
@@ -125,14 +125,20 @@ def _row(pair: Pair, part: str, over: list[float], found: verdicts.Comparison) -
     measured = found.interval
     own = {"n": measured.n, "difference": measured.mean}
     own |= {"ci_low": measured.low, "ci_high": measured.high}
-    own |= {"p": found.p, "p_holm": found.p_holm, **found.verdict._asdict()}
+    verdict = fairness.judged(found.verdict, *_among(pair, over))
+    own |= {"p": found.p, "p_holm": found.p_holm, **verdict._asdict()}
     return _sides(pair, part, over) | own
+
+
+def _among(pair: Pair, over: list[float]) -> list[pd.DataFrame]:
+    """Return the runs of both sides at some epsilons."""
+    return [side[side["epsilon"].isin(over)] for side in pair[1:]]
 
 
 def _sides(pair: Pair, part: str, over: list[float]) -> Row:
     """Return what is known of a pair at some epsilons before anything is judged."""
     head, *sides = pair
-    better, worse = (side[side["epsilon"].isin(over)] for side in sides)
+    better, worse = _among(pair, over)
     return {
         **head,
         "part": part,

@@ -12,7 +12,7 @@ def write(study: results.Study, home: Path) -> None:
     comparisons have only their header, without a grid of rates the ranges. The last two have only
     theirs where nothing is tuned.
     """
-    runs = results.frame(study, home / "runs")
+    runs = trials.of_runs(study, home)
     cells = study_table.cells(study, runs)
     tuned = trials.tuned(study, cells, home)
     tables = {

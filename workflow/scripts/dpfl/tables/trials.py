@@ -15,7 +15,6 @@ variant is tuned once for all.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import stdev
@@ -26,6 +25,7 @@ import pandas as pd
 from dpfl.base import files
 from dpfl.contracts.points import Point
 from dpfl.privacy import calibration_settings
+from dpfl.seeds.tuned import Tuning
 from dpfl.tables import results
 from dpfl.tuning.parts.rules import learned, points
 
@@ -56,19 +56,12 @@ def marked(cells: pd.DataFrame, tuned: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(edge=edge.fillna(""), nothing_learned=learned.eq(True))
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """A cell that is tuned, what was tried for it and chosen, and by which stage.
-
-    `settings` are those of a trial, at whose epsilon all ran.
-    """
-
-    index: int
-    cell: dict[str, Any]
-    tried: list[Point]
-    chosen: Point
-    stage: dict[str, Any]
-    settings: dict[str, Any]
+def of_runs(study: results.Study, home: Path) -> pd.DataFrame:
+    """Return the runs of a study, as `results.frame`, with how the value of each was chosen."""
+    runs = results.frame(study, home / "runs")
+    told = {one.index: (one.at, one.runs, one.edge) for one in _tunings(study, home)}
+    found = [told.get(cell, (math.nan, 0, "")) for cell in runs["cell"]]
+    return runs.join(pd.DataFrame(found, runs.index, ["tuned_at", "trials", "edge"]))
 
 
 def _tunings(study: results.Study, home: Path) -> Iterator[Tuning]:
@@ -83,23 +76,21 @@ def _tunings(study: results.Study, home: Path) -> Iterator[Tuning]:
 
 def _chosen(one: Tuning, certified: float, home: Path) -> dict[str, Any]:
     """Return what was chosen, and how much hangs on it; `certified` is the epsilon of the cell."""
-    chosen, tried, runs = one.chosen, one.tried, sum(len(point.accuracies) for point in one.tried)
-    ladders = {key: sorted({point.values[key] for point in tried}) for key in chosen.values}
-    ends = {key: (ladder[0], ladder[-1]) for key, ladder in ladders.items()}
+    chosen, tried = one.chosen, one.tried
     alike = _plan(_settings(one.cell["runs"][0], home)) == _plan(one.settings)
     return {
         **chosen.values,
-        "tuned_at": results.number(one.settings["epsilon"]),
+        "tuned_at": one.at,
         "tuning": one.cell["tuning"],
         "rule": one.stage["uses"],
-        "runs": runs,
+        "runs": one.runs,
         "validation_accuracy": 100 * chosen.mean,
-        "factor": max(_factor(chosen.values[key], ladder) for key, ladder in ladders.items()),
+        "factor": max(_factor(chosen.values[key], ladder) for key, ladder in one.ladders.items()),
         "spread": 100 * _spread(chosen, tried),
         "nothing_learned": not learned(tried, one.settings["dataset"]),
-        "edge": ", ".join(key for key, value in chosen.values.items() if value in ends[key]),
+        "edge": one.edge,
         "eps_certified": certified,
-        "eps_selected": _selected(one.cell, certified, runs, home) if alike else math.nan,
+        "eps_selected": _selected(one.cell, certified, one.runs, home) if alike else math.nan,
     }
 
 
@@ -120,7 +111,7 @@ def _trial(one: Tuning, point: Point) -> dict[str, Any]:
     seeds = [seed for trial in alike for seed in trial["seeds"]]
     return {
         **point.values,
-        "tuned_at": results.number(one.settings["epsilon"]),
+        "tuned_at": one.at,
         "seeds": " ".join(map(str, seeds)),
         "n": n,
         "validation_accuracy": 100 * point.mean,

@@ -13,17 +13,17 @@ class Verdict(NamedTuple):
 
 HOLDS, SMALL = Verdict("holds"), Verdict("holds, small")
 DOES_NOT_HOLD, OPPOSITE = Verdict("does not hold"), Verdict("opposite")
-NO_DIFFERENCE = Verdict("no difference")
+NO_DIFFERENCE, NOT_JUDGED = Verdict("no difference"), Verdict("not judged")
 MATCHES, DIFFERS = Verdict("matches"), Verdict("differs")
 INCONCLUSIVE, TOO_FEW = Verdict("open", "more seeds"), Verdict("open", "enough seeds")
-CONTROL_MISSING = Verdict("open", "two controls")
-DEMONSTRATION, NOT_RUN = Verdict("open", "real data"), Verdict("open", "runs of it")
+CONTROL_MISSING, SHORTER = Verdict("open", "two controls"), Verdict("open", "as long a training")
+NOT_TUNED, NOT_RUN = Verdict("open", "a rate tuned at this epsilon"), Verdict("open", "runs of it")
+FEWER_TRIALS, DEMONSTRATION = Verdict("open", "as many trials"), Verdict("open", "real data")
 UNFINISHED, NOT_KEPT = Verdict("open", "runs that failed"), Verdict("open", "what is not kept")
-NOT_JUDGED = Verdict("not judged")
 
 GOOD = tuple(own.verdict for own in (HOLDS, SMALL, MATCHES))
 BAD = tuple(own.verdict for own in (DOES_NOT_HOLD, OPPOSITE, NO_DIFFERENCE, DIFFERS))
-UNJUDGED = (DEMONSTRATION, UNFINISHED, NOT_KEPT, NOT_RUN, NOT_JUDGED)
+UNJUDGED = (SHORTER, DEMONSTRATION, UNFINISHED, NOT_KEPT, NOT_RUN, NOT_JUDGED)
 """What says nothing of a claim, and is only counted."""
 
 ALARM, REFUTED, NO_PROOF = "certificate refuted", "refuted", "no proof"

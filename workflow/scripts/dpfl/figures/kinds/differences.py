@@ -1,11 +1,12 @@
 """Paired differences that verdicts rest on: a row per claim, opponent and epsilon.
 
 A mark is the mean over the pairs of seeds that trained on both sides, better minus worse in points
-of accuracy, a dot one pair, a bar the interval that the verdict rests on, none below three pairs. A
-claim holds where its bar lies right of the grey band, which is half the margin on either side of
-zero. It holds, small, where it lies right of zero and reaches into the band. The opposite holds
-where it lies left of zero. A black diamond is the difference of the numbers that the paper prints.
-Hollow: one of the sides has no proof of its epsilon.
+of accuracy, a dot one pair, a bar the 95 % interval of the pair, none below three pairs. A claim on
+one opponent holds where its bar lies right of the grey band, which is half the margin on either
+side of zero. It holds, small, where it lies right of zero and reaches into the band. The opposite
+holds where it lies left of zero. On several opponents the verdict asks for more (Holm). A black
+diamond is the difference of the numbers that the paper prints. Hollow: one of the sides has no
+proof of its epsilon.
 """
 
 import textwrap
@@ -159,7 +160,7 @@ def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
         *keys.printed(rows["printed"].map(bool).any()),
     ]
     failed = " Runs that failed are in no pair." * bool(rows["failed"].any())
-    bars = "; bars: the intervals that the verdicts rest on" * bool(rows["low"].notna().any())
+    bars = "; bars: 95 % intervals of the pairs" * bool(rows["low"].notna().any())
     text = f"{_study.about(study)} Right of zero the first is better{bars}.{failed}"
     style.note(figure, text + _study.alike(study), handles)
 

@@ -1,20 +1,10 @@
 """A win of a method that is due to one part of it: the method beats every control.
 
-A control lacks that part alone. The comparisons are those of `ordering`, at every epsilon first and
-pooled second. By the interval of at least 5 paired seeds, the first that is true:
+A control lacks that part alone. The comparisons are those of `ordering`, by the rule of
+differences. The whole is a conjunction over controls, variants and epsilons (intersection-union):
+if one control is not beaten at one epsilon, the claim `holds` in at most 2.5 % of cases. It may be
 
-    holds                     the lower end is above half the margin
-    holds, small              the lower end is above 0
-    opposite                  the upper end is below 0
-    no difference             both ends are less than half the margin from 0
-    does not hold             the upper end is below half the margin
-    open: needs more seeds    everything else
-    open: needs enough seeds  fewer than 5 paired seeds
-    open: needs runs of it    one side has no run at this epsilon
     open: needs two controls  of the whole: fewer than two were run, and none beats it
-
-The whole is a conjunction over controls, variants and epsilons (intersection-union): if one control
-is not beaten at one epsilon, the claim `holds` in at most 2.5 % of cases.
 """
 
 from typing import Any

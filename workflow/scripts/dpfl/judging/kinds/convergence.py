@@ -4,17 +4,7 @@ A run's rounds are those until its test accuracy is first at `accuracy` (percent
 many points of what B's run of the same seed ends at. A run of B that failed sets no goal, and its
 seed is not compared. A run that never gets there, because it failed or is slow, counts as one round
 more than there are; rows say of how many runs this holds. Paired t-tests on the rounds saved (B's -
-A's), one difference per seed, at every epsilon first as in `ordering`; the margin is 1 round. By
-the interval of at least 5 paired seeds, the first that is true:
-
-    holds                     the lower end is above half a round
-    holds, small              the lower end is above 0
-    opposite                  the upper end is below 0
-    no difference             both ends are less than half a round from 0
-    does not hold             the upper end is below half a round
-    open: needs more seeds    everything else
-    open: needs enough seeds  fewer than 5 paired seeds
-    open: needs runs of it    one side has no run at this epsilon
+A's), one difference per seed, by the rule of differences; the margin is 1 round.
 
 The claim is a conjunction over opponents, variants and epsilons. How often a false one is found
 to hold has no bound here as it has for accuracies: rounds are whole numbers, often the same for all
@@ -23,6 +13,7 @@ gets there may weigh as much as all others gain. Where as many seeds lose rounds
 of five save some in 1 of 32 cases.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +22,8 @@ import pandas as pd
 
 from dpfl.judging import cells, orderings, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import outcomes
+from dpfl.seeds import outcomes, verdicts
+from dpfl.words.numerals import known
 
 REQUIRED = ("study", "better", "worse")
 OPTIONAL = ("cells", "epsilons")
@@ -51,15 +43,21 @@ def drawn() -> None:
     """Return nothing: rounds have no place on a scale of points."""
 
 
-def unit() -> str:
-    """Return the unit of differences."""
-    return "rounds"
+def words(row: Mapping[str, Any]) -> str:
+    """Return the rounds that are saved as what is needed, `needs 4.4 rounds more`, with ends."""
+    ends = f" [{_way(row['difference_high'])}, {_way(row['difference_low'])}]"
+    told = _way(row["difference"], " rounds")
+    return f"needs {told}{ends * known(row['difference_low'])}"
+
+
+def _way(saved: float, noun: str = "") -> str:
+    return f"{abs(saved):.1f}{noun} {'fewer' if saved > 0 else 'more'}"
 
 
 def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     compared = orderings.pairs(claim, evidence, claim["worse"])
-    judged_by = {"margin": _MARGIN, "value": _SAVED, "least": _ROUNDING, "remark": short}
+    judged_by = {"rule": verdicts.Ordering(_MARGIN, _ROUNDING), "value": _SAVED, "remark": short}
     question = orderings.asked(claim, evidence, compared, **judged_by)
     curves = _curves(evidence.rounds()) if len(cells.runs(claim, evidence)) else {}
     races = [_race(claim, pair.among(question.epsilons), curves) for pair in compared]

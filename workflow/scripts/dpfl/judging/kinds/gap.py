@@ -3,14 +3,18 @@
 The printed gain is the difference of two numbers printed at the same place (`table`: those that
 stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
 seed whose runs trained on both sides (better - worse); its 95 % Student interval, against the band
-printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, however
-small that is):
+printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, but a
+printed gain of at most a tenth of the margin is a tie, which has both sides):
 
     matches                   the interval lies within the band
     differs                   the interval lies wholly outside the band
     open: needs more seeds    everything else
     open: needs enough seeds  fewer than 5 paired seeds
     open: needs runs of it    one side has no run there
+
+It is open too where it rests on how a side was tuned, as in the rule of differences, and
+
+    open: needs as long a training  the study says that it is shorter than the paper's
 
 Every printed gain has a level of its own: it is found to differ, or to match, when it does not, in
 at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `matches` if all do.
@@ -29,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfl.judging import gains, printed, rows
+from dpfl.judging import gains, printed, published, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.seeds import fairness, outcomes, pairing, power, verdicts
 from dpfl.words.vocabulary import NOT_RUN
@@ -41,6 +45,8 @@ LISTS = ("epsilons",)
 EXAMPLE = {"better": "a", "worse": "b", "table": "table 1"}
 
 _DPSGD = "dpsgd"
+_TIE = 0.1
+"""Of the margin: numbers that are printed so near to each other may be equal before rounding."""
 
 
 def drawn() -> str:
@@ -49,13 +55,13 @@ def drawn() -> str:
 
 
 def band(printed: float, margin: float) -> tuple[float, float] | None:
-    """Return the gains that match a printed one, all on its side of zero; None without one."""
+    """Return the gains that match a printed one, on its side of zero or a tie's; None without."""
     if np.isnan(printed):
         return None
-    sign, size = np.sign(printed), abs(printed)
-    near = max(0.0, size - margin) if sign else -margin
-    low, high = sorted(float((sign or 1) * end) + 0.0 for end in (near, size + margin))  # no -0
-    return low, high
+    low, high = float(printed - margin), float(printed + margin)
+    if abs(printed) <= _TIE * margin:
+        return low, high
+    return (max(0.0, low), high) if printed > 0 else (low, min(0.0, high))
 
 
 def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
@@ -88,8 +94,10 @@ def _part(claim: dict, evidence: Evidence, gain: gains.Gain) -> rows.Row:
         return head | NOT_RUN._asdict() | {"n": 0}
     measured = verdicts.interval(pairing.differences(*sides, [gain.epsilon]))
     low, high = band(gain.printed, evidence.study["margin"])
+    verdict = verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2)
+    verdict = published.decided(evidence.study, verdict)
     judged = {
-        **verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2)._asdict(),
+        **fairness.judged(verdict, *sides)._asdict(),
         "needed_n": power.needed(gain.printed, measured.sd),
         "lucky_gain": power.lucky(outcomes.measured(gain.pair.better).sd),
         "weak_baseline": _weak(evidence, gain),

@@ -1,21 +1,13 @@
-"""Accuracy rises or falls over the values of a setting.
+"""Accuracy, or the lead on another method, rises or falls over the values of a setting.
 
 `over` is a setting that the study varies, `epsilon` (its finite ones, or those named), or `rounds`
 (test accuracy after each round, the first to the last; there a run that fails counts as it is).
 
-Per seed the linear contrast of accuracy on the rank of the value, as the change in
-points from the first value to the last, which the line fitted to all values makes; a t-test over
-seeds, turned round for `falls`. Seeds that lack a value, or whose run failed at one, do not count.
-By the interval of at least 5 seeds, the first that is true:
-
-    holds                     the lower end is above half the margin
-    holds, small              the lower end is above 0
-    opposite                  the upper end is below 0
-    no difference             both ends are less than half the margin from 0
-    does not hold             the upper end is below half the margin
-    open: needs more seeds    everything else
-    open: needs enough seeds  fewer than 5 seeds
-    open: needs runs of it    fewer than two values were run
+Per seed the linear contrast of accuracy on the rank of the value, as the change in points from the
+first value to the last, which the line fitted to all values makes. A t-test over seeds, turned
+round for `falls`, by the rule of differences. With `worse` it is the change of the lead on that
+method. Seeds that lack a value, or whose run failed at one, do not count. It `needs runs of it`
+where fewer than two values were run.
 
 The claim is a conjunction over all that the study varies beside `over` (variants, epsilons), each
 part at 95 %: false in one part, it is found to hold in at most 2.5 % of cases. A trend need not be
@@ -30,13 +22,13 @@ import pandas as pd
 from dpfl.base.errors import UserError
 from dpfl.judging import cells, contrasts, orderings, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import outcomes, verdicts
+from dpfl.seeds import fairness, outcomes, pairing, verdicts
 from dpfl.tables import results
 from dpfl.tuning.parts import chance
 from dpfl.words.vocabulary import NOT_RUN
 
 REQUIRED = ("study", "method", "over", "direction")
-OPTIONAL = ("cells", "epsilons")
+OPTIONAL = ("worse", "cells", "epsilons")
 LISTS = ("epsilons",)
 CHOICES = {"direction": ("rises", "falls")}
 EXAMPLE = {"method": "a", "over": "epsilon", "direction": "rises"}
@@ -51,15 +43,20 @@ _VALUE = "percent"
 def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     """Return the rows of the claim, the conjunction first."""
     over = claim["over"]
-    runs = cells.having(cells.runs(claim, evidence), "method", claim["method"])
+    both = cells.runs(claim, evidence)
+    runs = cells.having(both, "method", claim["method"])
     setting = over not in _NO_SETTING
     if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
         raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
     parts, samples, used = [], [], []
     for name, epsilon, own in _groups(claim, evidence, runs):
         values, sample = _sample(claim, evidence, own)
+        if "worse" in claim:
+            other = _beside(evidence, own, cells.having(both, "method", claim["worse"]), over)
+            sample = (sample - _sample(claim, evidence, other, values)[1]).dropna()
+            own = pd.concat([own, other])
         used.append(own if over == _ROUNDS else own[own[over].astype(float).isin(values)])
-        samples.append(_SIGN[claim["direction"]] * sample)
+        samples.append((_SIGN[claim["direction"]] * sample).round(pairing.ZERO).to_numpy())
         group = (name, epsilon, used[-1])
         parts.append(_part(claim, evidence, group, values, samples[-1]))
     head = rows.blank(claim, evidence, about=_about(claim), **NOT_RUN._asdict())
@@ -67,7 +64,8 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
         return [head]
     if len(parts) == 1:
         return [parts[0] | {"part": "overall"}]
-    return [head | orderings.whole(parts, samples) | _of_runs(claim, *used), *parts]
+    rule = verdicts.Ordering(evidence.study["margin"])
+    return [head | orderings.whole(parts, samples, rule) | _of_runs(claim, *used), *parts]
 
 
 def _groups(claim: dict, evidence: Evidence, runs: pd.DataFrame) -> list[tuple]:
@@ -83,13 +81,23 @@ def _groups(claim: dict, evidence: Evidence, runs: pd.DataFrame) -> list[tuple]:
     ]
 
 
-def _sample(claim: dict, evidence: Evidence, runs: pd.DataFrame) -> tuple[list, np.ndarray]:
-    """Return the values that are compared, and one change per seed."""
+def _beside(evidence: Evidence, own: pd.DataFrame, rival: pd.DataFrame, over: str) -> pd.DataFrame:
+    """Return the rival's runs that differ from a group's in nothing but the method."""
+    keys, of_rival = results.settings(evidence.study), {*own["epsilon"]}
+    alike = results.without(rival, keys, over).isin({*results.without(own, keys, over)})
+    return rival[alike & rival["epsilon"].isin(of_rival)]
+
+
+def _sample(
+    claim: dict, evidence: Evidence, runs: pd.DataFrame, of: list | None = None
+) -> tuple[list, pd.Series]:
+    """Return the values that are compared, or those given, and one change per seed."""
     over = claim["over"]
     if over == _ROUNDS:
         curves = _curves(evidence, runs)
         return _numbers(claim, curves["round"]), contrasts.of_curves(curves, _VALUE)
-    values = cells.epsilons(claim, runs) if over == _EPSILON else _numbers(claim, runs[over])
+    found = cells.epsilons(claim, runs) if over == _EPSILON else _numbers(claim, runs[over])
+    values = found if of is None else of
     return values, contrasts.of_seeds(outcomes.of_trained(runs), over, values, "accuracy")
 
 
@@ -117,7 +125,9 @@ def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: A
     text, epsilon, runs = group
     measured, p = verdicts.interval(sample), verdicts.p_value(sample)
     missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
-    ran = len(values) > 1 and not missing
+    alone = "worse" in claim and runs["method"].nunique() < 2
+    ran = len(values) > 1 and not missing and not alone
+    verdict = verdicts.of_ordering(measured, evidence.study["margin"])
     ends = f" {values[0]:g} to {values[-1]:g}" if ran else ""
     where = [text] * bool(text) + [cells.shown(epsilon)] * (not np.isnan(epsilon))
     return rows.blank(
@@ -128,7 +138,7 @@ def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: A
         epsilon=epsilon,
         p=p,
         p_holm=p,
-        **(verdicts.of_ordering(measured, evidence.study["margin"]) if ran else NOT_RUN)._asdict(),
+        **fairness.judged(verdict if ran else NOT_RUN, runs, runs)._asdict(),
         **rows.interval("difference", measured),
         **_of_runs(claim, runs),
     )
@@ -141,4 +151,5 @@ def _of_runs(claim: dict, *used: pd.DataFrame) -> rows.Row:
 
 
 def _about(claim: dict) -> str:
-    return f"{claim['method']}, {_NOUN[claim['direction']]} over {claim['over']}"
+    lead = f" against {claim['worse']}" if "worse" in claim else ""
+    return f"{claim['method']}{lead}, {_NOUN[claim['direction']]} over {claim['over']}"
