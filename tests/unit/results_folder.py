@@ -118,6 +118,7 @@ def write(root: Path) -> Path:
     (home / "reports").mkdir()
     for key, about in ABOUT.items():
         places = [f"claim-{claim['id']}" for claim in about["claims"]]
+        places += [f"study-{own['name'].split('/')[1]}" for own in made]
         page = "".join(f'<p id="{place}"></p>' for place in places)
         (home / "reports" / f"{key}.html").write_text(page)
     return home

@@ -160,6 +160,7 @@ def _settings(own: dict, dataset: str) -> dict[str, Any]:
         "accountant": "pld",
         "seed": 0,
         "budget": {"strategy": variant.get("budget", "uniform")},
+        "clipping": {"rule": "fixed"},
         "mechanism": {"estimator": "dpsgd"},
         "partition": {"scheme": "iid", "clients": clients, "validation_fraction": 0.0},
         "federation": {

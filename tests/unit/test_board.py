@@ -235,7 +235,9 @@ def test_kept_claims_open_first_and_every_paper_has_one_sentence(reference, read
         [("mnist", f"{TOLD}.html"), ("other", f"{TOLD}.html")],
         [("mnist", f"{SILENT}.html")],
     ]
-    text = layout.render("index", "index", [], title="t", board=shown, unfinished=[], runs=1)
+    text = layout.render(
+        "index", "index", [], title="t", board=shown, unfinished=[], runs=1, cells=""
+    )
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
     assert "It is <code>so</code>. <span" in text and "1 matches" in text
     assert f'data-paper="{SILENT}"' in text and 'role="tablist"' in text
@@ -250,7 +252,9 @@ def test_without_kept_claims_this_run_opens(reference, read) -> None:
     assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"
 
 
-def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(reference, read) -> None:
+def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(
+    reference, read, tmp_path, monkeypatch
+) -> None:
     [tab] = board.of_kept(read.values(), reference, "{scale}/reports/", {})["tabs"]
     judged = {(one.page, one.anchor) for one in tab["lines"]}
     for scale in ("mnist", "other"):
@@ -259,7 +263,15 @@ def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(referen
     # None of the scales runs these: one line each, not one a scale.
     left = [one.id for one in tab["lines"] if one.needs == words.NOT_RUN.needs]
     assert len({*left}) == len(left) > 0
-    text = site.of_all_kept(read, reference, {})
+    given = []
+    monkeypatch.setattr(site.methods, "write", lambda *what: given.append(what))
+    site.write_all_kept(read, reference, {}, tmp_path)
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    [(folders, *_)] = given  # the leaderboard is of all scales
+    assert folders == {
+        Folder(tmp_path / "mnist"): [SILENT, TOLD],
+        Folder(tmp_path / "other"): [TOLD],
+    }
     for scale in ("mnist", "other"):
         assert f'<a href="{scale}/reports/index.html">Scale {scale}</a>' in text
     assert '<a href="mnist/reports/method.html">' in text

@@ -106,8 +106,8 @@ def test_places_pictures_and_links_of_the_page(html: str, folder: Path) -> None:
     words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
     assert words.startswith("Adam against SGD")
     assert found.alts == [words.strip(), "How ε = 1 adds up"]  # the second has no words of its own
-    for name in LINKS:
-        (folder / "reports" / f"{name}.html").touch()
+    for name in (*(f"{page}.html" for page in LINKS), "cells.csv"):
+        (folder / "reports" / name).touch()
     wanted = {"index.html", f"../tables/{TOLD}/main.csv", f"../figures/{TOLD}/main/accuracy.pdf"}
     local = {link for link in found.links if "://" not in link}
     assert wanted <= local and {link[1:] for link in local if link[0] == "#"} <= found.places

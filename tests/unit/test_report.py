@@ -116,10 +116,7 @@ def test_the_pages_say_where_they_come_from(html: str, folder: Path) -> None:
     assert "2.12.1" in Page(provenance).words and "make replicate" in provenance
 
 
-def test_pages_name_methods_by_titles_and_tables_by_names(html: str, folder: Path) -> None:
-    cells = pd.read_csv(folder / "reports" / "cells.csv")
-    assert set(cells["method"]) == {"sgd", "adam"}
-    assert sum(len(runs.split()) for runs in cells["runs"]) == RUNS
+def test_pages_name_methods_by_titles(html: str, folder: Path) -> None:
     grid = study_section.of_study(f"{TOLD}/main", reader.Folder(folder))
     assert "<td>SGD</td>" in grid and "<td>sgd</td>" not in grid
 

@@ -58,6 +58,9 @@ rule report:
                 "index.html.jinja",
                 "tabs.html.jinja",
                 "board.js",
+                "choices.html.jinja",
+                "choices.js",
+                "chart.html.jinja",
             ],
         ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),
@@ -80,6 +83,7 @@ rule report:
         ),
         pages=BESIDE,
         cells="results/reports/cells.csv",
+        methods=directory("results/reports/methods"),
     log:
         "results/logs/report.log",
     conda:

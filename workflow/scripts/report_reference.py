@@ -19,6 +19,7 @@ from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import derivations, kept
 from dpfl.report import paper, prose, site
+from dpfl.runs import kept_runs
 
 SCRIPTS = Path(__file__).parent
 Told = dict[Path, dict[str, Any]]
@@ -41,17 +42,20 @@ def main() -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for stage in (notebooks, firsts):
             list(pool.map(_run, stage))
-    page = args.output / "index.html"
     read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
     answers = prose.kept_answers(read, args.home, args.derived)
-    files.write_text(page, site.of_all_kept(read, args.derived, answers))
-    print(f"report: {page}")
+    site.write_all_kept(read, args.derived, answers, args.output)
+    print(f"report: {args.output / 'index.html'}")
 
 
 def _scale(home: Path, told: Told, args: Any) -> Command:
     """Lay out what is kept at a scale; return the command for its first page."""
-    for path in told:
+    studies = [files.read_json(study) for path in told for study in path.glob("studies/*.json")]
+    runs = {run for study in studies for cell in study["cells"] for run in cell["runs"]}
+    for path, about in told.items():
         derivations.lay_out(path, home)
+        kept = args.reference / about["paper"] / about["scale"]
+        kept_runs.lay_out_runs(kept, home, runs)
     (home / derivations.HOME.name).symlink_to(args.derived.resolve())
     papers = {about["paper"]: about["config"] for about in told.values()}
     files.write_json(home / "config.json", papers)

@@ -9,10 +9,14 @@ from dpfl.report import markup
 
 LINKS = {
     "index": ("Claims", "Which claims hold?"),
-    "cells": ("Cells", "Every cell"),
+    "leaderboard": ("Leaderboard", "The most accurate cells with a proof"),
+    "compare": ("Methods", "Two methods side by side"),
     "method": ("Method", "How verdicts are made, what ε means, where numbers come from"),
 }
 """Every page beside those of papers: its name in links, and its title."""
+
+ACROSS = ("leaderboard", "compare")
+"""Of these, the pages that kept results of all scales share: they lie beside that of all kept."""
 
 ALL_KEPT = ("../../index.html", "All kept results")
 """The way from a page of kept results, {scale}/reports, to the list of all of them."""
@@ -20,8 +24,14 @@ ALL_KEPT = ("../../index.html", "All kept results")
 
 def links(is_kept: bool) -> list[tuple[str, str]]:
     """Return the way from a page to all others of a results folder, of kept ones to all kept."""
-    own = [(f"{name}.html", told) for name, (told, _) in LINKS.items()]
+    up = above(is_kept)
+    own = [(f"{up * (name in ACROSS)}{name}.html", told) for name, (told, _) in LINKS.items()]
     return [ALL_KEPT, *own] if is_kept else own
+
+
+def above(is_kept: bool) -> str:
+    """Return the way from a page to the folder of what all scales share."""
+    return "../../" if is_kept else ""
 
 
 def render(template: str, here: str, links: Sequence[tuple[str, str]], **shown: Any) -> Markup:

@@ -14,6 +14,7 @@ from dpfl.report import (
     claims_table,
     forest,
     judged,
+    layout,
     markup,
     method_page,
     paper,
@@ -197,7 +198,7 @@ def download(page: Page) -> Markup:
     links = [(pictures.link(path, page.results.reports), path.stem) for path in tables]
     return markup.joined(
         markup.part("links", links),
-        markup.part("more", "cells.html", "Every cell, with its runs"),
+        markup.part("more", f"{layout.above(page.results.is_kept)}cells.csv", "Every cell"),
     )
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from dpfl.base import files
 from dpfl.provenance import derivations
-from dpfl.report import board, cells_page, layout, method_page, prose
+from dpfl.report import board, layout, method_page, methods, prose
+from dpfl.report.cells import CSV
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
@@ -23,11 +24,11 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
     answers = prose.answers(runs, folder.reference)
     shown = {
         "method": ("method", method_page.context(folder, read)),
-        "cells": ("paper", {"body": cells_page.body(folder, read)}),
         "index": ("index", context(read, folder, answers)),
     }
-    files.write_text(index.with_name(cells_page.CSV), cells_page.csv(folder, read))
     links = layout.links(folder.is_kept)
+    if not folder.is_kept:  # kept ones have them once, of all scales
+        methods.write({folder: [*read]}, index.parent, links)
     for name, (template, more) in shown.items():
         text = layout.render(template, name, links, title=LINKS[name][1], **more)
         files.write_text(index.with_name(f"{name}.html"), text)
@@ -44,16 +45,26 @@ def context(read: Mapping[str, Paper], folder: Folder, answers: Mapping[str, str
     return {
         "board": board.of_run(read.values(), folder, answers),
         "unfinished": board.unfinished(outlines),
+        "cells": f"{layout.above(folder.is_kept)}{CSV}",
         "runs": sum(trained) if trained else len(method_page.runs_of(studies)),
     }
 
 
-def of_all_kept(read: Mapping[str, Paper], reference: Path, answers: Mapping[str, str]) -> str:
-    """Return the page of all kept results: their board, and where each folder comes from."""
+def write_all_kept(
+    read: Mapping[str, Paper], reference: Path, answers: Mapping[str, str], home: Path
+) -> None:
+    """Write the page of all kept results, and what is of all scales, such as the leaderboard.
+
+    The first has their board, and where each folder comes from. `home` has a folder per scale.
+    """
     found = derivations.folders(reference)
     homes = {scale: REPORTS.format(scale=scale) for scale in sorted({p.name for p in found})}
-    links = [(f"{home}index.html", f"Scale {scale}") for scale, home in homes.items()]
+    links = [(f"{place}index.html", f"Scale {scale}") for scale, place in homes.items()]
+    links += [(f"{name}.html", LINKS[name][0]) for name in layout.ACROSS]
+    own = {Folder(home / s): [p.parent.name for p in found if p.name == s] for s in homes}
+    methods.write(own, home, [("index.html", layout.ALL_KEPT[1]), *links])
     rows = method_page.of_kept((read[p.parent.name].short, derivations.about(p)) for p in found)
     shown = {"board": board.of_kept(read.values(), reference, REPORTS, answers), "rows": rows}
     beside = next(iter(homes.values()))
-    return layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
+    page = layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
+    files.write_text(home / "index.html", page)

@@ -1,0 +1,220 @@
+"""Pages of methods: the leaderboard, two of them side by side, and a page for each."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from dpfl import plugins
+from dpfl.base import files
+from dpfl.figures import datasets, families
+from dpfl.papers.datasets import base
+from dpfl.papers.folder import shared
+from dpfl.report import cells, chart, layout, markup, privacy
+from dpfl.report.pictures import link
+from dpfl.report.reader import Folder
+from dpfl.tables import rendering, results
+from dpfl.words import cell_words
+from dpfl.words.columns import Column, plain
+from dpfl.words.forms import listed, setting
+from dpfl.words.numerals import counted, difference, ends, number
+from dpfl.words.vocabulary import PROVEN
+
+HOME = "methods"
+PARTS = {"mechanism": ("mechanisms", "estimator"), "optimizer": ("optimizers", "algorithm")}
+PARTS |= {"clipping": ("clippings", "rule"), "budget": ("privacy/budgets", "strategy")}
+"""What a method is composed of: the package of each part, and the setting that names it."""
+UNITS = {"example": "one training example is protected", "client": "a whole client is protected"}
+CURVES = 8
+"""The most lines of a figure."""
+BEST = (
+    "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Trials of "
+    "rates do not count. The best of many was lucky too: pages of methods have paired differences."
+)
+PAIRED = (
+    "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
+    "the pair alone, adjusted for no other pair: it makes no verdict. Pages of papers have those."
+)
+
+
+def write(read: cells.Read, home: Path, links: list[tuple[str, str]]) -> None:
+    """Write all pages of methods into `home`, and the table of cells that they show."""
+    found = cells.table(read)
+    pairs, titles = cells.pairs(found), found.groupby("method")["label"].first().sort_values()
+    own_pages = [_linked(f"{HOME}/{name}.html", title) for name, title in titles.items()]
+    sides = _tables(pairs, _sides(home))
+    for page, told, asked, sections, beside in (
+        ("leaderboard", BEST, ("features", "unit"), _best(found, home), []),
+        ("compare", PAIRED, ("first", "second"), sides, own_pages),
+    ):
+        shown = {"told": told, "asked": asked, "sections": sections, "listed": beside}
+        text = layout.render("choices", page, links, title=layout.LINKS[page][1], **shown)
+        files.write_text(home / f"{page}.html", text)
+    above = [(f"../{href}", told) for href, told in links]
+    for name, title in titles.items():
+        body = of_method(found[found["method"] == name], pairs, home / HOME)
+        text = layout.render("paper", HOME, above, title=title, body=body)
+        files.write_text(home / HOME / f"{name}.html", text)
+    files.write_text(home / cells.CSV, found[cells.COLUMNS].to_csv(index=False))
+
+
+def best(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the most accurate proven cell per unit, data set, features and ε, the best first."""
+    held = cells.proven(found[~found["tried"].eq(True)]).dropna(subset="accuracy")
+    held = held.assign(base=held["dataset"].map(base), features=held["dataset"].map(_features))
+    ranked = held.sort_values("accuracy", ascending=False, kind="stable")
+    first = ranked.drop_duplicates(["unit", "base", "features", "epsilon"])
+    return first.sort_values(["base", "epsilon"], kind="stable")
+
+
+def _features(dataset: str) -> str:
+    """Return what a network sees of a data set, such as `scattering features`."""
+    kind = dataset.removeprefix(f"{base(dataset)}-")
+    return shared("features").get(kind, "the data as they are")
+
+
+def _best(found: pd.DataFrame, home: Path) -> Iterator[Markup]:
+    """Yield, of each data set and unit, accuracy against ε and the cells."""
+    for (unit, data), rows in best(found).groupby(["unit", "base"], sort=False):
+        title, across = datasets.title(data), rows["epsilon"].nunique() > 1
+        drawn = ["epsilon", "accuracy", "ci_low", "ci_high"]
+        lines = {name: own[drawn].to_numpy(float) for name, own in rows.groupby("features")}
+        heading = markup.part("heading", f"{title}: {UNITS[unit]}")
+        told = f"Test accuracy on {title} against ε, %"
+        columns = {"features": plain("features"), **_columns(home, ""), "unit": plain("unit")}
+        shown = _tables(rows, {head: own for head, own in columns.items() if head != "data"})
+        yield markup.joined(heading, *([chart.draw(lines, told, np.log)] if across else []), *shown)
+
+
+def _columns(home: Path, up: str) -> dict[str, Column]:
+    """Return what pages in `home` show of a cell; `up` leads to the pages beside HOME."""
+    alike = _alike(home)
+    return {
+        "ε": alike["ε"],
+        "accuracy, %": _accuracy,
+        "method": lambda row: _linked(f"{up}{HOME}/{row['method']}.html", row["label"]),
+        "ε certified": cell_words.certified,
+    } | alike
+
+
+def _sides(home: Path) -> dict[str, Column]:
+    """Return what pages in `home` show of a pair."""
+    return {
+        "first": plain("label"),
+        "second": plain("label_other"),
+        "first minus second": lambda row: f"{difference(row, '')} (n={row['pairs']})",
+        "first, %": partial(_side, of=""),
+        "second, %": partial(_side, of="_other"),
+    } | _alike(home)
+
+
+def _alike(home: Path) -> dict[str, Column]:
+    """Return what pages in `home` show of a cell, and of a pair."""
+    return {
+        "ε": lambda row: number(row["epsilon"]),
+        "data": lambda row: datasets.title(row["dataset"]),
+        "network": lambda row: ", ".join(filter(None, (row["network"], row["varied"]))),
+        "study": partial(_study, home),
+        "scale": plain("scale"),
+    }
+
+
+def _tables(rows: pd.DataFrame, columns: dict[str, Column]) -> list[Markup]:
+    """Return a table per unit of privacy, for units share no column."""
+    units = rows.groupby("unit", sort=False)
+    return [markup.table(*rendering.readable(own, columns)) for _, own in units]
+
+
+def _accuracy(row: pd.Series) -> str:
+    interval = ends(row["ci_low"], row["ci_high"], ".2f")
+    return f"{row['accuracy']:.2f}{interval} ({cell_words.seeds(row)})"
+
+
+def _side(row: pd.Series, of: str) -> str:
+    verdict = row[f"privacy{of}"]
+    return f"{row[f'accuracy{of}']:.2f}" + f", {verdict}" * (verdict != PROVEN)
+
+
+def _study(home: Path, row: pd.Series) -> Markup:
+    """Return a link to the study of a cell on the page of its paper."""
+    page = link(Folder(row["home"]).reports / f"{row['paper']}.html", home)
+    return _linked(f"{page}#study-{row['study']}", f"{row['paper']}/{row['study']}")
+
+
+def _linked(address: str, text: str) -> Markup:
+    return Markup('<a href="{}">{}</a>').format(address, text)
+
+
+def of_method(own: pd.DataFrame, pairs: pd.DataFrame, home: Path) -> Markup:
+    """Return the page of a method: what it is, its proof, its cells, and DP-SGD beside it.
+
+    DP-SGD is the first family of components.yaml.
+    """
+    name, title = own[["method", "label"]].iloc[0]
+    declared, family = families.declared(), families.family_of(name)
+    first = next(iter(declared.values()))
+    once = own.drop_duplicates(["scale", "runs"])  # two studies can share a cell
+    columns, sides = _columns(home, "../") | {"privacy": cell_words.privacy}, _sides(home)
+    del columns["method"], sides["first"]
+    against = pairs[pairs["method"].eq(name) & pairs["method_other"].isin(first.methods)]
+    return markup.joined(
+        markup.part("heading", title, 1),
+        markup.part("paragraph", f"`{name}`: {declared[family].title if family else title}."),
+        markup.table(["part", "name", "what it does"], _composition(own)),
+        markup.part("heading", "Privacy"),
+        markup.listing(_privacy(own) or ["No cell is private."]),
+        *_curves(once),
+        markup.part("heading", "Every cell"),
+        *_tables(once, columns),
+        markup.part("heading", f"{title} (first) against {first.title}"),
+        markup.part("paragraph", PAIRED if len(against) else "No study ran both."),
+        *_tables(against, sides),
+    )
+
+
+def _composition(own: pd.DataFrame) -> list[list[str]]:
+    """Return a line per part of a method: its plug-in, and the first line of that one's file."""
+    private = privacy.private(own)
+    settings = (private if len(private) else own)["settings"]
+    parts = dict.fromkeys((part, of[part][PARTS[part][1]]) for part in PARTS for of in settings)
+    texts = [ast.get_docstring(plugins.tree(PARTS[part][0], name)) or "" for part, name in parts]
+    said = zip(parts, (text.partition("\n")[0] for text in texts), strict=True)
+    return [[part, name, line.removeprefix(f"{name}: ")] for (part, name), line in said]
+
+
+def _privacy(own: pd.DataFrame) -> list[str]:
+    """Count the verdicts on ε, each with what it is due to; say what no proof or audit covers."""
+    private = privacy.private(own).assign(method=own["label"])
+    due = private["accountant"].where(private["privacy"] == PROVEN, private["privacy_reasons"])
+    verdicts = due.groupby(private["privacy"])
+    lines = [f"{v}: {counted(len(of), 'cell')} ({listed(of.unique())})" for v, of in verdicts]
+    return [*lines, *privacy.reasons(private)]
+
+
+def _curves(own: pd.DataFrame) -> Iterator[Markup]:
+    """Yield accuracy by round: a figure per study of which all curves are kept."""
+    trained = own[~own["tried"].eq(True)]
+    for (home, paper, study), of in trained.groupby(["home", "paper", "study"], sort=False):
+        rounds = _rounds(Folder(home), f"{paper}/{study}")
+        drawn = zip(of["epsilon"].map(setting), of["variant"], of["cell"], strict=True)
+        lines = {f"{e} {told}": rounds[cell] for e, told, cell in drawn if cell in rounds}
+        if lines:
+            told = f"Test accuracy by round in {paper}/{study}, %"
+            yield markup.part("heading", told, 3)
+            yield chart.draw(dict(list(lines.items())[:CURVES]), told)
+
+
+@cache
+def _rounds(folder: Folder, name: str) -> dict[int, np.ndarray]:
+    """Return the mean accuracy of each cell by round; nothing if curves are not kept."""
+    try:
+        found = results.trajectories(folder.study(name), folder.path / "runs", "metrics")
+    except results.NotKeptError:
+        return {}
+    means = 100 * found.groupby(["cell", "round"])["test_accuracy"].mean()
+    lines = means.reset_index().assign(low=np.nan, high=np.nan)
+    return {cell: own.drop(columns="cell").to_numpy() for cell, own in lines.groupby("cell")}
