@@ -31,7 +31,7 @@ def keep(tree: Tree) -> subprocess.CompletedProcess:
 def kept(mini, tmp_path_factory) -> Tree:
     """A finished tree that is a clean checkout, and whose results are kept."""
     tree = mini.copy(tmp_path_factory.mktemp("kept") / "tree")
-    ignored = "/results/*\n!/results/reference/\n.snakemake/\n__pycache__/\n"
+    ignored = "/results/*\n!/results/reference/\n!/results/unfinished/\n.snakemake/\n__pycache__/\n"
     (tree.path / ".gitignore").write_text(ignored)
     git(tree, "init", "-q")
     git(tree, "add", "-A")
@@ -97,6 +97,26 @@ def test_kept_runs_of_todays_code_are_not_trained(kept, tmp_path):
         assert made.read_text() == table.read_text(), table
     assert "Nothing to be done" in tree.make()
     assert list(tree.pending("--config", "kept=train")["train_pack"])
+
+
+def test_what_has_finished_of_a_scale_is_kept_and_counts_elsewhere(kept, tmp_path):
+    tree = kept.copy(tmp_path / "half")
+    files.remove(tree.path / "results/reference")
+    for run in tree.runs_of("meng2023/cadabelief")[:2]:
+        files.remove(tree.results / "runs" / run)
+    git(tree, "rm", "-rq", "--cached", "results")
+    git(tree, "commit", "-qm", "nothing is kept")
+    assert "are absent" in keep(tree).stderr
+    done = tree.call("keep", "--configfile", "mini.yaml", "--finished")
+    assert done.stdout.strip() == "results/unfinished/meng2023/demo", done.stderr
+    other = tree.copy(tmp_path / "other")
+    for part in {*other.made()} - {"unfinished"}:
+        files.remove(other.results / part)
+    shutil.rmtree(other.path / ".snakemake")
+    assert "8 training runs, 2 without a result" in other.make()
+    for run in kept.runs():
+        made = other.results / "runs" / run / "metrics.csv"
+        assert made.read_text() == (kept.results / "runs" / run / "metrics.csv").read_text()
 
 
 def test_keeping_again_gives_the_same_runs(kept):

@@ -2,6 +2,9 @@
 
 Of the last replicate, unless told otherwise. Files that differ from the commit are refused. So are
 runs without a result or of other code, and tables that would be made again.
+
+With `--finished`, what has finished of a scale that is not complete: results/unfinished. Such runs
+count, and are not trained again, until the scale is kept.
 """
 
 from pathlib import Path
@@ -13,18 +16,25 @@ from dpfl.provenance import checks, tree
 from dpfl.provenance.keep import Kept
 from dpfl.terminal import choice, lock
 
-RESULTS, REFERENCE = Path("results"), Path("results/reference")
+RESULTS = Path("results")
+REFERENCE, UNFINISHED = RESULTS / "reference", RESULTS / "unfinished"
 
 
 def main() -> None:
     """Check everything, then write a folder per paper, each whole, while nobody replicates here."""
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
-    chosen = choice.chosen(parser.parse_args()) or choice.last()
+    parser.add_argument("--finished", action="store_true", help="of a scale that is not complete")
+    arguments = parser.parse_args()
+    chosen = choice.chosen(arguments) or choice.last()
     made = chosen.plan()
     papers = [key for key in plan.papers_with(made) if key in compose.chosen(chosen.config())]
     commit = tree.clean_commit()
     held = lock.Lock()
+    if arguments.finished:
+        for paper in papers:
+            print(Kept(made, chosen, commit, paper, RESULTS, finished_alone=True).write(UNFINISHED))
+        return
     try:
         checks.require_finished(made, RESULTS)
         checks.require_current(chosen, made, papers)

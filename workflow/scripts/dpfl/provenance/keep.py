@@ -32,6 +32,8 @@ class Kept:
     commit: str
     paper: str
     results: Path
+    finished_alone: bool = False
+    """Keep only what has finished here, of a scale that is not complete, and no other output."""
 
     def write(self, reference: Path) -> Path:
         """Write the folder whole, in place of an older one; return it.
@@ -41,6 +43,8 @@ class Kept:
         """
         target = reference / self.paper / self.choice.config()["scale"]
         names = runs_with_trials(self.plan, of_paper(self.plan.studies, self.paper))
+        if self.finished_alone:
+            names = [name for name in names if name in self._finished_here()]
         self._require_no_less(target, names)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
@@ -72,7 +76,7 @@ class Kept:
         rows = [kept.get(name) or _row(home, self.results) for name, home in homes.items()]
         rounds = (row for name, home in homes.items() for row in kept_runs.rounds_of(name, home))
         kept_runs.write(new, rows, rounds)
-        for path in self._outputs():
+        for path in () if self.finished_alone else self._outputs():
             target = new / kept_runs.OUTPUTS / path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.results / path, target)
@@ -84,6 +88,13 @@ class Kept:
         counted = state.counted(self.plan, self.results)
         rows = (row for folder in {*counted.values()} for row in kept_runs.rows(folder))
         return {row["run"]: row for row in rows if row["run"] in counted}
+
+    def _finished_here(self) -> set[str]:
+        """Return the runs that are done, but for those that results/reference holds."""
+        states = state.of_runs(self.plan, self.results, running=False, whole=True)
+        kept = state.counted(self.plan, self.results)
+        held = {run for run, folder in kept.items() if self.results / "reference" in folder.parents}
+        return {run for run, own in states.items() if own.name == state.DONE} - held
 
     def _outputs(self) -> Iterator[str]:
         """Yield what runs alone do not say: of data, of weights, and the noise of tuned cells."""

@@ -75,14 +75,15 @@ def of_runs(
 
 
 def counted(plan: Planned, results: Path) -> dict[str, Path]:
-    """Return the runs that count by a row of results/reference, with the folder that has it.
+    """Return the runs that count by a kept row, with the folder that has it.
 
     Such a row is of today's code, settings and inputs. A run that has finished here goes before
     it, and so does one whose weights a figure reads, which nobody keeps. A folder that is
     not as it was kept counts for nothing: a certificate that was written by hand is none.
     """
     found: dict[str, Path] = {}
-    folders = kept_runs.folders(results / "reference") if plan.counts_kept else []
+    homes = ("unfinished", "reference") if plan.counts_kept else ()
+    folders = [folder for home in homes for folder in kept_runs.folders(results / home)]
     for folder in (folder for folder in folders if folder.parent.name in plan.papers):
         for row in _rows(folder):
             if row["run"] in plan.runs and _is_current(row, plan, results):
