@@ -38,8 +38,8 @@ def dead_links(home: Path) -> Iterator[tuple[Path, str]]:
     """Return the local links of all pages below a folder that lead to no file or no place."""
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in home.glob("**/*.html")}
     for path, page in pages.items():
-        local = {own for own in (*page.links, *page.sources) if not re.match("[a-z]+:", own)}
-        for link in local - {""}:
+        local = [link for link in {*page.links, *page.sources} if not re.match("[a-z]+:|$", link)]
+        for link in local:
             file, _, place = link.partition("#")
             to = (path.parent / file).resolve() if file else path
             known = to.exists() and (not place or to not in pages or place in pages[to].places)

@@ -11,20 +11,25 @@ from hypothesis import strategies as st
 from test_board import line
 
 from dpfl.report import answers, paper
+from dpfl.report.claims_table import TONES
 from dpfl.words import vocabulary as words
 
 VERDICTS = (words.HOLDS, words.SMALL, words.MATCHES, words.OPPOSITE, words.NO_DIFFERENCE)
 VERDICTS += (words.DIFFERS, words.INCONCLUSIVE, words.NOT_RUN)
 
 
-def of(verdict, privacy, **more):
-    row = verdict._asdict() | {"privacy": privacy}
-    return line(verdict, privacy=privacy, shown=words.in_words(row), key="p", **more)
+def of(verdict, privacy, record=None, **more):
+    """A line as claims_table makes it, its tone by the rule that colours follow."""
+    shown = words.in_words(verdict._asdict() | {"privacy": privacy})
+    tone = TONES.get(shown, "doubt" if verdict.verdict in words.GOOD else "open")
+    told = {"kind": "ordering", "data": "MNIST", "eps_claimed": 4.0, "eps_audited": 5.0}
+    told |= record or {}
+    return line(verdict, privacy=privacy, shown=shown, tone=tone, key="p", record=told, **more)
 
 
 results = st.lists(
     st.builds(
-        lambda v, p, c: of(v, p, compares=c, kind="ordering", audited=5.0, claimed=4.0),
+        lambda v, p, c: of(v, p, compares=c),
         st.sampled_from(VERDICTS),
         st.sampled_from(("proven", "no proof", "refuted", "not private", "")),
         st.booleans(),
@@ -52,16 +57,9 @@ def test_a_row_shows_the_weakest_result_of_its_main_claim_and_the_worst_privacy(
         "claims": [{"id": "a"}, {"id": "b"}],
     }
     own = paper.Paper("p", about | {"title": "T"})
-    good = of(words.MATCHES, "proven", printed="98", ours="98.1", data="MNIST")
-    bad = of(
-        words.DIFFERS,
-        "refuted",
-        printed="67",
-        ours="65.2",
-        data="CIFAR-10",
-        claimed=4.0,
-        audited=4.391,
-    )
+    good = of(words.MATCHES, "proven", printed="98", ours="98.1")
+    attacked = {"eps_audited": 4.391, "data": "CIFAR-10"}
+    bad = of(words.DIFFERS, "refuted", attacked, printed="67", ours="65.2")
     lines = [replace(good, id="a"), replace(bad, id="b")]
     [row] = answers.rows(lines, [own])
     assert row.verdict == "matches 1 of 2, differs 1 of 2" and row.tone == answers.FAILS

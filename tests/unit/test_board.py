@@ -1,5 +1,7 @@
-"""The parts of the board of claims: bars on one scale, chips, sentences, notes told once."""
+"""The parts of the board of claims: bars, colours, counts, rows and columns."""
 
+import csv
+import json
 import math
 import re
 import shutil
@@ -11,6 +13,7 @@ import results_folder
 from claims_of_runs import judge, two
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
+from test_report import lines_of
 from test_report import row_of as row
 
 from dpfl.base import files
@@ -30,7 +33,7 @@ ABOUT |= {"runs": {"trained": 3}, "trained": None, "scale": "mnist", "versions":
 def line(verdict: words.Verdict, short: str = "a claim", **changes) -> Line:
     own = dict.fromkeys(Line.__dataclass_fields__, "") | verdict._asdict()
     own |= {"shown": verdict.verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
-    return Line(**(own | {"id": short} | changes))
+    return Line(**(own | {"id": short, "parts": ()} | changes))
 
 
 def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> None:
@@ -128,7 +131,7 @@ def test_a_difference_has_the_unit_of_its_kind_and_is_drawn_in_points() -> None:
         ("number", None),
     ):
         assert forest.bar_of(row(kind=kind, difference=difference), [], 1.0) is None
-    assert forest.draw(None, 10.0) == Markup("")
+    assert forest.draw(None) == Markup("")
 
 
 def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> None:
@@ -148,54 +151,43 @@ def test_a_gain_of_one_seed_has_words_and_a_bar_without_ends(tmp_path) -> None:
     assert forest.bar_of(found, [], 1.0).ends is None
 
 
-def test_one_scale_holds_every_bar_that_it_can() -> None:
-    assert forest.scale([Bar((0.1,), band=(-0.5, 0.5))]) == 1.0
-    assert forest.scale([Bar((0.1,), (-3.0, 1.0)), None]) == 3.0
-    assert forest.scale([Bar((0.1,), (-3.1, 1.0)), None]) == 5.0
-    assert forest.scale([Bar((70.0,))]) == 20.0
-    assert forest.scale([]) == 1.0
+def test_a_bar_has_the_finest_scale_that_holds_it() -> None:
+    reaches = {0.1: 1.0, 3.0: 5.0, 5.1: 10.0, 70.0: 100.0}
+    assert {place: forest.scale(Bar((-place,))) for place in reaches} == reaches
+    assert forest.scale(Bar((0.1,), (-3.0, 1.0), band=(-0.5, 0.5))) == 5.0
 
 
-def test_places_are_proportional_and_what_is_beyond_is_an_arrow() -> None:
-    inside = forest.draw(Bar((5.0,), (0.0, 10.0), -10.0, (-1.0, 1.0)), 10.0)
+@pytest.mark.parametrize("at", [0.0, 1.5, -4.5, 9.5])
+def test_an_interval_of_less_than_half_a_point_is_wider_than_its_mean(at: float) -> None:
+    text = forest.draw(Bar((at,), (at - 0.2, at + 0.2)))
+    low, high = map(float, re.search(r'class="ends" x1="(\S+)" x2="(\S+)"', text).groups())
+    assert high - low > 4 and float(re.search(r'mean" x1="(\S+)"', text)[1]) < high
+
+
+def test_places_are_proportional_and_a_rerun_has_a_diamond_of_its_own() -> None:
+    inside = forest.draw(Bar((5.0,), (0.0, 10.0), -10.0, (-1.0, 1.0)))
     half = (WIDTH - 2 * EDGE) / 2
-    assert f'cx="{EDGE + 1.5 * half}"' in inside
+    assert f'class="mean" x1="{EDGE + 1.5 * half}"' in inside and ">±10<" in inside
     assert f'x1="{EDGE + half}" x2="{EDGE + 2 * half}"' in inside
-    assert f'class="diamond" d="M{float(EDGE)} ' in inside and "arrow" not in inside
+    assert f'class="diamond" d="M{float(EDGE)} ' in inside
     rerun = Bar((5.0,), None, -10.0, rerun=True)
-    assert f'class="diamond rerun" d="M{float(EDGE)} ' in forest.draw(rerun, 10.0)
-    left, right = (forest.draw(Bar((place,)), 10.0) for place in (-50.0, 50.0))
-    assert 'class="arrow" d="M1 ' in left and f'class="arrow" d="M{WIDTH - 1} ' in right
+    assert f'class="diamond rerun" d="M{float(EDGE)} ' in forest.draw(rerun)
 
 
-def test_what_a_paper_claims_is_counted_and_adds_up() -> None:
-    lines = [line(words.HOLDS, "a"), line(words.HOLDS, "b"), line(words.OPPOSITE, "c")]
-    lines += [line(words.DEMONSTRATION, "d"), line(words.NOT_RUN, "e")]
-    shown = "1 only shown at work on a small data set; 1 not run"
-    assert board.tally(lines, 3) == f"2 holds; 1 opposite; {shown}; 3 cannot be judged"
-    of = paper.Paper("p", {"claims": [{"id": name} for name in "abcdefgh"]})
-    assert board.lead(lines, [of]) == f"3 of 8 claims are judged: 2 holds; 1 opposite; {shown}."
-    again = [*lines, line(words.INCONCLUSIVE, "c", scale="another")]
-    assert board.lead(again, [of]).startswith("3 of 8 claims are judged, 4 findings over all")
-    assert board.tally([line(words.UNFINISHED), line(words.TOO_FEW)]) == "1 open; 1 unfinished"
-    assert board.tally([], 2) == "2 cannot be judged" and board.tally([]) == "no claim"
+def test_claims_in_full_have_notes_parts_and_no_empty_column() -> None:
+    def text(*lines: Line) -> str:
+        return claims_table.in_full([*lines], "caption")
 
-
-def test_a_remark_beside_several_claims_is_a_numbered_note_on_the_papers_page() -> None:
-    lines = [line(words.MATCHES, "a", remarks=("both", "one"))]
-    lines += [line(words.DIFFERS, remarks=("both",))]
-    text = board.tables(lines, 1.0, "caption", own=True)
-    assert text.count("note 1") == 3 and text.count("both") == 1 and text.count("one<") == 1
-    assert "both" not in board.tables(lines, 1.0, "caption")
-
-
-def test_columns_without_a_number_are_left_out_of_a_board() -> None:
-    def heads(*lines: Line) -> list[str]:
-        return re.findall(r'scope="col">(.*?)</th>', board.tables([*lines], 1.0, "caption"))
-
-    bare = line(words.HOLDS, difference="+1.00 points", n="n=5")
-    assert "printed" not in heads(bare) and "ours" not in heads(bare)
-    assert {"printed", "ours"} <= {*heads(bare, line(words.MATCHES, printed="90", ours="91"))}
+    first = line(words.MATCHES, "a", remarks=("both", "one"))
+    noted = text(first, line(words.DIFFERS, remarks=("both",)))
+    assert noted.count("note 1") == 3 and noted.count("both") == 1 and noted.count("one<") == 1
+    assert ">printed</th>" not in noted and ">ours</th>" not in noted
+    parts = tuple(part_of("b", epsilon, 1.0) | {"p_holm": 0.04} for epsilon in (2.0, 8.0))
+    whole = text(line(words.MATCHES, printed="90", ours="91", parts=parts))
+    assert ">printed</th>" in whole and ">ours</th>" in whole
+    assert whole.count("2 parts") == 1 and whole.count("a against b, ε 8") == 1
+    assert "parts" not in text(line(words.MATCHES, parts=parts[:1]))
+    assert text(line(words.NOT_RUN, anchor="x")).count('id="x"') == 1
 
 
 def keep(results: Path, key: str, scale: str) -> None:
@@ -223,60 +215,6 @@ def read(tmp_path: Path) -> dict[str, paper.Paper]:
     return {key: paper.read(tmp_path / "papers" / key) for key in (SILENT, TOLD)}
 
 
-def test_kept_claims_open_first_and_every_paper_has_one_sentence(reference, read) -> None:
-    shown = board.of_run(read.values(), Folder(reference.parent), {TOLD: "It is `so`."})
-    assert [tab["id"] for tab in shown["tabs"]] == ["kept", "run"]
-    assert shown["opened"] == "kept"
-    first, second = shown["tabs"]
-    assert {line.scale for line in first["lines"]} == {"mnist", "other"}
-    assert {line.scale for line in second["lines"]} == {"small"}
-    # Those with verdicts stand first, texts without a year last.
-    assert [one["scales"] for one in first["papers"]] == [
-        [("mnist", f"{TOLD}.html"), ("other", f"{TOLD}.html")],
-        [("mnist", f"{SILENT}.html")],
-    ]
-    text = layout.render(
-        "index", "index", [], title="t", board=shown, unfinished=[], runs=1, cells=""
-    )
-    assert f'href="{TOLD}.html#kept-mnist-better"' in text
-    assert "It is <code>so</code>. <span" in text and "1 matches" in text
-    assert f'data-paper="{SILENT}"' in text and 'role="tablist"' in text
-    assert '<p class="lead">Kept results: ' in text
-    assert text.index('id="kept" role="tabpanel"') < text.index('id="run" role="tabpanel"')
-    assert text.count(" data-opened>") == 1
-
-
-def test_without_kept_claims_this_run_opens(reference, read) -> None:
-    shutil.rmtree(reference)
-    shown = board.of_run(read.values(), Folder(reference.parent), {})
-    assert [tab["id"] for tab in shown["tabs"]] == ["run"] and shown["opened"] == "run"
-
-
-def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(
-    reference, read, tmp_path, monkeypatch
-) -> None:
-    [tab] = board.of_kept(read.values(), reference, "{scale}/reports/", {})["tabs"]
-    judged = {(one.page, one.anchor) for one in tab["lines"]}
-    for scale in ("mnist", "other"):
-        assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
-    assert tab["papers"][1]["scales"] == [("mnist", f"mnist/reports/{SILENT}.html")]
-    # None of the scales runs these: one line each, not one a scale.
-    left = [one.id for one in tab["lines"] if one.needs == words.NOT_RUN.needs]
-    assert len({*left}) == len(left) > 0
-    given = []
-    monkeypatch.setattr(site.methods, "write", lambda *what: given.append(what))
-    site.write_all_kept(read, reference, {}, tmp_path)
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    [(folders, *_)] = given  # the leaderboard is of all scales
-    assert folders == {
-        Folder(tmp_path / "mnist"): [SILENT, TOLD],
-        Folder(tmp_path / "other"): [TOLD],
-    }
-    for scale in ("mnist", "other"):
-        assert f'<a href="{scale}/reports/index.html">Scale {scale}</a>' in text
-    assert '<a href="mnist/reports/method.html">' in text
-
-
 def test_pages_of_kept_results_lead_back_to_all_of_them() -> None:
     assert layout.ALL_KEPT not in layout.links(False)
     assert layout.links(True)[0] == layout.ALL_KEPT
@@ -291,7 +229,77 @@ def test_a_claim_that_needs_no_runs_is_told_once() -> None:
     assert list(claims_table.once([*prices, *ran])) == [prices[0], *ran]
 
 
-def test_rows_are_filtered_by_what_is_said_of_their_privacy() -> None:
-    lines = [line(words.HOLDS, said, privacy=said) for said in ("proven", "refuted", "")]
-    tab = {"id": "kept", "title": "t", "papers": [{}], "read": [], "lines": lines}
-    assert list(board._board([tab])["filters"]["privacy"]) == ["refuted", "proven"]
+def written(shown: dict) -> str:
+    """Return the first page with a board."""
+    about = {"title": "t", "answers": "", "unfinished": [], "runs": 1, "cells": ""}
+    return layout.render("index", "index", [], board=shown, **about)
+
+
+def test_a_board_has_a_row_per_claim_and_a_column_per_data_set(reference, read) -> None:
+    shown = board.of_run(read.values(), Folder(reference.parent))
+    assert shown["columns"] == ["MNIST", "other", "This run"]
+    # Those with verdicts stand first, texts without a year last.
+    assert [one["of"].key for one in shown["papers"]] == [TOLD, SILENT]
+    assert shown["papers"][0]["pages"].keys() == {"mnist", "other", "small"}
+    assert [*shown["papers"][0]["rows"]] == [f"{TOLD}-better", f"{TOLD}-printed"]
+    assert shown["papers"][1]["rows"] == {} and shown["papers"][1]["left"] == "1 claim not run"
+    text = written(shown)
+    assert f'href="{TOLD}.html#kept-mnist-better"' in text
+    assert f'<tr id="{TOLD}-better">' in text and text.count('class="cell good"') == 6
+
+
+def test_a_cell_holds_what_its_row_of_claims_says(reference, read) -> None:
+    text = written(board.of_run(read.values(), Folder(reference.parent)))
+    with (reference.parent / "claims" / TOLD / "claims.csv").open(encoding="utf-8") as file:
+        row = next(csv.DictReader(file))
+    record = json.loads(re.search("data-record='(.*?)'", text)[1])
+    names = ("difference", "difference_low", "difference_high", "n", "eps_claimed", "eps_certified")
+    assert {name: float(row[name]) for name in names} == {name: record[name] for name in names}
+    assert (record["claim"], record["verdict"], record["ours"]) == ("better", "holds", None)
+    assert "n=5; ε claimed 8, certified ≤ 7.992, audited not audited" in text
+
+
+def test_a_run_that_judges_nothing_adds_only_claims_of_which_nothing_is_kept(
+    reference, read, monkeypatch
+) -> None:
+    unjudged = values.read(reference.parent / "claims" / TOLD / "claims.csv").head(1)
+    unjudged = unjudged.assign(**words.DEMONSTRATION._asdict())
+    monkeypatch.setattr(Folder, "judged", lambda self, key: unjudged if key == TOLD else nothing)
+    nothing = unjudged.head(0)
+    shown = board.of_run(read.values(), Folder(reference.parent))
+    assert shown["columns"] == ["MNIST", "other"]
+    shutil.rmtree(reference / TOLD)
+    shown = board.of_run(read.values(), Folder(reference.parent))
+    assert [line.needs for own in shown["cells"].values() for line in own] == ["real data"]
+
+
+def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(
+    reference, read, tmp_path, monkeypatch
+) -> None:
+    shown = board.of_kept(read.values(), reference, "{scale}/reports/")
+    judged = {(one.page, one.anchor) for own in shown["cells"].values() for one in own}
+    given = []
+    monkeypatch.setattr(site.methods, "write", lambda *what: given.append(what))
+    site.write_all_kept(read, reference, tmp_path)
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    [(folders, *_)] = given  # the leaderboard is of all scales
+    assert folders == {
+        Folder(tmp_path / "mnist"): [SILENT, TOLD],
+        Folder(tmp_path / "other"): [TOLD],
+    }
+    for scale in ("mnist", "other"):
+        assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
+        assert f'<a href="{scale}/reports/index.html">Scale {scale}</a>' in text
+    assert shown["papers"][1]["pages"] == {"mnist": f"mnist/reports/{SILENT}.html"}
+    # None of the scales runs this: it is counted once, not once a scale.
+    assert shown["papers"][0]["left"] == "1 claim not run, 1 cannot be judged"
+    assert '<a href="mnist/reports/method.html">' in text
+
+
+def test_no_difference_is_neutral_and_what_has_no_proof_in_doubt() -> None:
+    told = {(words.HOLDS, "proven"): "good", (words.OPPOSITE, "refuted"): "bad"}
+    told |= {(words.HOLDS, "no proof"): "doubt", (words.SMALL, "refuted"): "doubt"}
+    told |= {(words.NO_DIFFERENCE, "proven"): "even", (words.TOO_FEW, "proven"): "open"}
+    for (verdict, privacy), tone in told.items():
+        row = {"claim": "c", **verdict._asdict(), "privacy": privacy}
+        assert lines_of({"claims": [{"id": "c", "quote": "q", "where": "w"}]}, row)[0].tone == tone

@@ -10,13 +10,6 @@ BEFORE_TRAINING = {"prepare_data", "partition", "calibrate"}
 AFTER_TRAINING = {"tabulate", "judge", "collect_claims", "notebook", "report"}
 
 
-def test_the_report_links_what_exists(mini):
-    page = mini.results / "reports" / "index.html"
-    links = re.findall(r'(?:href|src)="([^"#:]+)"', page.read_text(encoding="utf-8"))
-    assert "meng2023.html" in {link.split("#")[0] for link in links}
-    assert all((page.parent / link).is_file() for link in links)
-
-
 def test_a_second_call_has_nothing_to_do(mini):
     before = mini.contents("**/*")
     assert "Nothing to be done" in mini.make()

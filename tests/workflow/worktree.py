@@ -16,7 +16,7 @@ import yaml
 SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "2")
 SOURCES = (
     *("Snakefile", "config.yaml", "pyproject.toml", "workflow", "profiles"),
-    *("notebooks", "envs"),
+    *("notebooks", "envs", "CITATION.cff"),
     *("results/reference", "results/derived"),
 )
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")

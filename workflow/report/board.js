@@ -1,57 +1,50 @@
-// Tabs and filters of the claims board. Without this script everything is visible.
-const tabs = [...document.querySelectorAll('[role=tab]')];
-const panels = [...document.querySelectorAll('.tab')];
+// Filters of the board, kept in the address; what is shown as CSV, JSON or citation. Without this script all is visible.
 const filters = [...document.querySelectorAll('[data-filter]')];
-
-function open(id) {
-  for (const tab of tabs) {
-    const own = tab.getAttribute('aria-controls') === id;
-    tab.setAttribute('aria-selected', own);
-    tab.tabIndex = own ? 0 : -1;
-  }
-  for (const panel of panels) panel.hidden = panel.id !== id;
-  filter();
-}
+const cells = [...document.querySelectorAll('.cell')];
+const said = document.getElementById('count');
 
 function filter() {
-  const asked = Object.fromEntries(filters.map((f) => [f.dataset.filter, f.value]).filter(([, value]) => value));
-  for (const row of document.querySelectorAll('.board tbody tr')) {
-    row.hidden = Object.entries(asked).some(([key, value]) => row.dataset[key] !== value);
+  const asked = filters.filter((one) => one.value).map((one) => [one.dataset.filter, one.value]);
+  for (const cell of cells) cell.hidden = asked.some(([key, value]) => cell.dataset[key] !== value);
+  for (const part of document.querySelectorAll('.matrix tbody, .matrix tr[id]')) {
+    part.hidden = asked.length > 0 && !part.querySelector('.cell:not([hidden])');
   }
-  for (const table of document.querySelectorAll('.board')) table.hidden = !rows(table).length;
-  for (const line of document.querySelectorAll('li[data-paper]')) line.hidden = !fits(line, asked);
-  for (const folded of document.querySelectorAll('.tab details')) {
-    if (Object.keys(asked).length) folded.open = !!rows(folded).length;
-  }
-  document.getElementById('count').textContent = told(document.querySelector('.tab:not([hidden])'));
+  said.textContent = `${shown().length} verdicts shown`;
+  const address = new URL(location);
+  address.search = new URLSearchParams(asked);
+  try { history.replaceState(null, '', address); } catch { /* the address of a frame stays */ }
 }
 
-function rows(of) {
-  return [...of.querySelectorAll('tbody tr:not([hidden])')];
+function shown() {
+  return cells.filter((cell) => !cell.hidden).map((cell) => JSON.parse(cell.dataset.record));
 }
 
-// A paper stays if it is the one asked for, and has a row if rows were asked for.
-function fits(line, { paper, ...ofRows }) {
-  const own = rows(line.closest('.tab')).some((row) => row.dataset.paper === line.dataset.paper);
-  return (!paper || paper === line.dataset.paper) && (own || !Object.keys(ofRows).length);
+function csv(rows) {
+  const lines = [Object.keys(rows[0] ?? {}), ...rows.map(Object.values)];
+  const quoted = (value) => `"${String(value ?? '').replaceAll('"', '""')}"`;
+  return lines.map((line) => `${line.map(quoted).join(',')}\n`).join('');
 }
 
-function told(panel) {
-  const count = rows(panel).length;
-  return count ? `${count} claim${count === 1 ? '' : 's'}` : '0 judged claims';
+function save(name, text) {
+  const href = URL.createObjectURL(new Blob([text]));
+  Object.assign(document.createElement('a'), { href, download: name }).click();
 }
 
-for (const tab of tabs) {
-  tab.addEventListener('click', () => open(tab.getAttribute('aria-controls')));
-  tab.addEventListener('keydown', (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
-    next.focus();
-    open(next.getAttribute('aria-controls'));
-  });
+const made = {
+  csv: () => save('claims.csv', csv(shown())),
+  json: () => save('claims.json', JSON.stringify(shown(), null, 1)),
+  citation: ({ dataset }) => {
+    said.textContent = `${dataset.cite} ${location.href}`;
+    navigator.clipboard?.writeText(said.textContent);
+  },
+};
+
+const wanted = new URLSearchParams(location.search);
+for (const one of filters) {
+  const own = [...one.options].find((option) => option.value === wanted.get(one.dataset.filter));
+  if (own) own.selected = true;
+  one.addEventListener('change', filter);
 }
-for (const one of filters) one.addEventListener('change', filter);
+for (const one of document.querySelectorAll('[data-as]')) one.addEventListener('click', () => made[one.dataset.as](one));
 document.getElementById('controls').hidden = false;
-document.body.classList.add('ready');
-open(document.querySelector('[data-opened]').id);
+filter();

@@ -56,7 +56,7 @@ rule report:
                 *FRAME,
                 "method.html.jinja",
                 "index.html.jinja",
-                "tabs.html.jinja",
+                "board.html.jinja",
                 "board.js",
                 "choices.html.jinja",
                 "choices.js",
@@ -70,6 +70,7 @@ rule report:
         read=[file for paper in PLAN.papers for file in tables_and_figures(paper)],
         pages=expand("results/reports/{paper}.html", paper=PLAN.papers),
         config="results/config.json",
+        citation="CITATION.cff",
         runs=expand(
             "results/runs/{run}/summary.json", run=plan.runs_of(PLAN.studies.values())
         ),

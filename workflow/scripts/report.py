@@ -16,7 +16,7 @@ def main() -> None:
     """Write every page whole or not at all."""
     places = {"results": Path("results"), "output": Path("results/reports/index.html")}
     args = options.read(__doc__, papers=[str], **places, home=folder.HOME)
-    site.write(paper.read_all(args.papers, args.home), Folder(args.results), args.home, args.output)
+    site.write(paper.read_all(args.papers, args.home), Folder(args.results), args.output)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from dpfl.base import cli, files, options
 from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import derivations, kept
-from dpfl.report import paper, prose, site
+from dpfl.report import paper, site
 from dpfl.runs import kept_runs
 
 SCRIPTS = Path(__file__).parent
@@ -43,8 +43,7 @@ def main() -> None:
         for stage in (notebooks, firsts):
             list(pool.map(_run, stage))
     read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
-    answers = prose.kept_answers(read, args.home, args.derived)
-    site.write_all_kept(read, args.derived, answers, args.output)
+    site.write_all_kept(read, args.derived, args.output)
     print(f"report: {args.output / 'index.html'}")
 
 

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from dpfl.report import markup
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
 from dpfl.seeds import verdicts
@@ -19,6 +22,7 @@ HOLDS, UNPROVEN, FAILS = "holds", "holds, without a proof", "does not hold"
 UNDECIDED = "open"
 CLASSES = (HOLDS, UNPROVEN, FAILS, UNDECIDED)
 """What results count as, in the order of a bar."""
+OF_TONES = {"good": HOLDS, "doubt": UNPROVEN, "bad": FAILS, "even": FAILS, "open": UNDECIDED}
 _WEAKEST_FIRST = (FAILS, UNDECIDED, UNPROVEN, HOLDS)
 
 
@@ -53,6 +57,15 @@ def rows(lines: Iterable[Line], papers: Iterable[Paper]) -> list[Row]:
     return sorted(made, key=lambda row: -sum(row.results.values()))
 
 
+def table(lines: Iterable[Line], papers: Iterable[Paper]) -> Markup:
+    """Return what all results come to and all rows, for a page; nothing where there is none."""
+    found = [*lines]
+    if not any(map(is_decided, found)):
+        return Markup("")
+    shown = rows(found, papers)
+    return markup.part("answers", HEADS, shown, f"{sentence(found)} {total(found)}")
+
+
 def sentence(lines: Iterable[Line]) -> str:
     """Return what all results come to: how many better methods hold, with a proof and without."""
     better = count(line for line in lines if line.compares and is_decided(line))
@@ -67,7 +80,7 @@ def sentence(lines: Iterable[Line]) -> str:
 def total(lines: Iterable[Line]) -> str:
     """Return how many results there are, of which class, and of which kinds those that hold are."""
     found = [line for line in lines if is_decided(line)]
-    kinds = Counter(line.kind for line in found if class_of(line) == HOLDS)
+    kinds = Counter(line.record["kind"] for line in found if class_of(line) == HOLDS)
     return (
         f"{counted(len(found), 'result')}: {tally(count(found))}. "
         f"What holds with a proof, by kind: {tally(kinds) or 'nothing'}."
@@ -76,11 +89,7 @@ def total(lines: Iterable[Line]) -> str:
 
 def class_of(line: Line) -> str:
     """Return what a result counts as, one of CLASSES."""
-    if line.verdict in vocabulary.BAD:
-        return FAILS
-    if line.verdict not in vocabulary.GOOD:
-        return UNDECIDED
-    return UNPROVEN if line.unproven else HOLDS
+    return OF_TONES[line.tone]
 
 
 def is_decided(line: Line) -> bool:
@@ -128,7 +137,7 @@ def _verdict(own: list[Line], told: Line) -> str:
 def _number(line: Line) -> str:
     """Return the value or difference that decides a claim, with its data set."""
     said = line.ours if line.printed and line.ours else line.difference
-    where = ", ".join(filter(None, (line.data, line.part)))
+    where = ", ".join(filter(None, (line.record["data"], line.part)))
     printed = f", printed {line.printed}" if line.printed and line.ours else ""
     return f"{where}: {said}{printed}" + f" ({line.n})" * bool(line.n)
 
@@ -139,7 +148,8 @@ def _private(own: list[Line]) -> str:
     if not told:
         return ""
     worst = min(told, key=lambda line: verdicts.PRIVACY.index(line.privacy))
-    if worst.privacy not in vocabulary.BEATEN or not known(worst.audited):
+    audited, claimed = worst.record["eps_audited"], worst.record["eps_claimed"]
+    if worst.privacy not in vocabulary.BEATEN or not known(audited):
         return worst.privacy
-    attack, claimed = rounded_down(worst.audited), number(worst.claimed, "{:g}")
+    attack, claimed = rounded_down(audited), number(claimed, "{:g}")
     return f"{worst.privacy}: an attack finds at least {attack} where {claimed} is claimed"

@@ -1,31 +1,41 @@
 """The table of claims: one line per claim, from judged claims and the papers."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
+from dpfl import plugins
 from dpfl.figures import datasets, families
 from dpfl.judging import claims
 from dpfl.papers import published
 from dpfl.papers.datasets import base
-from dpfl.report import chips, forest, paper
+from dpfl.report import chips, forest, markup, paper
 from dpfl.report.judged import Source
 from dpfl.seeds import conjunction, fairness
 from dpfl.words import numerals, vocabulary
 from dpfl.words.numerals import known, number
 
 TONES = {**dict.fromkeys(vocabulary.GOOD, "good"), **dict.fromkeys(vocabulary.BAD, "bad")}
-"""Every verdict that decides nothing, or holds without a proof, is drawn as open."""
+TONES |= {vocabulary.NO_DIFFERENCE.verdict: "even"}
+"""The colours of verdicts; what is open has its own, and so has what holds without a proof."""
 PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict", "ε"]
 """The heads of what a claim is made of; ε are those claimed, certified and audited."""
+WHOLE = ("kind", "verdict", "needs", "privacy", "printed", "ours", "ours_low", "ours_high")
+WHOLE += ("eps_claimed", "eps_certified", "eps_audited")
+DECIDING = ("n", "difference", "difference_low", "difference_high")
+"""What readers may download of a claim as a whole, and of the part that decides it."""
 
 
 @dataclass(frozen=True)
 class Line:
     """One claim as a table shows it; `short` is it in a few words, `claim` in full.
 
-    `data` is the data set; `compares` says that the claim is of one method against others.
+    `compares` says that it is of one method against others; `record` is what may be downloaded.
     """
 
     paper: str
@@ -37,7 +47,6 @@ class Line:
     scale: str
     anchor: str
     where: str
-    about: str
     printed: str
     ours: str
     difference: str
@@ -52,21 +61,32 @@ class Line:
     privacy: str
     remarks: tuple[str, ...]
     runs: str
-    kind: str
-    data: str
+    kept: bool
     compares: bool
-    claimed: float
-    audited: float
-
-    @property
-    def unproven(self) -> bool:
-        """Tell whether what holds of it lacks a privacy proof."""
-        return self.shown != self.verdict and not self.needs
+    record: dict[str, Any]
+    parts: tuple[dict, ...]
 
     @property
     def identity(self) -> tuple[str, ...]:
         """Return what says which claim it is, whatever the scale."""
         return self.key, self.id
+
+    @property
+    def drawn(self) -> Markup:
+        """Return its bar."""
+        return forest.draw(self.bar)
+
+    @property
+    def told(self) -> str:
+        """Return what a tooltip adds to the verdict and the number."""
+        epsilons = ", ".join(f"{chip.name} {chip.value}" for chip in self.chips)
+        found = (self.part, self.n, f"ε {epsilons}" if epsilons else "", f"scale {self.scale}")
+        return "; ".join(filter(None, found))
+
+    @property
+    def made_of(self) -> Markup:
+        """Return the table of its parts, nothing for a claim of one part."""
+        return markup.table(PARTS, [part(row) for row in self.parts if len(self.parts) > 1])
 
 
 def lines(sources: Iterable[Source]) -> list[Line]:
@@ -105,6 +125,24 @@ def by_claim(claims: pd.DataFrame) -> dict[str, list[list[dict]]]:
     for row in claims.to_dict("records"):
         found.setdefault(row["claim"], {}).setdefault(row["study"], []).append(row)
     return {name: list(own.values()) for name, own in found.items()}
+
+
+def in_full(found: list[Line], title: str) -> Markup:
+    """Return the table of some lines with quotes, parts and remarks; one told twice is a note.
+
+    Claims that were not run are only named.
+    """
+    ran = [line for line in found if line.needs != vocabulary.NOT_RUN.needs]
+    remarks = Counter(remark for line in ran for remark in line.remarks)
+    often = [remark for remark, count in remarks.items() if count > 1]
+    notes = {remark: number for number, remark in enumerate(often, 1)}
+    heads = [head for head in ("printed", "ours") if any(getattr(x, head) for x in ran)]
+    left = [(line.anchor, line.short) for line in found if line not in ran]
+    return markup.joined(
+        markup.part("claims", ran, heads, title, notes) if ran else "",
+        markup.listing([f"note {n}: {text}" for text, n in notes.items()]),
+        markup.part("left", left) if left else "",
+    )
 
 
 def part(row: Mapping) -> list[str]:
@@ -197,24 +235,32 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
     (whole, *own), of = rows, source.of
     decides = deciding(whole, own)
     by, printed = published.by(of.about, claim.get("table", "")), span(rows, "printed")
-    study = source.study(whole["study"])
-    own_verdict = vocabulary.verdict_of(whole)
+    study, own_verdict = source.study(whole["study"]), vocabulary.verdict_of(whole)
     why = [whole["about"]] if own_verdict in (vocabulary.UNFINISHED, vocabulary.NOT_KEPT) else []
     budget = decides if known(decides["eps_claimed"]) else whole
     name = claim.get("short") or paper.saying(claim)
-    _, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
+    first, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
     also = whole["study"] in more  # the first study of a claim needs no name
+    data = study.get("dataset", source.scale)
+    data = datasets.title(base(data)) if data in plugins.names("data") else data
+    alike = also and source.study(first).get("dataset") == study.get("dataset")
+    row = f"{of.key}-{claim['id']}" + f"-{whole['study']}" * alike
+    shown = vocabulary.in_words(whole)
+    about = {"id": row, "paper": of.key, "claim": claim["id"], "scale": source.scale, "data": data}
+    facts = {key: whole[key] for key in WHOLE} | {key: decides[key] for key in DECIDING}
     return Line(
         paper=of.short,
         id=claim["id"],
         short=name + f" ({study.get('title', whole['study'])})" * also,
+        kept=source.kept,
+        record=about | {key: _plain(value) for key, value in facts.items()},
+        parts=tuple(own),
         claim=paper.saying(claim),
         key=of.key,
         page=source.page,
         scale=source.scale,
         anchor=source.place(f"{claim['id']}-{whole['study']}" if also else claim["id"]),
         where=claim["where"],
-        about=spelled(whole["about"]),
         printed=f"{printed} in {by}, of a rerun" if printed and by else printed,
         ours=ours(whole) or span(own, "ours"),
         difference=difference(decides),
@@ -222,19 +268,20 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         n="" if known(whole["ours"]) else seeds(decides),
         bar=forest.bar_of(decides, own, claim.get("margin", study.get("margin", 0.0)), bool(by)),
         verdict=own_verdict.verdict,
-        shown=vocabulary.in_words(whole),
+        shown=shown,
         needs=own_verdict.needs,
-        tone=TONES.get(vocabulary.in_words(whole), "open"),
+        tone=TONES.get(shown, "doubt" if own_verdict.verdict in vocabulary.GOOD else "open"),
         chips=chips.epsilons(budget, next((c["unit"] for c in study.get("cells", [])), "example")),
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
         remarks=(*why, *remarks(whole)),
         runs=whole["runs"] if known(whole["runs"]) else "",
-        kind=whole["kind"],
-        data=datasets.title(base(study["dataset"])) if "dataset" in study else "",
         compares="better" in claim,
-        claimed=whole["eps_claimed"],
-        audited=whole["eps_audited"],
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: None for what is unknown, and where nothing is private."""
+    return value if known(value) and value != math.inf else None
 
 
 def _number(value: object) -> str:

@@ -2,7 +2,7 @@
 
 The diamond is grey where another paper prints the number, of the same method run again.
 
-All bars of a page share one scale, in points; what lies beyond it is an arrow at the edge.
+Every bar has the finest scale that holds it, written at its end: narrow intervals stay visible.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,10 @@ from dpfl.judging import claims
 from dpfl.report import markup
 from dpfl.words.numerals import known
 
-STEPS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+STEPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """How far a scale may reach to either side, points."""
-WIDTH, HEIGHT, EDGE = 180, 26, 8
+WIDTH, HEIGHT, EDGE = 220, 16, 4
+"""Of the drawing, in pixels, without what says its scale."""
 
 
 @dataclass(frozen=True)
@@ -67,28 +68,27 @@ def bar_of(
     )
 
 
-def scale(bars: Iterable[Bar | None]) -> float:
-    """Return how far one scale must reach for all bars, at most the last of STEPS."""
-    most = max((bar.reach for bar in bars if bar), default=0)
-    return next((step for step in STEPS if step >= most), STEPS[-1])
+def scale(bar: Bar) -> float:
+    """Return how far a bar's scale reaches: the first of STEPS that holds it, else 100."""
+    return next((step for step in STEPS if step >= bar.reach), 100.0)
 
 
-def draw(bar: Bar | None, most: float) -> Markup:
-    """Return a bar as an inline SVG from -most to +most; the numbers stand beside it."""
+def draw(bar: Bar | None) -> Markup:
+    """Return a bar as an inline SVG on its own scale; the numbers stand beside it."""
     if bar is None:
         return Markup("")
+    most = scale(bar)
 
     def x(place: float) -> float:
-        share = (min(max(place, -most), most) + most) / (2 * most)
-        return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
+        return round(EDGE + (place + most) / (2 * most) * (WIDTH - 2 * EDGE), 1)
 
     shown = {
         "band": [*map(x, bar.band or ())],
         "zero": x(0),
         "ends": [*map(x, bar.ends or ())],
         "dots": [*map(x, bar.dots)],
-        "arrows": [dot > 0 for dot in bar.dots if abs(dot) > most],
         "diamond": None if bar.printed is None else x(bar.printed),
         "rerun": bar.rerun,
+        "scale": f"±{most:g}",
     }
     return markup.part("forest", shown, WIDTH, HEIGHT)

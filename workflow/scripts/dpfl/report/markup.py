@@ -24,7 +24,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(code=code)
+    made.filters["code"], made.policies["json.dumps_kwargs"] = code, {"sort_keys": False}
     return made
 
 
@@ -55,9 +55,9 @@ def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) 
 
 
 def boxed(html: str) -> Markup:
-    """Return HTML whose tables scroll inside their own boxes; heads are those of columns."""
+    """Return HTML whose tables and programs scroll in their own boxes; heads are of columns."""
     tables = html.replace("<table>", f"{BOX}<table>").replace("</table>", "</table></div>")
-    return Markup(tables.replace("<th>", '<th scope="col">'))
+    return Markup(tables.replace("<th>", '<th scope="col">').replace("<pre>", '<pre tabindex="0">'))
 
 
 def markdown(text: str) -> Markup:

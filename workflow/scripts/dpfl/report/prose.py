@@ -53,17 +53,10 @@ def in_short(text: str) -> str:
     return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
 
 
-def answers(runs: Mapping[Path, Path], reference: Path) -> dict[str, str]:
-    """Return what the pages of papers answer first, by key.
-
-    `runs` says of every paper's folder where its tables of a run lie.
-    """
-    return {home.name: in_short(of_paper(home, run, reference)) for home, run in runs.items()}
-
-
 def kept_answers(keys: Iterable[str], home: Path, reference: Path) -> dict[str, str]:
     """Return what the pages of papers answer first, from kept results alone."""
-    return answers({home / key: kept_tables(reference / key) for key in keys}, reference)
+    tables = {key: kept_tables(reference / key) for key in keys}
+    return {key: in_short(of_paper(home / key, own, reference)) for key, own in tables.items()}
 
 
 def kept_tables(paper: Path) -> Path:

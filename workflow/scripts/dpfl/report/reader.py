@@ -52,10 +52,6 @@ class Folder:
         """Return the judged claims of a paper, a row per part."""
         return values.read(self.path / "claims" / paper / "claims.csv")
 
-    def published(self, paper: str) -> pd.DataFrame:
-        """Return what a paper printed beside what was run, or beside nothing."""
-        return values.read(self.path / "claims" / paper / "published.csv")
-
     def kept(self, paper: str) -> dict[str, Any] | None:
         """Return what kept results of a paper came from; None for results that are not kept."""
         path = self.path / "provenance" / f"{paper}.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpfl.base import files
 from dpfl.provenance import derivations
-from dpfl.report import board, layout, method_page, methods, prose
+from dpfl.report import answers, board, claims_table, judged, layout, method_page, methods
 from dpfl.report.cells import CSV
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
@@ -15,16 +15,11 @@ REPORTS = "{scale}/reports/"
 """From the page of all kept results to the pages of a scale."""
 
 
-def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) -> None:
-    """Write the first page and those beside it, all into its folder; the first one last.
-
-    `home` holds the papers' folders.
-    """
-    runs = {home / key: folder.path / "tables" / key for key in read}
-    answers = prose.answers(runs, folder.reference)
+def write(read: Mapping[str, Paper], folder: Folder, index: Path) -> None:
+    """Write the first page and those beside it, all into its folder; the first one last."""
     shown = {
         "method": ("method", method_page.context(folder, read)),
-        "index": ("index", context(read, folder, answers)),
+        "index": ("index", context(read, folder)),
     }
     links = layout.links(folder.is_kept)
     if not folder.is_kept:  # kept ones have them once, of all scales
@@ -34,25 +29,21 @@ def write(read: Mapping[str, Paper], folder: Folder, home: Path, index: Path) ->
         files.write_text(index.with_name(f"{name}.html"), text)
 
 
-def context(read: Mapping[str, Paper], folder: Folder, answers: Mapping[str, str]) -> dict:
-    """Return everything the first page shows.
-
-    `answers` are what the pages of papers say of kept results first.
-    """
+def context(read: Mapping[str, Paper], folder: Folder) -> dict:
+    """Return everything the first page shows."""
     outlines = [folder.outline(key) for key in read]
     studies = [folder.study(name) for outline in outlines for name in outline["studies"]]
     trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
     return {
-        "board": board.of_run(read.values(), folder, answers),
+        "answers": answers.table(_kept(read, folder.reference), read.values()),
+        "board": board.of_run(read.values(), folder),
         "unfinished": board.unfinished(outlines),
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
         "runs": sum(trained) if trained else len(method_page.runs_of(studies)),
     }
 
 
-def write_all_kept(
-    read: Mapping[str, Paper], reference: Path, answers: Mapping[str, str], home: Path
-) -> None:
+def write_all_kept(read: Mapping[str, Paper], reference: Path, home: Path) -> None:
     """Write the page of all kept results, and what is of all scales, such as the leaderboard.
 
     The first has their board, and where each folder comes from. `home` has a folder per scale.
@@ -64,7 +55,13 @@ def write_all_kept(
     own = {Folder(home / s): [p.parent.name for p in found if p.name == s] for s in homes}
     methods.write(own, home, [("index.html", layout.ALL_KEPT[1]), *links])
     rows = method_page.of_kept((read[p.parent.name].short, derivations.about(p)) for p in found)
-    shown = {"board": board.of_kept(read.values(), reference, REPORTS, answers), "rows": rows}
+    shown = {"board": board.of_kept(read.values(), reference, REPORTS), "rows": rows}
+    shown |= {"answers": answers.table(_kept(read, reference), read.values()), "unfinished": []}
     beside = next(iter(homes.values()))
     page = layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
     files.write_text(home / "index.html", page)
+
+
+def _kept(read: Mapping[str, Paper], reference: Path) -> list[claims_table.Line]:
+    """Return the lines of kept claims."""
+    return claims_table.lines(judged.of_reference(reference, read.values()))
