@@ -5,6 +5,7 @@
 #   make replicate PAPER=zhou2022 SCALE=mnist               one paper, or several: PAPER='zhou2022 meng2023'
 #   make replicate STUDY=zhou2022/fsdp-k SCALE=mnist        one study, or several
 #   make replicate CONFIG=mine.yaml CORES=4                 a configuration file of yours; jobs at a time
+#   make list PAPER=zhou2022                                what there is: of all papers, or of one
 #   make status                                             how far it is: while it runs, and after
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
 #   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
@@ -37,7 +38,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: help replicate install status keep verify report-reference test test-all test-slurm test-gpu bench docs lint clean
+.PHONY: help replicate install list status keep verify report-reference test test-all test-slurm test-gpu bench docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -47,6 +48,9 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 install: $(VENV)/installed
+
+list: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/list.py $(CHOICE)
 
 # Of the last replicate, unless told otherwise.
 status: $(VENV)/installed

@@ -50,7 +50,6 @@ PACKS = packs.packs(PLAN, config["pack"], OPEN)
 PACK_OF = {run: pack for pack, runs in PACKS.items() for run in runs}
 RESOLVED = configuration.RESOLVED
 FIRST_PAGE = Path("results/reports/index.html")
-EARLIER = FIRST_PAGE.with_name("index-of-an-earlier-call.html")
 
 
 report: "workflow/report/workflow.rst"
@@ -82,20 +81,6 @@ onstart:
     )
     # Under its limit, Snakemake checks all open jobs once a second for every finished one.
     workflow.scheduler.job_rate_limiter = None
-
-
-onerror:
-    # What earlier calls reported must not pass for the report of this one.
-    if FIRST_PAGE.exists():
-        FIRST_PAGE.replace(EARLIER)
-        print(
-            f"{FIRST_PAGE} was of an earlier call: it is now {EARLIER}",
-            file=sys.stderr,
-        )
-
-
-onsuccess:
-    EARLIER.unlink(missing_ok=True)
 
 
 localrules:

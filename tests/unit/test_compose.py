@@ -1,8 +1,5 @@
 """What is run of a paper: the layers of its configuration, and what a user may change of it."""
 
-import re
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import line_of
@@ -71,20 +68,6 @@ def test_a_paper_without_the_scale_runs_nothing(default):
 def test_there_are_four_scales():
     scales = {scale for key in folder.names() for scale in folder.load(key).scales}
     assert scales == {"demo", "mnist", "cifar10", "full"}
-    assert len(folder.read(folder.FORMER)) == 24
-
-
-@pytest.mark.parametrize("name", folder.read(folder.FORMER))
-def test_a_former_scale_is_one_line_that_says_what_replaces_it(default, name):
-    line = line_of(compose, default | {"scale": name})
-    told = re.fullmatch(rf"config: scale = {name} is now part of (\w+)( and (\w+))?: (.+)", line)
-    made = [compose(default | {"scale": scale}) for scale in filter(None, (told[1], told[3]))]
-    selected = {f"{key}/{s}" for own in made for key in own for s in own[key]["select"]}
-    running = {key for own in made for key in own if own[key]["select"] or own[key]["reads"]}
-    named = re.findall(r"[\w-]+/[\w-]+", told[4])
-    papers = re.findall(r"PAPER='(.+)'", told[4])
-    assert set(named) <= selected and bool(named) != bool(papers)
-    assert {*" ".join(papers).split()} <= running
 
 
 def test_a_paper_that_selects_studies_of_another_has_that_beside_it(default):

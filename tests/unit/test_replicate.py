@@ -1,6 +1,5 @@
 """One call of replicate with another program in Snakemake's place: passes, lock, interruption."""
 
-import argparse
 import json
 import os
 import signal
@@ -14,14 +13,16 @@ import pytest
 from refusals import refuses
 from waiting import until
 
-from dpfl import plugins
+from dpfl import data, plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.config import RESOLVED
+from dpfl.planning.plan import Plan
 from dpfl.runs import sources
-from dpfl.terminal import choice, lock
+from dpfl.terminal import answer, lock
+from dpfl.terminal.answer import CELLS, CLAIMS, REPORT
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.lock import Lock
-from dpfl.terminal.replicate import CELLS, CLAIMS, replicate
+from dpfl.terminal.replicate import replicate
 
 CHOICE = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
 STUB = """
@@ -35,7 +36,8 @@ def tell(line):
 
 def finish(run):
     folder = pathlib.Path("results/runs", run)
-    summary = lambda to: files.write_json(to / "summary.json", {})
+    found = {"run": run, "diverged": False, "hardware": {"cpu": "a cpu"}}
+    summary = lambda to: files.write_json(to / "summary.json", found)
     finished.keep(folder, "f", sources[run], summary)
     finished.show(folder)
     tell(f"done: {run}")
@@ -67,9 +69,8 @@ class Call:
     def replicate(self, script, *more):
         path = self.folder / "stub.py"
         path.write_text(f"{STUB}sources = {self.sources}\nruns = {self.runs}\n{script}")
-        CLAIMS.parent.mkdir(parents=True, exist_ok=True)
-        CLAIMS.write_text("paper,claim,part,verdict,needs\ndoe2024,better,overall,holds,\n")
-        status = replicate(CHOICE, "2", more, command=(sys.executable, str(path)))
+        command = (sys.executable, str(path))
+        status = replicate(CHOICE, "2", more, command, closing_rows=lambda: ["closing row"])
         self.told = self._captured.readouterr().out.splitlines()
         return status
 
@@ -92,12 +93,17 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
     (arguments,) = call.calls()
     assert {"--keep-going", "--rerun-incomplete"} <= set(arguments)
     assert call.told[0].startswith(f"{len(call.runs)} training runs, {len(call.runs)} without")
-    assert call.told[1:-3] == [f"done: {run}" for run in call.runs]
-    assert call.told[-3:] == [
-        "doe2024: 1 of 1 claims judged",
-        "  holds: better",
-        "report: results/reports/index.html",
+    assert call.told[1 : len(call.runs) + 1] == [f"done: {run}" for run in call.runs]
+    *shown, following, report = call.told[len(call.runs) + 1 :]
+    assert shown == [
+        f"{len(call.runs)} of {len(call.runs)} runs trained, 0 failed, 0 diverged",
+        "audits of 0 certificates beat none",
+        "this version was checked with none of these runs",
+        "your accuracies: results/reports/leaderboard.html",
+        "closing row",
     ]
+    assert following.startswith("next: make replicate PAPER=meng2023 SCALE=mnist DATA_DIR=")
+    assert following.endswith(" core-hours)") and report == f"report: {REPORT}"
     assert lock.holder() == "" and not lock.is_held()
     (log,) = (call.folder / "results/logs/snakemake").glob("*.log")
     assert log.read_text() == "what Snakemake and its jobs print\n"
@@ -132,21 +138,22 @@ def test_after_a_failure_a_second_pass_marks_it_and_the_status_stays(call):
     )
     assert status == 1
     assert ['unfinished="mark"' in arguments for arguments in call.calls()] == [False, True]
-    assert call.told[-5:] == [
+    assert call.told[-2:] == [
         f"1 of {len(call.runs)} runs are without a result: make status tells why",
-        "Tables and report mark what is missing.",
-        "doe2024: 1 of 1 claims judged",
-        "  holds: better",
-        "report: results/reports/index.html",
+        f"report, which marks what is missing: {REPORT}",
     ]
 
 
 def test_a_second_pass_that_fails_promises_no_report(call):
+    REPORT.parent.mkdir(parents=True)
+    REPORT.touch()
     assert call.replicate("finish(runs[1]); fail(runs[0]); sys.exit('no marks')") == 1
     assert len(call.calls()) == 2
     log = next((call.folder / "results/logs/snakemake").glob("*.log")).relative_to(call.folder)
-    assert call.told[-1] == f"There is no report of this: no marks  {log}"
-    assert not any(line.startswith("report:") for line in call.told)
+    assert call.told[-2:] == [
+        f"There is no report of this: no marks  {log}",
+        f"{REPORT} is of an earlier call",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -274,9 +281,20 @@ def test_a_refuted_certificate_fails_the_call_and_is_named(call):
     assert call.told[-1].startswith("certificate refuted: doe2024/better, dpsgd, epsilon 2.0")
 
 
-def test_a_folder_of_data_that_is_not_there_is_one_line_at_once(tmp_path):
-    parser = argparse.ArgumentParser()
-    choice.add_arguments(parser)
-    there = choice.chosen(parser.parse_args(["--data-dir", str(tmp_path)]))
-    assert there.settings == {"data_dir": str(tmp_path)}
-    refuses("no such folder", lambda: choice.chosen(parser.parse_args(["--data-dir", "nowhere"])))
+def test_verdicts_of_a_call_that_judges_are_counted(call):
+    CLAIMS.parent.mkdir(parents=True)
+    rows = ["doe2024,better,overall,holds,", "doe2024,faster,overall,open,more seeds"]
+    CLAIMS.write_text("\n".join(["paper,claim,part,verdict,needs", *rows]))
+    judging = Plan(studies={"doe2024/main": {"demonstrates": False}})
+    told = ["doe2024: 1 holds; 1 open: needs more seeds", f"report: {REPORT}"]
+    assert list(answer.lines(judging, CHOICE)) == told
+
+
+def test_data_that_cannot_be_had_stop_the_call_before_snakemake(call, monkeypatch):
+    def read(name, data_dir):
+        raise UserError(f"could not download {name} to {data_dir}")
+
+    monkeypatch.setattr(data, "read", read)
+    with pytest.raises(UserError, match="could not download digits to data"):
+        call.replicate("")
+    assert not (call.folder / "calls").exists() and not lock.is_held()

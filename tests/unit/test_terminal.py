@@ -14,9 +14,10 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from dpfl import plugins
 from dpfl.base import files
 from dpfl.base.errors import UserError
+from dpfl.papers import folder
 from dpfl.planning import estimate
 from dpfl.runs import finished, sources
-from dpfl.terminal import choice, status
+from dpfl.terminal import choice, listing, status
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.progress import OTHER_SECONDS, Progress
 from dpfl.terminal.status import RESULTS
@@ -242,3 +243,13 @@ def test_the_last_choice_is_kept(tmp_path, monkeypatch):
     for wrong in ({"papers": ["meng2023"]}, 5):
         files.write_json(choice.LAST, wrong)
         refuses(r"last\.json: not a choice; delete it", choice.last)
+
+
+def test_the_list_names_papers_and_of_one_its_studies_those_of_others_too():
+    told = "\n".join(listing.lines(Choice()))
+    assert all(key in told for key in folder.names()) and "cifar10-scatter" in told
+    head, _, *studies = "\n".join(listing.lines(Choice({"papers": ["fu2024"]}))).splitlines()
+    assert head.split() == ["STUDY", "data", "set", "SCALE", "title"]
+    assert studies[0].split()[:4] == ["strong/strong", "mnist", "mnist", "full"]
+    assert studies[-1] == "strong, strong-large"
+    refuses("did you mean 'fu2024'", list, listing.lines(Choice({"papers": ["fu2042"]})))

@@ -32,7 +32,7 @@ def test_an_open_run_is_made_and_told_in_one_line(finished):
     (line,) = [line for line in told if "8/8  meng2023/" in line]
     assert run in line and " %  " in line
     assert any("figures of studies: " in line for line in told)
-    assert told[-2].startswith("meng2023: ")
+    assert told[-2].startswith("next: make replicate PAPER=meng2023 SCALE=")
     assert told[-1] == "report: results/reports/index.html"
     assert done.stdout.replace("\n", "").isprintable()
     (log,) = (finished.results / "logs" / "snakemake").glob("*.log")
@@ -65,8 +65,11 @@ def test_an_interruption_ends_the_jobs_and_says_how_to_go_on(finished):
         os.kill(process.pid, signal.SIGINT)
     told = process.communicate()[0].splitlines()
     assert process.returncode == 1, told
-    assert told[-2] == "stopping: jobs end, what is finished stays (once more: at once)"
-    assert told[-1] == "stopped: 0 of 8 runs are done; repeat to go on"
+    assert told[-3:] == [
+        "stopping: jobs end, what is finished stays (once more: at once)",
+        "stopped: 0 of 8 runs are done; repeat to go on",
+        "results/reports/index.html is of an earlier call",
+    ]
     assert "FAILED" not in "".join(told)
     assert during.startswith("running: pid ") and "  round " in during
     assert second.returncode == 1

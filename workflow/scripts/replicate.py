@@ -9,7 +9,8 @@ import argparse
 import sys
 
 from dpfl.base import cli
-from dpfl.terminal import choice
+from dpfl.runs import checked
+from dpfl.terminal import answer, choice
 from dpfl.terminal.replicate import replicate
 
 
@@ -18,10 +19,19 @@ def main() -> None:
     parser = cli.Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choice.add_arguments(parser)
     parser.add_argument("--cores", default="all", help="jobs at a time; default: all cores")
+    told = "write these results down as those that this version was checked with"
+    parser.add_argument("--checked", action="store_true", help=told)
     parser.add_argument("snakemake", nargs="*", help="arguments for Snakemake, after --")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
-    sys.exit(replicate(choice.chosen(arguments), arguments.cores, arguments.snakemake))
+    chosen = choice.chosen(arguments)
+    try:
+        status = replicate(chosen, arguments.cores, arguments.snakemake)
+    except KeyboardInterrupt:
+        sys.exit("stopped before the first job; repeat to go on")
+    if arguments.checked and status == 0:
+        checked.write(answer.summaries(chosen.plan().runs))
+    sys.exit(status)
 
 
 if __name__ == "__main__":

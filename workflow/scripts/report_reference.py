@@ -6,9 +6,10 @@ results/reference is made, and a first page for every scale. `--derived` is wher
 """
 
 import os
-import subprocess
+import runpy
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,11 @@ def main() -> None:
         own = {path: about for path, about in found if path.name == scale}
         firsts.append(_scale(args.output / scale, own, args))
         notebooks += [_notebook(args.output / scale, path.parent.name, args) for path in own]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    os.environ["PYTHONPATH"] = str(SCRIPTS)  # for the processes of notebooks
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=_hush) as pool:
         for stage in (notebooks, firsts):
-            list(pool.map(_run, stage))
+            for made in pool.map(_run, stage):
+                print(f"page: {made.parents[1].name} {made.stem}", flush=True)
     read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
     site.write_all_kept(read, args.derived, args.output)
     print(f"report: {args.output / 'index.html'}")
@@ -72,13 +75,20 @@ def _notebook(home: Path, paper: str, args: Any) -> Command:
     return ("notebook", "--paper", paper, *where, "--output", home / f"notebooks/{paper}.ipynb")
 
 
-def _run(command: Command) -> None:
+def _hush() -> None:
+    """Drop what kernels say at their start; mistakes are exceptions."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def _run(command: Command) -> Path:
+    """Run a script, whose last argument is what it writes; return that.
+
+    In this process, which has imported before what the next one needs too.
+    """
     name, *arguments = command
-    env = os.environ | {"PYTHONPATH": str(SCRIPTS)}  # for the notebook's own process
-    called = [sys.executable, str(SCRIPTS / f"{name}.py"), *map(str, arguments)]
-    done = subprocess.run(called, env=env, stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(done.stderr.strip())
+    sys.argv = [name, *map(str, arguments)]
+    runpy.run_path(str(SCRIPTS / f"{name}.py"), run_name="__main__")
+    return Path(arguments[-1])
 
 
 if __name__ == "__main__":

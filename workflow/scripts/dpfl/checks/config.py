@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpfl.base import yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import shortened, unknown
 from dpfl.checks import lines_of
 from dpfl.checks.claim_errors import claim_errors
 from dpfl.checks.feasibility import impossible
 from dpfl.checks.fitting import mismatches, too_many
+from dpfl.checks.page_errors import page_errors
 from dpfl.checks.plugin_settings import plugin_errors
 from dpfl.checks.printed_errors import printed_errors
 from dpfl.checks.schema_errors import broken_schema
@@ -56,7 +56,7 @@ def read_files(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
 def _read(path: Path) -> dict[str, Any]:
     """Read a YAML file; a mistake names it as its user would write it."""
     beneath = path.is_absolute() and path.is_relative_to(Path.cwd())
-    return yaml_file.read(path, os.path.relpath(path) if beneath else str(path))
+    return folder.read(path, os.path.relpath(path) if beneath else str(path))
 
 
 def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -98,11 +98,10 @@ def _of_every_paper(stage: Any, papers: dict[str, dict]) -> Iterator[str]:
 
 
 def _wrong_data_dir(path: Path) -> Iterator[str]:
-    """Find a folder of data that is none, or that a slip would make somewhere."""
-    if path.exists() and not path.is_dir():
-        yield f"config: data_dir = {path}, which is no folder"
-    elif not path.exists() and not path.absolute().parent.is_dir():
-        yield f"config: data_dir = {path}: there is no {path.absolute().parent} to make it in"
+    """Find a folder of data that does not exist; that of config.yaml is made when it is needed."""
+    if not path.is_dir() and str(path) != folder.read(DEFAULTS)["data_dir"]:
+        expected = "expected that of the data sets, or an empty one to download to"
+        yield f"config: data_dir = {path}: no such folder; {expected}"
 
 
 def _file_errors(key: str) -> Iterator[str]:
@@ -117,5 +116,6 @@ def _file_errors(key: str) -> Iterator[str]:
 
 
 shapes = partial(broken_schema, "composed")
-STAGES = (shapes, too_many, unknown_names, claim_errors, plugin_errors, mismatches, printed_errors)
+NAMED = (unknown_names, claim_errors, page_errors)
+STAGES = (shapes, too_many, *NAMED, plugin_errors, mismatches, printed_errors)
 """What finds mistakes in the configuration of a paper; a stage rests on those before it."""

@@ -3,6 +3,7 @@
 All files of a figure are written, or none. Equal numbers give equal bytes.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,21 +35,27 @@ class Drawn:
         """Return the finding and the picture in words, for those who cannot see it."""
         return f"{self.finding.rstrip('.')}. {self.shows.rstrip('.')}.\n"
 
-    def save(self, stem: Path | str) -> None:
+    def save(self, stem: Path | str, endings: Sequence[str] = tuple(FORMATS)) -> None:
         """Write stem.png, stem.pdf, the numbers as stem.csv and the words as stem.txt."""
-        save(self.figure, stem, self.words, self.data)
+        save(self.figure, stem, self.words, self.data, endings)
 
 
-def save(figure: Figure, stem: Path | str, words: str, data: pd.DataFrame | None = None) -> None:
+def save(
+    figure: Figure,
+    stem: Path | str,
+    words: str,
+    data: pd.DataFrame | None = None,
+    endings: Sequence[str] = tuple(FORMATS),
+) -> None:
     """Write stem.png and stem.pdf, the words as stem.txt, and stem.csv if there are data."""
     with ExitStack() as stack:
-        places = {e: files.atomic(f"{stem}{e}") for e in (*FORMATS, ".csv", ".txt")}
+        places = {e: files.atomic(f"{stem}{e}") for e in (*endings, ".csv", ".txt")}
         if data is not None:
             place = stack.enter_context(places[".csv"])
             data.to_csv(place, index=False, na_rep="", lineterminator="\n")
         stack.enter_context(places[".txt"]).write_text(words, encoding="utf-8")
-        for ending, keywords in FORMATS.items():
-            figure.savefig(stack.enter_context(places[ending]), **keywords)
+        for ending in endings:
+            figure.savefig(stack.enter_context(places[ending]), **FORMATS[ending])
 
 
 def titled(figure: Figure, data: pd.DataFrame, finding: str, shows: str) -> Drawn:

@@ -16,8 +16,6 @@ HOME = WORKFLOW / "papers"
 """workflow/papers; a folder that begins with an underscore is no paper."""
 COMPONENTS = WORKFLOW / "components.yaml"
 """Definitions that papers share."""
-FORMER = WORKFLOW / "former-scales.yaml"
-"""What a scale of earlier versions is now part of, by its name."""
 ABOUT, STUDIES, PUBLISHED, PAGE = "paper.yaml", "studies.yaml", "published.csv", "page.md"
 FILES = (ABOUT, STUDIES, PUBLISHED, PAGE)
 
@@ -67,11 +65,23 @@ def shared(section: str) -> dict[str, Any]:
     return reduce(merged, (layer.get(section, {}) for layer in layers))
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a YAML file that holds a mapping; UserError for one that is missing or damaged."""
-    if not path.exists():
-        raise UserError(f"{shown(path)}: missing; workflow/papers/_template has one")
-    return yaml_file.read(path, shown(path))
+def read(path: Path, name: str = "") -> dict[str, Any]:
+    """Read a YAML file that holds a mapping; UserError for one that is missing or damaged.
+
+    Messages call it by `name`, or else by its path in the project.
+    """
+    where = name or shown(path)
+    if not name and not path.exists():
+        raise UserError(f"{where}: missing; workflow/papers/_template has one")
+    try:
+        return yaml_file.read(path, where)
+    except UserError as error:
+        mark = getattr(error.__cause__, "problem_mark", None)
+        lines = path.read_text(encoding="utf-8").splitlines() if mark else []
+        if any(line.startswith("\t", mark.column) for line in lines[mark and mark.line :][:1]):
+            place = f"{where}, line {mark.line + 1}, column {mark.column + 1}"
+            raise UserError(f"{place}: a tab, expected blanks") from error
+        raise
 
 
 def shown(path: Path) -> str:

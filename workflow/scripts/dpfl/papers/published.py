@@ -33,6 +33,8 @@ TOLD = ("printed_sd", "printed_n", "page", "read_in", "known_by", "not_run")
 """Columns that may be left out: the number's spread and seeds, its page, what it was read in (file
 or table). Then by whom it is known, if the paper was not read, and why no study runs it."""
 ACCURACY = "accuracy_pct"
+FOREIGN = {"\ufeff": "a byte-order mark", ";": "a semicolon between columns"}
+"""What spreadsheets write into the head of a table."""
 UNSAID = "accuracy, of which examples is not said,"
 
 
@@ -83,6 +85,11 @@ def read(paper: str) -> tuple[Printed, ...]:
 
 
 def _expect_columns(where: str, names: Sequence[str]) -> None:
+    head = ",".join(names)
+    for sign, called in FOREIGN.items():
+        if sign in head:
+            place = f"{where}, line 1, column {head.index(sign) + 1}"
+            raise UserError(f"{place}: {called}; save it as UTF-8 text with commas")
     for name in COLUMNS:
         if name not in names:
             raise UserError(f"{where}: no column {name!r}; expected {', '.join(COLUMNS)}")

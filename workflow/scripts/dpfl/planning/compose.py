@@ -119,14 +119,9 @@ def _defined(paper: folder.Paper, scale: str) -> dict[str, dict]:
 
 
 def _expect_scale(scale: str, papers: list[folder.Paper]) -> None:
-    if not any(scale in paper.scales for paper in papers):
-        former = folder.read(folder.FORMER)
-        if scale in former:
-            raise UserError(f"config: scale = {scale} is now part of {former[scale]}")
-        known = list(dict.fromkeys(name for paper in papers for name in paper.scales))
-        whose = ", ".join(paper.key for paper in papers)
-        lack = "lacks" if len(papers) == 1 else "lack"
-        raise UserError(f"config: scale = {scale}, which {whose} {lack}; {nearest(scale, known)}")
+    known = dict.fromkeys(name for paper in papers for name in paper.scales)
+    for line in unknown([scale], known, "config: no scale", " of any paper that is chosen"):
+        raise UserError(line)
 
 
 def _expect_names(config: dict[str, Any], own: dict[str, dict[str, dict]]) -> None:

@@ -37,7 +37,9 @@ def all_of(reference: Path, home: Path, figures: bool = True, cores: int = 2) ->
     for gone in set(folders(home)) - set(wanted):
         files.remove(gone)
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        list(pool.map(derive, wanted.values(), wanted, repeat(figures)))
+        made = pool.map(derive, wanted.values(), wanted, repeat(figures))
+        for path, _ in zip(wanted, made, strict=True):
+            print(f"derived: {path.parent.name} {path.name}", flush=True)
 
 
 def derive(folder: Path, target: Path, figures: bool = True) -> None:
@@ -106,7 +108,7 @@ def _draw(name: str, study: dict[str, Any], home: Path) -> None:
                 made = plugins.load("figures/kinds", figure).draw(study, home / "runs")
             except results.NotKeptError:
                 continue
-            made.save(stem)
+            made.save(stem, [".png"])  # a PDF takes four times as long
         drawn.append(figure)
     files.write_json(home / "studies" / f"{name}.json", study | {"figures": drawn})
 

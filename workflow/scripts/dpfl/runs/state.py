@@ -1,12 +1,13 @@
 """The state of a run: what lies of it in results, and whether today's code would train it so.
 
 Plan, terminal, `make keep` and pages ask here. A run counts by what lies in its folder, wherever
-that came from: Snakemake's records and the ages of files say nothing of it.
+that came from: Snakemake's records and the ages of files say nothing of it. A plan is one of
+`planning.plan`, a room above: its runs, stages of tuning, studies and papers are read here.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dpfl import plugins
 from dpfl.base import files
@@ -34,19 +35,7 @@ class State:
         return f"{self.name}: {self.why}" if self.why else self.name
 
 
-class Planned(Protocol):
-    """What is asked of a plan: its runs, stages of tuning and studies, by name."""
-
-    runs: dict[str, dict[str, Any]]
-    tunings: dict[str, dict[str, Any]]
-    studies: dict[str, dict[str, Any]]
-    papers: tuple[str, ...]
-    counts_kept: bool
-
-
-def of_run(
-    run: str, plan: Planned, results: Path, running: bool = True, whole: bool = False
-) -> State:
+def of_run(run: str, plan: Any, results: Path, running: bool = True, whole: bool = False) -> State:
     """Return the state of a planned run, without those of its trials.
 
     `whole` compares files with their digests; without it their sizes tell, for thousands of runs.
@@ -67,14 +56,14 @@ def of_run(
 
 
 def of_runs(
-    plan: Planned, results: Path, running: bool = True, whole: bool = False
+    plan: Any, results: Path, running: bool = True, whole: bool = False
 ) -> dict[str, State]:
     """Return the state of every run of a plan; one that counts by its kept row is done."""
     own = {run: of_run(run, plan, results, running, whole) for run in plan.runs}
     return own | dict.fromkeys(counted(plan, results), State(DONE))
 
 
-def counted(plan: Planned, results: Path) -> dict[str, Path]:
+def counted(plan: Any, results: Path) -> dict[str, Path]:
     """Return the runs that count by a kept row, with the folder that has it.
 
     Such a row is of today's code, settings and inputs. A run that has finished here goes before
@@ -92,7 +81,7 @@ def counted(plan: Planned, results: Path) -> dict[str, Path]:
     return {run: folder for run, folder in found.items() if run not in weighed}
 
 
-def open_of(plan: Planned, results: Path, running: bool = True) -> dict[str, State]:
+def open_of(plan: Any, results: Path, running: bool = True) -> dict[str, State]:
     """Return the runs of a plan that are to be trained, or shown again, in the plan's order.
 
     A run with an open trial is open: another value may be chosen. What is kept of it is not lost.
@@ -124,7 +113,7 @@ def repeated(states: dict[str, State]) -> list[str]:
     ]
 
 
-def made_by(run: str, plan: Planned) -> dict[str, str]:
+def made_by(run: str, plan: Any) -> dict[str, str]:
     """Return the digests of the code that makes what a run reads, and that chooses its values."""
     tuning = plan.runs[run]["tuning"]
     rule = {"tuning": sources.of_tuning(plan.tunings[tuning]["uses"])} if tuning else {}
@@ -149,7 +138,7 @@ def _rows(folder: Path) -> list[kept_runs.Row]:
         return []
 
 
-def _is_current(row: kept_runs.Row, plan: Planned, results: Path) -> bool:
+def _is_current(row: kept_runs.Row, plan: Any, results: Path) -> bool:
     """Tell whether a kept row counts: nothing has finished here, and it is made by today's code.
 
     Or it was `accepted` as if it were: a sample of its kind, trained again, had equal bits.
@@ -161,7 +150,7 @@ def _is_current(row: kept_runs.Row, plan: Planned, results: Path) -> bool:
     return not _stale(told["made"] | own, row["run"], plan, results)
 
 
-def _with_weights(plan: Planned) -> set[str]:
+def _with_weights(plan: Any) -> set[str]:
     """Return the runs of studies with a figure that has a table, which is made of final models."""
     return {
         run
@@ -173,7 +162,7 @@ def _with_weights(plan: Planned) -> set[str]:
     }
 
 
-def _stale(found: dict[str, str], run: str, plan: Planned, results: Path) -> str:
+def _stale(found: dict[str, str], run: str, plan: Any, results: Path) -> str:
     """Return why a result of a run, made by code of some digests, does not count; "" if it does."""
     settings = plan.runs[run]["settings"]
     if found["sources"] != sources.of_run(settings):

@@ -90,7 +90,4 @@ def chosen(arguments: argparse.Namespace) -> Choice:
     configuration.check_folder(plugins.WORKFLOW.parent)
     given = {key: getattr(arguments, key) for key in ("papers", "select", "scale", "data_dir")}
     settings = {key: value for key, value in given.items() if value}
-    if not Path(settings.get("data_dir", ".")).is_dir():
-        told = f"data_dir = {settings['data_dir']}: no such folder"
-        raise UserError(f"{told}; expected that of the data sets, or an empty one to download to")
     return Choice(settings, list(filter(None, arguments.configfile)))

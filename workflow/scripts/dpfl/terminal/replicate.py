@@ -1,34 +1,30 @@
 """`make replicate`: everything that can be made, then the answer and where it stands."""
 
-import csv
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from dpfl import plugins
+from dpfl import data, plugins
 from dpfl.base.errors import UserError
 from dpfl.checks.config import RESOLVED
+from dpfl.papers import datasets
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
 from dpfl.runs import state
-from dpfl.terminal import lock, status
+from dpfl.terminal import answer, lock, status
 from dpfl.terminal.choice import LAST, Choice
 from dpfl.terminal.progress import last_line
-from dpfl.words.vocabulary import ALARM, UNJUDGED, in_words, verdict_of
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
 ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor", "--nolock")
-CLAIMS, REPORT = Path("results/tables/claims.csv"), Path("results/reports/index.html")
-CELLS = REPORT.with_name("cells.csv")
 PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
@@ -100,12 +96,17 @@ def _end(process: subprocess.Popen, number: signal.Signals) -> None:
 
 
 def replicate(
-    choice: Choice, cores: str, more: Sequence[str] = (), command: Sequence[str] = SNAKEMAKE
+    choice: Choice,
+    cores: str,
+    more: Sequence[str] = (),
+    command: Sequence[str] = SNAKEMAKE,
+    closing_rows: answer.Closing = tuple,
 ) -> int:
     """Run Snakemake until nothing is left to make, or to fail; return its exit status.
 
     If runs fail and others do not, a second pass makes tables and report without them. UserError
-    for a mistake in the configuration, and if another replicate runs in this folder.
+    for a mistake in the configuration, for data that cannot be had, and if another replicate runs
+    in this folder.
     """
     count(cores)
     plan = choice.plan()
@@ -113,17 +114,20 @@ def replicate(
         signal.signal(number, signal.default_int_handler)
     with closing(lock.Lock()) as held:
         choice.keep()
-        print(estimate.summary(plan, state.open_of(plan, status.RESULTS)), flush=True)
+        todo, partial = state.open_of(plan, status.RESULTS), any(map(PARTIAL.fullmatch, more))
+        print(estimate.summary(plan, todo), flush=True)
+        _fetch(plan, () if partial else todo, Path(choice.config()["data_dir"]))
         RESOLVED.unlink(missing_ok=True)
         child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
         # An option follows the choice, for that may end in a list.
         options = ("--cores", cores, *ALWAYS, *more)
         found = child.run([*choice.arguments(), *options])
-        if found == 0 and any(map(PARTIAL.fullmatch, more)):
+        if found == 0 and partial:
             end = ()
         elif found == 0:
-            alarms = list(_alarms())
-            end, found = [*_answer(), *alarms], int(bool(alarms))
+            alarms = list(answer.alarms())
+            end = [*answer.lines(plan, choice, closing_rows), *alarms]
+            found = int(bool(alarms))
         elif child.interrupted or found < 0 or not RESOLVED.exists():
             end = _stopped(found, plan, child)
         else:
@@ -131,6 +135,14 @@ def replicate(
         for line in end:
             print(line, flush=True)
     return found
+
+
+def _fetch(plan: Plan, todo: Collection[str], data_dir: Path) -> None:
+    """Read what open runs train on and is not prepared; UserError for what cannot be had."""
+    names = {plan.runs[run]["settings"]["dataset"] for run in todo}
+    lacking = [n for n in names if not (status.RESULTS / f"data/{n}.safetensors").exists()]
+    for name in sorted(set(map(datasets.base, lacking))):
+        data.read(name, data_dir)
 
 
 def _stopped(found: int, plan: Plan, child: Child) -> Iterator[str]:
@@ -142,20 +154,27 @@ def _stopped(found: int, plan: Plan, child: Child) -> Iterator[str]:
         yield f"Snakemake was killed by signal {-found}; repeat to go on"
     else:
         yield f"Snakemake stopped before the first job: {last_line(child.log)}"
+    yield from _earlier()
 
 
 def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]:
     """Make tables and report with what there is, if some runs ended and some did not."""
     todo = state.open_of(plan, status.RESULTS, running=False)
     marked = 0 < len(todo) < len(plan.runs) and child.run(arguments) == 0
-    yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
+    if todo:
+        yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
     if ahead := next(_dated_ahead(), None):
         yield f"{ahead} is dated ahead of this machine's clock, which Snakemake refuses: {TOUCH}"
-    if not marked:
+    if marked:
+        yield f"report, which marks what is missing: {answer.REPORT}"
+    else:
         yield f"There is no report of this: {last_line(child.log)}"
-        return
-    yield "Tables and report mark what is missing."
-    yield from _answer()
+        yield from _earlier()
+
+
+def _earlier() -> Iterator[str]:
+    if answer.REPORT.exists():
+        yield f"{answer.REPORT} is of an earlier call"
 
 
 def _dated_ahead() -> Iterator[Path]:
@@ -163,32 +182,6 @@ def _dated_ahead() -> Iterator[Path]:
     now = time.time()
     files = (path for path in status.RESULTS.rglob("*") if path.is_file())
     return (path for path in files if path.stat().st_mtime > now + 1)
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    yield from csv.DictReader(text.splitlines())
-
-
-def _alarms() -> Iterator[str]:
-    """Yield a line for every cell whose certificate is refuted: a fault of this project."""
-    for row in (row for row in _rows(CELLS) if row.get("privacy") == ALARM):
-        where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
-        yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
-
-
-def _answer() -> Iterator[str]:
-    """Yield which claims of every paper hold, by verdict, and where the report lies."""
-    rows = [row for row in _rows(CLAIMS) if row["part"] == "overall"]
-    for paper in dict.fromkeys(row["paper"] for row in rows):
-        own = [row for row in rows if row["paper"] == paper]
-        count = Counter(map(verdict_of, own))
-        left = {in_words(word._asdict()): count.pop(word) for word in UNJUDGED if word in count}
-        others = "".join(f", {number} {word}" for word, number in left.items())
-        yield f"{paper}: {count.total()} of {len(own)} claims judged{others}"
-        for word in dict.fromkeys(in_words(row) for row in own if verdict_of(row) in count):
-            yield f"  {word}: {', '.join(row['claim'] for row in own if in_words(row) == word)}"
-    yield f"report: {REPORT}"
 
 
 def count(cores: str) -> int:

@@ -1,0 +1,82 @@
+"""What the end of `make replicate` says: what trained, whether it fits, verdicts, what is next."""
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from dpfl.base import files
+from dpfl.papers import folder
+from dpfl.planning import estimate
+from dpfl.planning.plan import Plan
+from dpfl.runs import checked
+from dpfl.terminal.choice import Choice
+from dpfl.terminal.status import RESULTS
+from dpfl.words.numerals import counted
+from dpfl.words.vocabulary import ALARM, in_words
+
+CLAIMS, REPORT = RESULTS / "tables/claims.csv", RESULTS / "reports/index.html"
+CELLS = REPORT.with_name("cells.csv")
+Closing = Callable[[], Sequence[str]]
+"""What gives the rows that a demonstration ends with, in place of verdicts of its own."""
+
+
+def lines(plan: Plan, choice: Choice, closing: Closing = tuple) -> Iterator[str]:
+    """Yield the answer of a call that has made everything."""
+    if all(study["demonstrates"] for study in plan.studies.values()):
+        yield from demonstrated(plan.runs) if plan.runs else ()
+        yield f"your accuracies: {REPORT.with_name('leaderboard.html')}"
+        yield from closing()
+        yield from _next(plan, choice.config()["scale"])
+    else:
+        yield from _verdicts()
+    yield f"report: {REPORT}"
+
+
+def demonstrated(runs: Collection[str], results: Path = RESULTS) -> Iterator[str]:
+    """Yield what a demonstration shows: that all trained, that certificates hold, that it fits."""
+    made = summaries(runs, results)
+    failed, diverged = len(runs) - len(made), sum(own["diverged"] for own in made)
+    yield f"{len(made)} of {len(runs)} runs trained, {failed} failed, {diverged} diverged"
+    audited = [row for row in _rows(CELLS) if row["eps_audited"] and row["eps_certified"]]
+    if not any(row["privacy"] == ALARM for row in audited):
+        yield f"audits of {counted(len(audited), 'certificate')} beat none"
+    yield checked.told(made)
+
+
+def summaries(runs: Collection[str], results: Path = RESULTS) -> list[checked.Summary]:
+    """Return the summaries of those runs that have one."""
+    paths = (results / "runs" / run / "summary.json" for run in runs)
+    return [files.read_json(path) for path in paths if path.exists()]
+
+
+def alarms() -> Iterator[str]:
+    """Yield a line for every cell whose certificate is refuted: a fault of this project."""
+    for row in (row for row in _rows(CELLS) if row.get("privacy") == ALARM):
+        where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
+        yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
+
+
+def _verdicts() -> Iterator[str]:
+    """Yield the verdicts on every paper's claims, counted."""
+    rows = [row for row in _rows(CLAIMS) if row["part"] == "overall"]
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        words = Counter(in_words(row) for row in rows if row["paper"] == paper)
+        yield f"{paper}: {'; '.join(f'{number} {word}' for word, number in words.items())}"
+
+
+def _next(plan: Plan, here: str) -> Iterator[str]:
+    """Yield the command of the cheapest paper at the scale after this one, with its core-hours."""
+    found = []
+    for paper in map(folder.load, plan.papers):
+        after = paper.scales[paper.scales.index(here) + 1 :] if here in paper.scales else []
+        if after and "authors" in paper.about.get("citation", {}):
+            larger = Choice({"papers": [paper.key], "scale": after[0], "data_dir": "."})
+            found.append((estimate.core_hours(larger.plan(), paper.key), larger.command()))
+    for hours, command in sorted(found)[:1]:
+        yield f"next: {command} (about {hours:g} core-hours)"
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    yield from csv.DictReader(text.splitlines())
