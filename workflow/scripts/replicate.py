@@ -9,6 +9,7 @@ import argparse
 import sys
 
 from dpfl.base import cli
+from dpfl.papers import folder
 from dpfl.runs import checked
 from dpfl.terminal import answer, choice
 from dpfl.terminal.replicate import replicate
@@ -26,12 +27,20 @@ def main() -> None:
     sys.stdout.reconfigure(line_buffering=True)
     chosen = choice.chosen(arguments)
     try:
-        status = replicate(chosen, arguments.cores, arguments.snakemake)
+        status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=stored)
     except KeyboardInterrupt:
         sys.exit("stopped before the first job; repeat to go on")
     if arguments.checked and status == 0:
         checked.write(answer.summaries(chosen.plan().runs))
     sys.exit(status)
+
+
+def stored() -> list[str]:
+    """Return what stored results come to, as README.md says it."""
+    from dpfl.provenance import derivations
+    from dpfl.report import answers  # two CPU seconds, which a call that fails need not take
+
+    return answers.in_terminal(folder.HOME, derivations.HOME)
 
 
 if __name__ == "__main__":

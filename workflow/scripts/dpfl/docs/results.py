@@ -3,11 +3,9 @@
 from pathlib import Path
 
 from dpfl.docs import markdown
-from dpfl.papers import folder
 from dpfl.report import answers as answer
-from dpfl.report import chips, claims_table, judged, paper, prose
+from dpfl.report import chips, prose
 from dpfl.report.claims_table import Line
-from dpfl.report.paper import Paper
 from dpfl.tables import rendering
 
 HEADS = ("paper", "scale", "claim", "printed", "ours", "verdict", "ε claimed / certified / audited")
@@ -15,7 +13,7 @@ HEADS = ("paper", "scale", "claim", "printed", "ours", "verdict", "ε claimed / 
 
 def answers(home: Path, derived: Path) -> str:
     """Return a line per paper: what its page answers first."""
-    papers, _ = _judged(home, derived)
+    papers, _ = answer.of_stored(home, derived)
     return "\n".join(
         rendering.without_tags(f"- [{papers[key].short}](../workflow/papers/{key}/page.md): {own}")
         for key, own in prose.kept_answers(papers, home, derived).items()
@@ -25,7 +23,7 @@ def answers(home: Path, derived: Path) -> str:
 
 def every(home: Path, derived: Path) -> str:
     """Return all judged claims, each scale a link to what is kept of it."""
-    _, lines = _judged(home, derived)
+    _, lines = answer.of_stored(home, derived)
     kept = "[{0.scale}](../results/reference/{0.key}/{0.scale})"
     decided = [line for line in lines if answer.is_decided(line)]
     table = markdown.table(HEADS, (_cells(line, kept.format(line)) for line in decided))
@@ -34,7 +32,7 @@ def every(home: Path, derived: Path) -> str:
 
 def first(home: Path, derived: Path) -> str:
     """Return what all results come to, and a row per paper, for README.md."""
-    papers, lines = _judged(home, derived)
+    papers, lines = answer.of_stored(home, derived)
     linked = (
         (f"[{paper}](docs/results.md#in-short)", *cells)
         for paper, *cells in (row.cells for row in answer.rows(lines, papers.values()))
@@ -45,15 +43,8 @@ def first(home: Path, derived: Path) -> str:
 
 def rows(home: Path, derived: Path) -> list[answer.Row]:
     """Return a row per paper of kept results."""
-    papers, lines = _judged(home, derived)
+    papers, lines = answer.of_stored(home, derived)
     return answer.rows(lines, papers.values())
-
-
-def _judged(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
-    """Return all papers, publications before texts without a year, and their judged claims."""
-    found = paper.read_all(folder.names(home), home)
-    papers = dict(sorted(found.items(), key=lambda pair: not pair[1].dated))
-    return papers, claims_table.lines(judged.of_reference(derived, papers.values()))
 
 
 def _cells(line: Line, scale: str) -> list[str]:

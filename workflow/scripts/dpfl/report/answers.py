@@ -7,10 +7,12 @@ whether that holds and whether it is private, and counts the verdicts on all cla
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from markupsafe import Markup
 
-from dpfl.report import markup
+from dpfl.papers import folder
+from dpfl.report import claims_table, judged, markup, paper
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
 from dpfl.seeds import verdicts
@@ -64,6 +66,24 @@ def table(lines: Iterable[Line], papers: Iterable[Paper]) -> Markup:
         return Markup("")
     shown = rows(found, papers)
     return markup.part("answers", HEADS, shown, f"{sentence(found)} {total(found)}")
+
+
+def of_stored(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
+    """Return all papers of a folder, those with a year first, and the lines of stored claims."""
+    found = paper.read_all(folder.names(home), home)
+    papers = dict(sorted(found.items(), key=lambda pair: not pair[1].dated))
+    return papers, claims_table.lines(judged.of_reference(derived, papers.values()))
+
+
+def in_terminal(home: Path, derived: Path) -> list[str]:
+    """Return what stored results come to, a line per paper, for a terminal."""
+    papers, lines = of_stored(home, derived)
+    shown = [row for row in rows(lines, papers.values()) if row.results]
+    told = [
+        f"  {row.paper}: {row.claim}? {row.verdict}. Private? {row.private or 'not judged'}"
+        for row in shown
+    ]
+    return ["What the papers' claims came to (stored results):", *told] if told else []
 
 
 def sentence(lines: Iterable[Line]) -> str:
