@@ -136,7 +136,7 @@ def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
     assert decided[:3] == [
         "[On new2024](docs/results.md#in-short)",
         "It beats.",
-        f"opposite (against a, ε 2: {LEAST})",
+        f"opposite (MNIST, against a, ε 2: {LEAST})",
     ]
     assert decided[3:] == ["proven", "does not hold 6"]
     assert unjudged[1:] == ["It beats.", "not judged", "", "none judged"]

@@ -29,7 +29,7 @@ def rule_graph(root: Path) -> str:
     Snakemake runs in a folder without results, for what is finished is planned no more.
     """
     with tempfile.TemporaryDirectory() as empty:
-        for name in ("workflow", "notebooks", "config.yaml"):
+        for name in ("workflow", "notebooks", "config.yaml", "CITATION.cff"):
             (Path(empty) / name).symlink_to(root / name)
         command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile"]
         command += ["--directory", empty, "--rulegraph", "mermaid-js"]
