@@ -68,7 +68,7 @@ def _board(sources: list[Source]) -> dict[str, Any]:
     return {
         "columns": [*dict.fromkeys(column for _, column in cells)],
         "cells": cells,
-        "papers": sorted(papers, key=lambda paper: (not paper["of"].dated, not paper["rows"])),
+        "papers": sorted(papers, key=lambda paper: -len(paper["rows"])),
         "filters": {
             "paper": {line.key: line.paper for line in ran},
             "verdict": {verdict: verdict for verdict in sorted({line.verdict for line in ran})},

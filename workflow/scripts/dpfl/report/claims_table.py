@@ -275,8 +275,13 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
         remarks=(*why, *remarks(whole)),
         runs=whole["runs"] if known(whole["runs"]) else "",
-        compares="better" in claim,
+        compares="better" in claim and "asks" not in _optional(whole["kind"]),
     )
+
+
+def _optional(kind: str) -> tuple[str, ...]:
+    """Return what a claim of a kind may say; one that `asks` is of equal methods."""
+    return plugins.constant("judging/kinds", kind, "OPTIONAL", ())
 
 
 def _plain(value: Any) -> Any:
