@@ -100,7 +100,7 @@ def test_the_part_that_decides_is_the_worst_off_of_those_with_the_verdict() -> N
     assert claims_table.deciding(whole_of(small, few), [small, few]) is few
     assert claims_table.deciding(whole_of(small, few, none), [small, few, none]) is none
     named = claims_table.deciding_words(whole_of(small, none), [small, none])
-    assert named == "against d, ε 2, worst of 2"
+    assert named == "against d, ε 2, lowest of 2"
     refuted = part_of("b", 8.0, -0.2), part_of("c", 8.0, -1.0, words.OPPOSITE)
     assert claims_table.deciding(whole_of(few, *refuted), [few, *refuted]) is refuted[1]
 
@@ -109,7 +109,7 @@ def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> No
     parts = [part_of(*own) for own in (("b", math.nan, -1.0), ("b", 2.0, -1.0), ("b", 8.0, 0.5))]
     whole = whole_of(*parts)
     assert claims_table.deciding(whole, parts) is parts[1]
-    assert claims_table.deciding_words(whole, parts) == "against b, ε 2, worst of 2"
+    assert claims_table.deciding_words(whole, parts) == "against b, ε 2, lowest of 2"
     assert claims_table.deciding_words(whole, parts[:2]) == "against b, ε 2"
     assert claims_table.deciding_words(whole, []) == whole["about"]
     printed = row(verdict="differs", printed=96.0)

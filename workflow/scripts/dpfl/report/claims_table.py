@@ -212,12 +212,12 @@ def deciding(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
 
 
 def deciding_words(whole: Mapping, parts: Sequence[Mapping]) -> str:
-    """Return which part that is, such as `against SGD, ε 8, worst of 6`; nothing without any."""
+    """Return which part that is, such as `against SGD, ε 8, lowest of 6`; nothing without any."""
     own, count = deciding(whole, parts), len(_compared(parts))
     if known(whole["printed"]) or (own is whole and not known(whole["difference"])):
         return ""
     name = own["about"] if own is whole else own["part"]
-    return spelled(f"{name}, worst of {count}" if count > 1 else name)
+    return spelled(f"{name}, lowest of {count}" if count > 1 else name)
 
 
 def spelled(name: str) -> str:

@@ -14,7 +14,7 @@ from dpfl.report import values
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 
-TITLES = {"kept": "Kept results", "run": "This run"}
+TITLES = {"kept": "Stored results", "run": "This run"}
 
 
 @dataclass(frozen=True)

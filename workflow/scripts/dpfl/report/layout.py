@@ -18,7 +18,7 @@ LINKS = {
 ACROSS = ("leaderboard", "compare")
 """Of these, the pages that kept results of all scales share: they lie beside that of all kept."""
 
-ALL_KEPT = ("../../index.html", "All kept results")
+ALL_KEPT = ("../../index.html", "All stored results")
 """The way from a page of kept results, {scale}/reports, to the list of all of them."""
 
 

@@ -100,7 +100,7 @@ def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> 
         return [of_kept((of.short, folder.kept(key) or {}) for key, of in read.items())]
     paths = [path for path in derivations.folders(folder.reference) if path.parent.name in read]
     table = of_kept((read[path.parent.name].short, derivations.about(path)) for path in paths)
-    heading = markup.part("heading", "Kept results", 3)
+    heading = markup.part("heading", "Stored results", 3)
     return [_of_run(folder, read, studies), *([heading, table] if paths else [])]
 
 

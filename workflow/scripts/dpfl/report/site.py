@@ -58,7 +58,7 @@ def write_all_kept(read: Mapping[str, Paper], reference: Path, home: Path) -> No
     shown = {"board": board.of_kept(read.values(), reference, REPORTS), "rows": rows}
     shown |= {"answers": answers.table(_kept(read, reference), read.values()), "unfinished": []}
     beside = next(iter(homes.values()))
-    page = layout.render("kept", "kept", links, title="Kept results", beside=beside, **shown)
+    page = layout.render("kept", "kept", links, title="Stored results", beside=beside, **shown)
     files.write_text(home / "index.html", page)
 
 

@@ -7,7 +7,7 @@ against the band printed +- margin:
     differs                   the interval lies wholly outside the band
     open: needs more seeds    everything else
     open: needs enough seeds  fewer than 5 seeds
-    open: needs runs of it    no cell of ours stands for the printed number at this scale
+    open: needs runs of it    nothing runs the printed number at this scale
     open: needs as long a training  the study says that it is shorter than the paper's
 
 Ours is test accuracy, whatever accuracy is printed; `compared` says so. The claim as a whole
