@@ -52,6 +52,17 @@ def test_laid_out_runs_are_what_was_kept(tmp_path):
         assert content == (tmp_path / "kept" / file).read_bytes()
 
 
+def test_a_run_without_a_curve_is_laid_out_whole_for_snakemake_and_has_none_in_tables(tmp_path):
+    finished(tmp_path, "a")
+    rows = [files.read_json(tmp_path / "a" / "summary.json") | {"final_test_accuracy": 0.5}]
+    (tmp_path / "kept").mkdir()
+    kept_runs.write(tmp_path / "kept", rows, [])
+    kept_runs.lay_out_whole(tmp_path / "kept", tmp_path / "home", ["a"])
+    home = tmp_path / "home" / "runs" / "a"
+    assert {path.name for path in home.iterdir()} == {"summary.json", "metrics.csv", "rates.csv"}
+    assert results._curve(home) == [] and list(kept_runs.rounds_of("a", home)) == []
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"format": "kept-results/1"}'])
 def test_a_folder_that_says_something_else_is_one_line(tmp_path, text):
     files.write_text(tmp_path / "provenance.json", text)

@@ -5,6 +5,7 @@ import logging
 import re
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 from refusals import refuses
@@ -173,6 +174,9 @@ def test_runs_belong_to_their_study_or_are_trials_of_it():
     assert {
         run for run, study in known.items() if study == f"{STUDY} (tuning)"
     } == trials - of_study
+    left = replace(PLAN, studies={})
+    assert {*status.studies_of(left).values()} == {"(left out)"}
+    assert status.names_of(left).keys() == PLAN.runs.keys()
 
 
 def test_status_counts_states_and_tells_rounds_and_failures(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ def main() -> None:
     folders = {"reference": Path("results/reference"), "output": derivations.HOME}
     args = options.read(__doc__, **folders, figures=False, folder=Path(), runs="", cores=2)
     if args.runs:
-        kept_runs.lay_out_runs(args.folder, Path("results"), set(args.runs.split()))
+        kept_runs.lay_out_whole(args.folder, Path("results"), set(args.runs.split()))
         return
     kept.all_of(args.reference, args.output, args.figures, args.cores)
     names = ["/".join(path.parts[-2:]) for path in derivations.folders(args.output)]

@@ -97,6 +97,14 @@ def lay_out_runs(folder: Path, home: Path, names: Collection[str]) -> None:
             files.write_json(home / "runs" / row["run"] / "summary.json", row)
 
 
+def lay_out_whole(folder: Path, home: Path, names: Collection[str]) -> None:
+    """Write some kept runs as `lay_out_runs` does; one without a curve gets tables without rows."""
+    lay_out_runs(folder, home, names)
+    for path in (home / "runs" / name / f"{table}.csv" for name in names for table in BY_ROUND):
+        if not path.exists():
+            files.write_text(path, "round\n")
+
+
 def _lay_out_rounds(path: Path, runs: Path, names: Collection[str]) -> None:
     with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)

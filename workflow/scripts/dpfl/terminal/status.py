@@ -17,10 +17,14 @@ RESULTS = Path("results")
 
 
 def studies_of(plan: Plan) -> dict[str, str]:
-    """Return the study of every run: the first that has it, or that is tuned by it."""
+    """Return the study of every run: the first that has it, or that is tuned by it.
+
+    Where runs did not finish, others may be in no study that is left.
+    """
+    left_out = dict.fromkeys(plan.runs, "(left out)")
     names = list(reversed(plan.studies))
     trial = {r: f"{name} (tuning)" for name in names for r in runs_with_trials(plan, [name])}
-    return trial | {run: name for name in names for run in runs_of([plan.studies[name]])}
+    return left_out | trial | {run: name for name in names for run in runs_of([plan.studies[name]])}
 
 
 def names_of(plan: Plan) -> dict[str, str]:
