@@ -62,12 +62,6 @@ ABOUT = {
         "claims": [quoted("silent-claim", "line 1", f"Less is more.{LIVE}")],
     },
 }
-PUBLISHED = pd.DataFrame(
-    [
-        {"row": "adam", "value": 90.0, "epsilon": 8.0},
-        {"row": "adam", "value": 91.0, "epsilon": 4.0},
-    ]
-).assign(paper=TOLD, table="table 1", metric="accuracy_pct", dataset="mnist", delta=1e-5)
 
 
 def studies() -> list[dict]:
@@ -164,7 +158,7 @@ def _outlines(home: Path, made: list[dict]) -> None:
 
 
 def _claims(home: Path, runs: pd.DataFrame) -> None:
-    """Write the tables of claims and of printed numbers, of each paper and of all."""
+    """Write the tables of claims, of each paper and of all."""
     told, silent = ABOUT[TOLD]["claims"], ABOUT[SILENT]["claims"][0]
     nothing = Evidence(TOLD, None, pd.DataFrame(), pd.DataFrame, pd.DataFrame())
     unread = Evidence(SILENT, None, pd.DataFrame(), pd.DataFrame, pd.DataFrame())
@@ -175,11 +169,7 @@ def _claims(home: Path, runs: pd.DataFrame) -> None:
     tables = {key: pd.concat(rows, ignore_index=True) for key, rows in judged.items()}
     for key, table in tables.items():
         table.to_csv(home / "claims" / key / "claims.csv", index=False)
-    beside = {TOLD: _printed(runs), SILENT: _of_silent()}
-    for key, table in beside.items():
-        table.to_csv(home / "claims" / key / "published.csv", index=False)
-    for name, found in (("claims", tables), ("published", beside)):
-        pd.concat(found.values()).to_csv(home / "tables" / f"{name}.csv", index=False)
+    pd.concat(tables.values()).to_csv(home / "tables" / "claims.csv", index=False)
 
 
 def _blank(paper: str, claim: dict, verdict: words.Verdict, **more) -> pd.DataFrame:
@@ -204,21 +194,3 @@ def _number(runs: pd.DataFrame) -> pd.DataFrame:
     found = {"ours": ours, "ours_low": ours - 0.1, "ours_high": ours + 0.1, "n": 5, "printed": 90.0}
     more = found | {"difference": ours - 90, "about": "adam: 1 of 1 printed numbers match"}
     return _blank(TOLD, ABOUT[TOLD]["claims"][1], words.MATCHES, **more)
-
-
-def _printed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a number that a cell stands beside, and one without."""
-    ours = runs.loc[runs["method"] == "adam", "accuracy"].mean()
-    table = PUBLISHED.rename(columns={"value": "printed"})
-    ran = {"study": f"{TOLD}/main", "method": "adam", "ours": ours, "n": 5, "verdict": "matches"}
-    beside = ran | {"ci_low": ours - 0.1, "ci_high": ours + 0.1, "difference": ours - 90}
-    rows = [table.iloc[0].to_dict() | beside, table.iloc[1].to_dict() | words.NOT_RUN._asdict()]
-    return results.table("published", rows, before="printed")
-
-
-def _of_silent() -> pd.DataFrame:
-    """Return two numbers of a row that the other paper's study can stand beside."""
-    own = {"paper": SILENT, "table": "table 1", "row": "a row"}
-    where = {"metric": "accuracy_pct", "dataset": "mnist", "epsilon": 8.0, "delta": 1e-5}
-    rows = [own | where | {"printed": value} | words.NOT_RUN._asdict() for value in (77.0, 76.0)]
-    return results.table("published", rows, before="printed")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from test_board import line
 
 from dpfl.report import answers, paper
-from dpfl.report.claims_table import TONES
 from dpfl.words import vocabulary as words
 
 VERDICTS = (words.HOLDS, words.SMALL, words.MATCHES, words.OPPOSITE, words.NO_DIFFERENCE)
@@ -19,17 +18,16 @@ VERDICTS += (words.DIFFERS, words.INCONCLUSIVE, words.NOT_RUN)
 
 
 def of(verdict, privacy, record=None, **more):
-    """A line as claims_table makes it, its tone by the rule that colours follow."""
+    """A line as claims_table makes it."""
     shown = words.in_words(verdict._asdict() | {"privacy": privacy})
-    tone = TONES.get(shown, "doubt" if verdict.verdict in words.GOOD else "open")
     told = {"kind": "ordering", "data": "MNIST", "eps_claimed": 4.0, "eps_audited": 5.0}
     told |= record or {}
-    return line(verdict, privacy=privacy, shown=shown, tone=tone, key="p", record=told, **more)
+    return line(verdict, privacy=privacy, shown=shown, record=told, **more)
 
 
 results = st.lists(
     st.builds(
-        lambda v, p, c: of(v, p, compares=c),
+        lambda v, p, c: of(v, p, claim={"better": "a"} if c else {}),
         st.sampled_from(VERDICTS),
         st.sampled_from(("proven", "no proof", "refuted", "not private", "")),
         st.booleans(),
@@ -40,13 +38,13 @@ results = st.lists(
 
 @given(results)
 def test_nothing_without_a_proof_counts_as_what_holds(lines):
-    good = [x for x in lines if x.verdict in words.GOOD]
+    good = [x for x in lines if x.verdict.verdict in words.GOOD]
     proven = [x for x in good if x.privacy not in (*words.BEATEN, words.NO_PROOF)]
     found = answers.count(filter(answers.is_decided, lines))
     assert found.get(answers.HOLDS, 0) == len(proven)
     assert found.get(answers.UNPROVEN, 0) == len(good) - len(proven)
-    assert sum(found.values()) == len([x for x in lines if x.needs != words.NOT_RUN.needs])
-    better = len([x for x in proven if x.compares])
+    assert sum(found.values()) == len([x for x in lines if x.verdict != words.NOT_RUN])
+    better = len([x for x in proven if x.claim])
     head = answers.sentence(lines)
     assert head.startswith(f"{better or 'No'} claim") and ("hold without one" in head)
 
@@ -60,10 +58,11 @@ def test_a_row_shows_the_weakest_result_of_its_main_claim_and_the_worst_privacy(
     good = of(words.MATCHES, "proven", printed="98", ours="98.1")
     attacked = {"eps_audited": 4.391, "data": "CIFAR-10"}
     bad = of(words.DIFFERS, "refuted", attacked, printed="67", ours="65.2")
-    lines = [replace(good, id="a"), replace(bad, id="b")]
+    source = replace(good.source, of=own)
+    pairs = (("a", good), ("b", bad))
+    lines = [replace(one, claim={"id": name}, source=source) for name, one in pairs]
     [row] = answers.rows(lines, [own])
-    assert row.verdict == "matches 1 of 2, differs 1 of 2" and row.tone == answers.FAILS
-    assert row.number == "CIFAR-10: 65.2, printed 67"
+    assert row.verdict == "matches 1 of 2, differs 1 of 2 (CIFAR-10: 65.2, printed 67)"
     assert row.private == "refuted: an attack finds at least 4.39 where 4 is claimed"
     [none] = answers.rows([], [own])
     assert none.cells[2:] == ("not judged", "", "none judged")

@@ -8,20 +8,21 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import results_folder
 from claims_of_runs import judge, two
-from markupsafe import Markup
 from results_folder import SILENT, TOLD
 from test_report import lines_of
 from test_report import row_of as row
 
 from dpfl.base import files
-from dpfl.judging.claims import kinds
+from dpfl.judging import claims
 from dpfl.provenance import derivations
-from dpfl.report import board, claims_table, forest, layout, paper, site, values
+from dpfl.report import board, claims_table, forest, judged, layout, markup, paper, site, values
 from dpfl.report.claims_table import Line
 from dpfl.report.forest import EDGE, WIDTH, Bar
+from dpfl.report.judged import Source
 from dpfl.report.reader import Folder
 from dpfl.seeds import conjunction, verdicts
 from dpfl.words import vocabulary as words
@@ -30,10 +31,12 @@ ABOUT = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardw
 ABOUT |= {"runs": {"trained": 3}, "trained": None, "scale": "mnist", "versions": {}}
 
 
-def line(verdict: words.Verdict, short: str = "a claim", **changes) -> Line:
-    own = dict.fromkeys(Line.__dataclass_fields__, "") | verdict._asdict()
-    own |= {"shown": verdict.verdict, "short": short, "bar": None, "chips": (), "remarks": ()}
-    return Line(**(own | {"id": short, "parts": ()} | changes))
+def line(verdict: words.Verdict, short: str = "a claim", scale: str = "", **changes) -> Line:
+    nothing = pd.DataFrame(), Path(), Path()
+    own = dict.fromkeys(Line.__dataclass_fields__, "") | {"bar": None} | {"parts": ()}
+    own |= {"source": Source(paper.Paper("p", {"title": "T"}), scale, False, *nothing)}
+    own |= {"claim": {"id": short, "quote": short, "where": ""}, "short": short, "verdict": verdict}
+    return Line(**(own | {"shown": verdict.verdict} | changes))
 
 
 def test_a_number_is_drawn_as_ours_minus_printed_with_the_print_at_zero() -> None:
@@ -59,17 +62,11 @@ def test_the_band_of_a_difference_between_methods_ends_where_its_verdict_turns(k
         assert (verdicts.of_ordering(near, 1.0) == words.HOLDS) == (lead > 0)
 
 
-@pytest.mark.parametrize(
-    ("printed", "band"),
-    [
-        (1.9, (0.9, 2.9)),
-        (-1.9, (-2.9, -0.9)),
-        (0.4, (0.0, 1.4)),
-        (-0.4, (-1.4, 0.0)),
-        (0, (-1, 1)),
-        (0.1, (-0.9, 1.1)),
-    ],
-)
+BANDS = {1.9: (0.9, 2.9), -1.9: (-2.9, -0.9), 0.4: (0.0, 1.4), -0.4: (-1.4, 0.0)}
+BANDS |= {0: (-1, 1), 0.1: (-0.9, 1.1)}
+
+
+@pytest.mark.parametrize(("printed", "band"), BANDS.items())
 def test_the_band_of_a_gain_lies_about_the_printed_one_on_its_side_of_zero(printed, band) -> None:
     found = forest.bar_of(row(kind="gap", ours=0.5, printed=float(printed)), [], 1.0)
     assert found.band == pytest.approx(band)
@@ -118,20 +115,15 @@ def test_the_part_that_decides_is_the_one_whose_difference_a_claim_shows() -> No
 
 
 def test_a_difference_has_the_unit_of_its_kind_and_is_drawn_in_points() -> None:
-    told = {kind: claims_table.difference(row(kind=kind, difference=-1.2)) for kind in kinds()}
+    told = {kind: claims.words(row(kind=kind, difference=-1.2)) for kind in claims.kinds()}
     assert told.pop("convergence") == "needs 1.2 rounds more"
     assert told.pop("privacy-loss") == "-1.20"
     assert set(told.values()) == {"-1.20 points"}
     raced = row(kind="convergence", difference=-4.4, difference_low=-9.0, difference_high=0.2)
-    assert claims_table.difference(raced) == "needs 4.4 rounds more [0.2 fewer, 9.0 more]"
-    for kind, difference in (
-        ("convergence", 3.0),
-        ("privacy-loss", 0.5),
-        ("", 1),
-        ("number", None),
-    ):
+    assert claims.words(raced) == "needs 4.4 rounds more [0.2 fewer, 9.0 more]"
+    elsewhere = (("convergence", 3.0), ("privacy-loss", 0.5), ("", 1), ("number", None))
+    for kind, difference in elsewhere:
         assert forest.bar_of(row(kind=kind, difference=difference), [], 1.0) is None
-    assert forest.draw(None) == Markup("")
 
 
 def test_a_claim_without_a_difference_of_its_own_shows_those_of_its_parts() -> None:
@@ -153,36 +145,36 @@ def test_a_gain_of_one_seed_has_words_and_a_bar_without_ends(tmp_path) -> None:
 
 def test_a_bar_has_the_finest_scale_that_holds_it() -> None:
     reaches = {0.1: 1.0, 3.0: 5.0, 5.1: 10.0, 70.0: 100.0}
-    assert {place: forest.scale(Bar((-place,))) for place in reaches} == reaches
-    assert forest.scale(Bar((0.1,), (-3.0, 1.0), band=(-0.5, 0.5))) == 5.0
+    assert {place: Bar((-place,)).scale for place in reaches} == reaches
+    assert Bar((0.1,), (-3.0, 1.0), band=(-0.5, 0.5)).scale == 5.0
 
 
 @pytest.mark.parametrize("at", [0.0, 1.5, -4.5, 9.5])
 def test_an_interval_of_less_than_half_a_point_is_wider_than_its_mean(at: float) -> None:
-    text = forest.draw(Bar((at,), (at - 0.2, at + 0.2)))
+    text = markup.part("forest", Bar((at,), (at - 0.2, at + 0.2)))
     low, high = map(float, re.search(r'class="ends" x1="(\S+)" x2="(\S+)"', text).groups())
     assert high - low > 4 and float(re.search(r'mean" x1="(\S+)"', text)[1]) < high
 
 
 def test_places_are_proportional_and_a_rerun_has_a_diamond_of_its_own() -> None:
-    inside = forest.draw(Bar((5.0,), (0.0, 10.0), -10.0, (-1.0, 1.0)))
+    inside = markup.part("forest", Bar((5.0,), (0.0, 10.0), -10.0, (-1.0, 1.0)))
     half = (WIDTH - 2 * EDGE) / 2
     assert f'class="mean" x1="{EDGE + 1.5 * half}"' in inside and ">±10<" in inside
     assert f'x1="{EDGE + half}" x2="{EDGE + 2 * half}"' in inside
     assert f'class="diamond" d="M{float(EDGE)} ' in inside
     rerun = Bar((5.0,), None, -10.0, rerun=True)
-    assert f'class="diamond rerun" d="M{float(EDGE)} ' in forest.draw(rerun)
+    assert f'class="diamond rerun" d="M{float(EDGE)} ' in markup.part("forest", rerun)
 
 
-def test_claims_in_full_have_notes_parts_and_no_empty_column() -> None:
+def test_claims_in_full_have_remarks_parts_and_no_empty_column() -> None:
     def text(*lines: Line) -> str:
         return claims_table.in_full([*lines], "caption")
 
-    first = line(words.MATCHES, "a", remarks=("both", "one"))
-    noted = text(first, line(words.DIFFERS, remarks=("both",)))
-    assert noted.count("note 1") == 3 and noted.count("both") == 1 and noted.count("one<") == 1
-    assert ">printed</th>" not in noted and ">ours</th>" not in noted
-    parts = tuple(part_of("b", epsilon, 1.0) | {"p_holm": 0.04} for epsilon in (2.0, 8.0))
+    told = text(line(words.MATCHES, "a", remarks=("one", "two")), line(words.DIFFERS))
+    assert told.count("<small>one<") == told.count("<small>two<") == 1
+    assert ">printed</th>" not in told and ">ours</th>" not in told
+    both = (part_of("b", epsilon, 1.0) | {"p_holm": 0.04} for epsilon in (2.0, 8.0))
+    parts = [claims_table.part(row) for row in both]
     whole = text(line(words.MATCHES, printed="90", ours="91", parts=parts))
     assert ">printed</th>" in whole and ">ours</th>" in whole
     assert whole.count("2 parts") == 1 and whole.count("a against b, ε 8") == 1
@@ -215,11 +207,6 @@ def read(tmp_path: Path) -> dict[str, paper.Paper]:
     return {key: paper.read(tmp_path / "papers" / key) for key in (SILENT, TOLD)}
 
 
-def test_pages_of_kept_results_lead_back_to_all_of_them() -> None:
-    assert layout.ALL_KEPT not in layout.links(False)
-    assert layout.links(True)[0] == layout.ALL_KEPT
-
-
 def test_a_claim_that_needs_no_runs_is_told_once() -> None:
     """What one scale has judged is not told as not run, and a price is the same at all scales."""
     both = [line(words.HOLDS, "c", runs="r"), line(words.NOT_RUN, "c"), line(words.NOT_RUN, "d")]
@@ -229,27 +216,32 @@ def test_a_claim_that_needs_no_runs_is_told_once() -> None:
     assert list(claims_table.once([*prices, *ran])) == [prices[0], *ran]
 
 
+def run_of(read: dict[str, paper.Paper], reference: Path) -> dict:
+    """Return the board of a run beside what is kept."""
+    return board.of_sources(judged.of_run(Folder(reference.parent), read.values()))
+
+
 def written(shown: dict) -> str:
     """Return the first page with a board."""
-    about = {"title": "t", "answers": "", "unfinished": [], "runs": 1, "cells": ""}
+    about = {"title": "t", "unfinished": [], "beside": "", "runs": 1, "cells": ""}
     return layout.render("index", "index", [], board=shown, **about)
 
 
 def test_a_board_has_a_row_per_claim_and_a_column_per_data_set(reference, read) -> None:
-    shown = board.of_run(read.values(), Folder(reference.parent))
+    shown = run_of(read, reference)
     assert shown["columns"] == ["MNIST", "other", "This run"]
     # Those with verdicts stand first, texts without a year last.
     assert [one["of"].key for one in shown["papers"]] == [TOLD, SILENT]
     assert shown["papers"][0]["pages"].keys() == {"mnist", "other", "small"}
     assert [*shown["papers"][0]["rows"]] == [f"{TOLD}-better", f"{TOLD}-printed"]
-    assert shown["papers"][1]["rows"] == {} and shown["papers"][1]["left"] == "1 claim not run"
+    assert shown["papers"][1]["rows"] == {} and shown["papers"][1]["not_run"] == 1
     text = written(shown)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
     assert f'<tr id="{TOLD}-better">' in text and text.count('class="cell good"') == 6
 
 
 def test_a_cell_holds_what_its_row_of_claims_says(reference, read) -> None:
-    text = written(board.of_run(read.values(), Folder(reference.parent)))
+    text = written(run_of(read, reference))
     with (reference.parent / "claims" / TOLD / "claims.csv").open(encoding="utf-8") as file:
         row = next(csv.DictReader(file))
     record = json.loads(re.search("data-record='(.*?)'", text)[1])
@@ -266,18 +258,18 @@ def test_a_run_that_judges_nothing_adds_only_claims_of_which_nothing_is_kept(
     unjudged = unjudged.assign(**words.DEMONSTRATION._asdict())
     monkeypatch.setattr(Folder, "judged", lambda self, key: unjudged if key == TOLD else nothing)
     nothing = unjudged.head(0)
-    shown = board.of_run(read.values(), Folder(reference.parent))
+    shown = run_of(read, reference)
     assert shown["columns"] == ["MNIST", "other"]
     shutil.rmtree(reference / TOLD)
-    shown = board.of_run(read.values(), Folder(reference.parent))
-    assert [line.needs for own in shown["cells"].values() for line in own] == ["real data"]
+    shown = run_of(read, reference)
+    assert [line.verdict.needs for own in shown["cells"].values() for line in own] == ["real data"]
 
 
 def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(
     reference, read, tmp_path, monkeypatch
 ) -> None:
-    shown = board.of_kept(read.values(), reference, "{scale}/reports/")
-    judged = {(one.page, one.anchor) for own in shown["cells"].values() for one in own}
+    shown = board.of_sources(judged.of_reference(reference, read.values(), "{scale}/reports/"))
+    places = {(one.source.page, one.anchor) for own in shown["cells"].values() for one in own}
     given = []
     monkeypatch.setattr(site.methods, "write", lambda *what: given.append(what))
     site.write_all_kept(read, reference, tmp_path)
@@ -288,11 +280,11 @@ def test_the_page_of_all_kept_results_leads_to_the_pages_of_their_scales(
         Folder(tmp_path / "other"): [TOLD],
     }
     for scale in ("mnist", "other"):
-        assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in judged
+        assert (f"{scale}/reports/{TOLD}.html", f"kept-{scale}-better") in places
         assert f'<a href="{scale}/reports/index.html">Scale {scale}</a>' in text
     assert shown["papers"][1]["pages"] == {"mnist": f"mnist/reports/{SILENT}.html"}
     # None of the scales runs this: it is counted once, not once a scale.
-    assert shown["papers"][0]["left"] == "1 claim not run, 1 cannot be judged"
+    assert "; 1 claim not run; 1 cannot be judged" in text
     assert '<a href="mnist/reports/method.html">' in text
 
 

@@ -13,7 +13,7 @@ import results_folder
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
-from dpfl.report import board, layout, paper
+from dpfl.report import board, judged, layout, paper
 from dpfl.report.reader import Folder
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -28,7 +28,12 @@ VIEWS += Markup('<section class="view" id="claims">b</section>')
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     results = results_folder.write(tmp_path_factory.mktemp("root"))
     read = paper.read_all([TOLD, SILENT], results.parent / "papers")
-    shown = {"board": board.of_run(read.values(), Folder(results)), "answers": "", "runs": 1}
+    shown = {
+        "board": board.of_sources(judged.of_run(Folder(results), read.values())),
+        "answers": "",
+        "runs": 1,
+        "beside": "",
+    }
     return layout.render("index", "index", [], title="t", unfinished=[], cells="", **shown)
 
 

@@ -135,14 +135,6 @@ def test_every_folder_of_the_library_is_described():
     assert {name for row in rows for name in names(row[0])} == {p.parent.name for p in packages}
 
 
-def test_the_study_that_stands_for_table_3_is_the_one_of_the_guide():
-    studies = folder.load("zhou2022").content["studies"]
-    (study,) = re.findall(r"is the study `([a-z0-9-]+)`", text_of("docs/clusters.md"))
-    assert "table 3" in {part["table"] for part in studies[study]["published"]}
-    for page in ("README.md", "docs/clusters.md"):
-        assert f"'select=[zhou2022/{study}]'" in text_of(page)
-
-
 def test_every_key_of_a_claim_is_explained():
     page = text_of("docs/adding-a-paper.md")
     explained = {name for row in markdown_tables.read(page, "key |")[1] for name in names(row[0])}

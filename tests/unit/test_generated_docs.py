@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from dpfl.base.errors import UserError
-from dpfl.docs import blocks, design, hero, markdown, pages, reference, results
+from dpfl.docs import blocks, design, hero, pages, reference, results
 from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
 from dpfl.plugins import analyses
 from dpfl.provenance import derivations
-from dpfl.report import answers, paper, prose
+from dpfl.report import answers, prose
 from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
@@ -164,19 +164,13 @@ def test_the_page_of_results_is_short_and_has_publications_first(texts):
     assert {*dated} == {True, False} and dated == sorted(dated, reverse=True)
 
 
-def test_a_text_without_a_year_has_its_short_name_or_its_title():
-    about = {"title": "A long title"}
-    assert paper.Paper("x", about).short == "A long title"
-    assert paper.Paper("x", about | {"short": "A name"}).short == "A name"
-
-
 def test_the_bars_of_the_first_picture_are_as_long_as_their_counts():
-    row = answers.Row("a", "", "A & B (2020)", "", "", "", "", "", {"holds": 1, "open": 3})
+    row = answers.Row("", "A & B (2020)", "", "", "", {"holds": 1, "open": 3})
     other = replace(row, paper="none judged", results={})
     text = hero.svg([row, other])
     drawn = ElementTree.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
-    bars = [r for r in drawn.iter(f"{space}rect") if r.get("height") == str(hero.BAR)]
+    bars = [r for r in drawn.iter(f"{space}rect") if r.get("height") == "22"]
     one, three = (float(bar.get("width")) for bar in bars[len(answers.CLASSES) :])
     assert three == pytest.approx(3 * one, rel=0.01)
     words = [own.text for own in drawn.iter(f"{space}text")]
@@ -225,13 +219,3 @@ def test_every_column_is_told_with_its_meaning():
     text = reference.columns(schema)
     assert "schema: 7." in " ".join(text.split())
     assert "| `n` | number | seeds \\| runs |" in text
-
-
-def test_the_bench_is_told_in_two_digits(tmp_path):
-    (tmp_path / "splits.csv").write_text(
-        "model,contender,batch,steps,cpu_ms,ratio,peak_mb\n"
-        "mnist-cnn,split,250,2,1,1.849,9\ncifar10-cnn,split,250,2,1,46.2,363\n"
-    )
-    found = markdown.of_steps(tmp_path / "splits.csv")
-    assert rows(found) == [["split", "1.8 (0.009 GB)", "46 (0.36 GB)"]]
-    assert "| step | mnist-cnn, batch 250 | cifar10-cnn, batch 250 |" in found

@@ -1,7 +1,6 @@
 """The pages of the papers: short, no programs, and they say what the tables say."""
 
 import csv
-import math
 import re
 import shutil
 from functools import cache
@@ -101,31 +100,6 @@ def test_a_page_says_what_its_tables_say(derived: Path) -> None:
     with priced.open(encoding="utf-8", newline="") as file:
         residuals = [float(row["residual"]) for row in csv.DictReader(file)]
     assert f"goes from {min(residuals):.2f} to {max(residuals):.2f}." in text
-
-
-def test_a_table_of_a_page_has_its_kept_and_its_printed_numbers(derived: Path) -> None:
-    where = {"model": "mnist-cnn-tanh", "epsilon": "2.0"}
-    row = held(derived, "strong", "strong/mnist/tables", **where)
-    mean = float(row["accuracy_mean"])
-    [line] = [
-        line
-        for line in page("fu2024", derived).splitlines()
-        if line.startswith("| tempered sigmoid | 2 | 97.87 |")
-    ]
-    assert f"| {mean:.1f} ± {float(row['ci_high']) - mean:.1f} | {mean - 97.87:+.2f} [" in line
-
-
-def test_formulas_stand_beside_what_they_are(derived: Path) -> None:
-    text = " ".join(page("composition-text", derived).split())
-    epsilon, slack, k = 0.1, 1e-6, 1000
-    advanced = epsilon * math.sqrt(2 * k * math.log(1 / slack)) + k * epsilon * math.expm1(epsilon)
-    assert f"says ε {k * epsilon:.4g}, and advanced {advanced:.4g}." in text
-    shares = [1 / math.sqrt(t) for t in (10, 100, 1000)]
-    sums = [
-        share * math.sqrt(2 * t * math.log(1 / slack)) + t * share * math.expm1(share)
-        for t, share in zip((10, 100, 1000), shares, strict=True)
-    ]
-    assert f"{min(sums):.1f} to {max(sums):.1f} times the budget" in text
 
 
 def strip(text: str) -> str:

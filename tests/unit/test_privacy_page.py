@@ -4,25 +4,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfl.report import layout, privacy
-
-USUAL = dict.fromkeys(("reasons", "audit_blind"), "")
-USUAL |= {"method": "sgd", "eps_claimed": 2.0, "eps_certified": 1.99}
-NO_PROOF = {"eps_certified": np.nan, "reasons": "clips after the noise"}
+from dpfl.report import layout, methods
+from dpfl.seeds import verdicts
 
 
-def cells_of(*rows: dict) -> pd.DataFrame:
-    """Return a table of cells; what a row leaves out is an ordinary private cell."""
-    return pd.DataFrame([USUAL | row for row in rows])
-
-
-def test_reasons_are_told_once_with_the_methods_that_they_are_about() -> None:
-    blind = {"method": "c", "audit_blind": "It sees a part only."}
-    free = NO_PROOF | {"method": "free", "eps_claimed": np.inf}
-    cells = cells_of({}, NO_PROOF, NO_PROOF | {"method": "b"}, blind, free)
-    assert privacy.reasons(cells) == [
-        "No proof of sgd and b: clips after the noise.",
-        "Not seen by an audit of c: It sees a part only.",
+def test_reasons_are_told_once() -> None:
+    """No ε needs a reason where none is claimed."""
+    rows = [
+        (2.0, np.nan, "no proof", "clips late", ""),
+        (8.0, np.nan, "no proof", "clips late", ""),
+    ]
+    rows += [
+        (2.0, 1.99, "proven", "", "It sees a part."),
+        (np.inf, np.nan, "not private", "free", ""),
+    ]
+    heads = ["eps_claimed", "eps_certified", "privacy", "reasons", "audit_blind"]
+    cells = pd.DataFrame(rows, columns=heads).assign(
+        accountant="pld", privacy_reasons="no certificate"
+    )
+    assert methods.privacy_of(cells) == [
+        "no proof: 2 cells (no certificate)",
+        "proven: 1 cell (pld)",
+        "No proof: clips late",
+        "Not seen by an audit: It sees a part.",
     ]
 
 
@@ -35,8 +39,8 @@ def test_reasons_are_told_once_with_the_methods_that_they_are_about() -> None:
     ],
 )
 def test_the_page_on_method_says_whom_epsilons_protect(units, noise, told, untold) -> None:
-    shown = dict.fromkeys(("margins", "level", "min_spread", "min_seeds", "far"), "")
-    shown |= dict.fromkeys(("adding_up", "kinds", "sources"), "") | {"tuned": {}}
+    shown = dict.fromkeys(("margins", "adding_up", "kinds", "sources"), "")
+    shown |= {"tuned": {}, "rules": verdicts}
     text = " ".join(
         layout.render("method", "method", [], title="", units=units, noise=noise, **shown).split()
     )

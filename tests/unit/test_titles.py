@@ -10,7 +10,7 @@ from results_folder import TOLD
 
 from dpfl.base.files import write_json
 from dpfl.figures import drawn, style
-from dpfl.report import study_section
+from dpfl.report import paper_page
 
 TITLES = [
     r"Cost in $\foo$",
@@ -48,6 +48,6 @@ def test_a_figure_draws_a_title_as_it_stands(title, monkeypatch):
 def test_a_page_shows_a_title_as_text(title, folder):
     own = folder.study(f"{TOLD}/main") | {"title": title}
     write_json(folder.path / "studies" / TOLD / "main.json", own)
-    page = Page(str(study_section.of_study(own["name"], folder)))
+    page = Page(str(paper_page._of_study(own["name"], folder)))
     assert title in page.text
     assert "script" not in page.tags

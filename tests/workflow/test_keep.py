@@ -187,8 +187,7 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     done = kept.call("report_reference", *where)
     assert done.returncode == 0, done.stderr
     commit = git(kept, "rev-parse", "HEAD")
-    pages = [tmp_path / "out" / "index.html", tmp_path / "out/demo/reports/meng2023.html"]
-    assert all(commit in page.read_text() for page in pages)
+    assert commit in (tmp_path / "out/demo/reports/meng2023.html").read_text()
     first = (tmp_path / "out/demo/reports/index.html").read_text()
     assert "8 training runs" in first and "This run" not in first
     with (reference / "meng2023/demo/runs.jsonl.gz").open("ab") as table:

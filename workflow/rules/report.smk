@@ -60,7 +60,6 @@ rule report:
                 "board.js",
                 "choices.html.jinja",
                 "choices.js",
-                "chart.html.jinja",
             ],
         ),
         judged=expand("results/tables/{table}.csv", table=["claims", "published"]),

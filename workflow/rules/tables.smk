@@ -1,6 +1,6 @@
 # Tables and figures of a study: its cells with a verdict each, paired comparisons, good rates, trials.
 
-from dpfl.report import captions
+from dpfl.figures import captions
 
 
 rule describe_config:

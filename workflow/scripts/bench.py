@@ -27,17 +27,11 @@ PEERS = {
     name: {"batches": (64, 256, 1024)}
     for name in ("non-private", "ours", "Opacus hooks", "Opacus ghost", "vmap(grad)")
 }
-OTHER_PEERS = {
-    name: {"batches": (64,)} for name in ("non-private", "ours", "Opacus hooks", "vmap(grad)")
-}
+OTHER_PEERS = {name: {"batches": (64,)} for name in PEERS if name != "Opacus ghost"}
 # Every tenth step of the certified form may make a new basis: so many are timed at once.
-SPLIT = {
-    name: {"batches": (250,), "reference": "ours", "each": each}
-    for name, each in {"fsdp-central": 1, "fsdp-certified": 10, "fsdp-central, naive": 1}.items()
-}
-CHECKS = {
-    "dpfl.Private, what a step compares": {"batches": (250,), "reference": "ours", "each": 100}
-}
+EACH = {"fsdp-central": 1, "fsdp-certified": 10, "fsdp-central, naive": 1}
+EACH |= {"dpfl.Private, what a step compares": 100}
+SPLIT = {name: {"batches": (250,), "reference": "ours", "each": n} for name, n in EACH.items()}
 
 Job = dict[str, Any]
 
@@ -49,7 +43,7 @@ def main() -> None:
         work(json.loads(args.worker))
         return
     steps = (*jobs_of(PEERS), *jobs_of(OTHER_PEERS, OTHER_NETWORKS))
-    wanted = {"steps": steps, "splits": jobs_of(SPLIT | CHECKS), "rounds": [{}]}
+    wanted = {"steps": steps, "splits": jobs_of(SPLIT), "rounds": [{}]}
     shown = {"steps": markdown.of_steps, "splits": markdown.of_steps, "rounds": markdown.of_csv}
     for name, jobs in wanted.items():
         rows = [row for job in jobs for row in measured(job)]

@@ -27,22 +27,13 @@ def main() -> None:
         files.write_text(path, text)
     if not arguments.no_site:
         site.lay_out(ROOT, ROOT / SOURCE)
-        build()
-        pages_of_papers()
+        run("-m", "zensical", "build", "--clean", "--strict")  # a dead link ends it
+        run(Path(__file__).with_name("report_reference.py"), "--output", SITE / site.PAGES)
         print(f"docs: {SITE / 'index.html'}; its search needs a server: {SERVE}")
 
 
-def build() -> None:
-    """Build the site from what is laid out; a dead link ends it with the status of Zensical."""
-    _run("-m", "zensical", "build", "--clean", "--strict")
-
-
-def pages_of_papers() -> None:
-    """Lay the pages of all kept results into the site."""
-    _run(Path(__file__).with_name("report_reference.py"), "--output", SITE / site.PAGES)
-
-
-def _run(*command: str | Path) -> None:
+def run(*command: str | Path) -> None:
+    """Run a program of Python; what fails ends this with its status."""
     done = subprocess.run([sys.executable, *command], cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
     if done.returncode:
         sys.exit(done.returncode)

@@ -29,19 +29,16 @@ def main() -> None:
     chosen = choice.chosen(arguments) or choice.last()
     made = chosen.plan()
     papers = [key for key in plan.papers_with(made) if key in compose.chosen(chosen.config())]
-    commit = tree.clean_commit()
-    held = lock.Lock()
-    if arguments.finished:
-        for paper in papers:
-            print(Kept(made, chosen, commit, paper, RESULTS, finished_alone=True).write(UNFINISHED))
-        return
+    commit, held, whole = tree.clean_commit(), lock.Lock(), not arguments.finished
     try:
-        checks.require_finished(made, RESULTS)
-        checks.require_current(chosen, made, papers)
+        if whole:
+            checks.require_finished(made, RESULTS)
+            checks.require_current(chosen, made, papers)
     except UserError as error:
         raise UserError(f"{error}; first: {chosen.command()}") from error
     for paper in papers:
-        print(Kept(made, chosen, commit, paper, RESULTS).write(REFERENCE))
+        kept = Kept(made, chosen, commit, paper, RESULTS, finished_alone=not whole)
+        print(kept.write(REFERENCE if whole else UNFINISHED))
     held.close()
 
 

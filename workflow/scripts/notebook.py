@@ -28,15 +28,10 @@ def main() -> None:
     given = {"template": Path("notebooks/paper.ipynb"), "home": Path("workflow/papers")}
     args = options.read(__doc__, **wanted, **given, results="results")
     args.output.parent.mkdir(parents=True, exist_ok=True)
+    read = {"paper": args.paper, "results": args.results, "papers": str(args.home)}
+    how = {"kernel_name": "python3", "cwd": ".", "progress_bar": False}
     try:
-        done = papermill.execute_notebook(
-            args.template,
-            args.output,
-            parameters={"paper": args.paper, "results": args.results, "papers": str(args.home)},
-            kernel_name="python3",
-            cwd=".",
-            progress_bar=False,
-        )
+        done = papermill.execute_notebook(args.template, args.output, parameters=read, **how)
     except PapermillExecutionError as error:
         if error.ename != UserError.__name__:
             raise
@@ -45,12 +40,11 @@ def main() -> None:
         if cell.cell_type == "code" and cell.metadata.papermill.status != "completed":
             of_all = f"{args.output}: cell {number} of {len(done.cells)}"
             raise UserError(f"{of_all} did not end; expected no exit in a notebook")
-    page = args.html / f"{args.output.stem}.html"
-    exporter = HTMLExporter(BODY)
-    body = Markup(exporter.from_filename(str(args.output))[0])
+    body = Markup(HTMLExporter(BODY).from_filename(str(args.output))[0])
     title = paper.read(args.home / args.paper).short
     links = layout.links(Folder(Path(args.results)).is_kept)
-    files.write_text(page, layout.render("paper", args.paper, links, title=title, body=body))
+    page = layout.render("paper", args.paper, links, title=title, body=body)
+    files.write_text(args.html / f"{args.output.stem}.html", page)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from dpfl.base import cli, files, options
-from dpfl.judging import records
 from dpfl.papers import folder
 from dpfl.provenance import derivations, kept
 from dpfl.report import paper, site
 from dpfl.runs import kept_runs
 
 SCRIPTS = Path(__file__).parent
-Told = dict[Path, dict[str, Any]]
 Command = tuple[str | Path, ...]
 """A script by its name, and its arguments."""
 
@@ -50,7 +46,7 @@ def main() -> None:
     print(f"report: {args.output / 'index.html'}")
 
 
-def _scale(home: Path, told: Told, args: Any) -> Command:
+def _scale(home: Path, told: dict[Path, dict[str, Any]], args: Any) -> Command:
     """Lay out what is kept at a scale; return the command for its first page."""
     studies = [files.read_json(study) for path in told for study in path.glob("studies/*.json")]
     runs = {run for study in studies for cell in study["cells"] for run in cell["runs"]}
@@ -61,10 +57,6 @@ def _scale(home: Path, told: Told, args: Any) -> Command:
     (home / derivations.HOME.name).symlink_to(args.derived.resolve())
     papers = {about["paper"]: about["config"] for about in told.values()}
     files.write_json(home / "config.json", papers)
-    for name in ("claims", "published"):
-        tables = [records.read(path / "claims" / f"{name}.csv") for path in told]
-        text = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
-        files.write_text(home / "tables" / f"{name}.csv", text)
     page = home / "reports" / "index.html"
     return ("report", "--papers", *papers, "--results", home, "--home", args.home, "--output", page)
 

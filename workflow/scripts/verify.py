@@ -60,9 +60,8 @@ def _chosen(args: argparse.Namespace) -> list[Path]:
 
 
 def _shown(row: dict) -> list[str]:
-    accuracies = (row["kept"], row["now"])
-    shown = ["none" if value is None else f"{100 * value:.2f}" for value in accuracies]
-    return [row["run"], *shown, row["asked"], row["verdict"]]
+    told = ("none" if row[k] is None else f"{100 * row[k]:.2f}" for k in ("kept", "now"))
+    return [row["run"], *told, row["asked"], row["verdict"]]
 
 
 if __name__ == "__main__":

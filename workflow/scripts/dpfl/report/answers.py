@@ -30,42 +30,33 @@ _WEAKEST_FIRST = (FAILS, UNDECIDED, UNPROVEN, HOLDS)
 
 @dataclass(frozen=True)
 class Row:
-    """One paper; `number` is the difference or value that decides its main claim.
+    """One paper; `verdict` is on its main claim, with the difference or value that decides."""
 
-    `tone` is one of CLASSES, empty if the claim is not judged.
-    """
-
-    key: str
     page: str
     paper: str
     claim: str
     verdict: str
-    number: str
     private: str
-    tone: str
     results: dict[str, int]
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Return the words of the row below HEADS."""
-        holds = f"{self.verdict} ({self.number})" if self.number else self.verdict
-        return self.paper, self.claim, holds, self.private, tally(self.results) or "none judged"
+        counts = tally(self.results) or "none judged"
+        return self.paper, self.claim, self.verdict, self.private, counts
 
 
-def rows(lines: Iterable[Line], papers: Iterable[Paper]) -> list[Row]:
+def rows(lines: list[Line], papers: Iterable[Paper]) -> list[Row]:
     """Return the rows of the papers that make claims, those with most results first."""
-    found = [*lines]
-    made = [_row(of, [line for line in found if line.key == of.key]) for of in papers if of.claims]
+    made = [_row(of, [x for x in lines if x.source.of == of]) for of in papers if of.claims]
     return sorted(made, key=lambda row: -sum(row.results.values()))
 
 
-def table(lines: Iterable[Line], papers: Iterable[Paper]) -> Markup:
+def table(lines: list[Line], papers: Iterable[Paper]) -> Markup:
     """Return what all results come to and all rows, for a page; nothing where there is none."""
-    found = [*lines]
-    if not any(map(is_decided, found)):
+    if not any(map(is_decided, lines)):
         return Markup("")
-    shown = rows(found, papers)
-    return markup.part("answers", HEADS, shown, f"{sentence(found)} {total(found)}")
+    return markup.part("answers", HEADS, rows(lines, papers), said(lines))
 
 
 def of_stored(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
@@ -78,12 +69,17 @@ def of_stored(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
 def in_terminal(home: Path, derived: Path) -> list[str]:
     """Return what stored results come to, a line per paper, for a terminal."""
     papers, lines = of_stored(home, derived)
-    shown = [row for row in rows(lines, papers.values()) if row.results]
     told = [
         f"  {row.paper}: {row.claim}? {row.verdict}. Private? {row.private or 'not judged'}"
-        for row in shown
+        for row in rows(lines, papers.values())
+        if row.results
     ]
     return ["What the papers' claims came to (stored results):", *told] if told else []
+
+
+def said(lines: list[Line]) -> str:
+    """Return what all results come to, first of better methods, then of all kinds."""
+    return f"{sentence(lines)} {total(lines)}"
 
 
 def sentence(lines: Iterable[Line]) -> str:
@@ -114,7 +110,7 @@ def class_of(line: Line) -> str:
 
 def is_decided(line: Line) -> bool:
     """Tell whether something was run that a result is of."""
-    return line.needs not in {own.needs for own in vocabulary.UNJUDGED if own.needs}
+    return line.verdict not in vocabulary.UNJUDGED
 
 
 def count(lines: Iterable[Line]) -> dict[str, int]:
@@ -131,27 +127,24 @@ def tally(results: Mapping[str, int]) -> str:
 def _row(of: Paper, lines: list[Line]) -> Row:
     """Return the row of a paper from its results."""
     decided = [line for line in lines if is_decided(line)]
-    own = [line for line in decided if line.id in of.main]
+    own = [line for line in decided if line.claim["id"] in of.main]
     told = min(own, key=lambda line: _WEAKEST_FIRST.index(class_of(line)), default=None)
     return Row(
-        key=of.key,
-        page=(lines[0].page if lines else ""),
+        page=lines[0].source.page if lines else "",
         paper=of.short,
         claim=of.main_says,
         verdict=_verdict(own, told) if told else vocabulary.NOT_JUDGED.verdict,
-        number=_number(told) if told else "",
         private=_private(own),
-        tone=class_of(told) if told else "",
         results=count(decided),
     )
 
 
 def _verdict(own: list[Line], told: Line) -> str:
-    """Return the verdict on one claim, or of several, each with its own, how many have which."""
+    """Return the verdict on a claim, or how many of several have which, and what decides it."""
     found = Counter(line.shown for line in own)
-    if len({line.id for line in own}) == 1:
-        return told.shown
-    return ", ".join(f"{verdict} {n} of {len(own)}" for verdict, n in found.items())
+    several = len({line.identity for line in own}) > 1
+    counts = ", ".join(f"{verdict} {n} of {len(own)}" for verdict, n in found.items())
+    return f"{counts if several else told.shown} ({_number(told)})"
 
 
 def _number(line: Line) -> str:

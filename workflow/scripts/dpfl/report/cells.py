@@ -21,7 +21,6 @@ COLUMNS += ["eps_certified", "eps_audited", "privacy", "unit", "rate_key", "rate
 """Of that file: `runs` are names, parted by blanks; `epsilon` is infinite without privacy."""
 MORE = ["home", "cell", "tried", "settings", "label", "varied"]
 """For pages: `settings` are of one run, `varied` is the variant without its model."""
-GAP = ["difference", "difference_low", "difference_high", "pairs"]
 Read = Mapping[Folder, Iterable[str]]
 """Results folders, each with the keys of papers that are read there."""
 
@@ -58,6 +57,11 @@ def _of(folder: Folder, paper: str, name: str) -> pd.DataFrame:
     found = found.head(len(own))  # what did not finish comes last
     made = found.assign(**pd.DataFrame(own), **whose, accuracy=found["accuracy_mean"])
     return made[made["n"] > 0]
+
+
+def private(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with a budget."""
+    return cells[cells["eps_claimed"].map(isfinite)]
 
 
 def proven(cells: pd.DataFrame) -> pd.DataFrame:

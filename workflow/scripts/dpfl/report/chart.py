@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from dpfl.report import markup
 
-LETTERS = 0.075
-"""The height of a name, as a share of that of the axis."""
+LEFT, TOP, WIDTH, HEIGHT, LETTERS = 36, 20, 320, 200, 15
+"""Pixels: where the axes begin, how long they are, and the height of a name."""
 TICKS = 6
 """The most values that are written on the lower axis: of more, the ends."""
 
@@ -22,21 +22,15 @@ def draw(lines: Mapping[str, np.ndarray], title: str, at: Callable = np.asarray)
     every = np.concatenate([*lines.values()])
     low, high = np.floor(np.nanmin(every[:, 1:])), np.floor(np.nanmax(every[:, 1:])) + 1
     x, left, right = np.unique(every[:, 0]), at(every[:, 0].min()), at(every[:, 0].max())
-    x = x if len(x) <= TICKS else x[[0, -1]]
 
-    def shares(points: np.ndarray) -> np.ndarray:
-        across = (at(points[:, :1]) - left) / ((right - left) or 1)
-        return np.hstack([across, (high - points[:, 1:]) / (high - low)])
+    def across(place: float) -> float:
+        return LEFT + WIDTH * (at(place) - left) / ((right - left) or 1)
 
-    placed = {name: shares(own) for name, own in lines.items()}
-    ranked = sorted(placed.items(), key=lambda line: line[1][-1, 1])
-    ends = accumulate((own[-1, 1] for _, own in ranked), lambda a, b: max(a + LETTERS, b))
-    template = markup.environment().get_template("chart.html.jinja")
-    return Markup(
-        template.render(
-            title=title,
-            lines=[(*line, end) for line, end in zip(ranked, ends, strict=True)],
-            across=[(tick, (at(tick) - left) / ((right - left) or 1)) for tick in x],
-            up=[(low + share * (high - low), 1 - share) for share in (0, 0.5, 1)],
-        )
-    )
+    def up(accuracy: float) -> float:
+        return TOP + HEIGHT * (high - accuracy) / (high - low)
+
+    ranked = sorted(lines.items(), key=lambda line: -line[1][-1, 1])
+    ends = accumulate((up(own[-1, 1]) for _, own in ranked), lambda a, b: max(a + LETTERS, b))
+    shown = [(*line, end) for line, end in zip(ranked, ends, strict=True)]
+    ticks = x if len(x) <= TICKS else x[[0, -1]], (low, (low + high) / 2, high)
+    return markup.part("chart", title, shown, *ticks, across, up)

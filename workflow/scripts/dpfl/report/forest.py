@@ -9,15 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from dpfl.judging import claims
-from dpfl.report import markup
 from dpfl.words.numerals import known
 
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """How far a scale may reach to either side, points."""
-WIDTH, HEIGHT, EDGE = 220, 16, 4
+WIDTH, EDGE = 220, 4
 """Of the drawing, in pixels, without what says its scale."""
 
 
@@ -37,10 +34,15 @@ class Bar:
     rerun: bool = False
 
     @property
-    def reach(self) -> float:
-        """Return how far from zero something is drawn."""
+    def scale(self) -> float:
+        """Return how far its scale reaches: the first of STEPS that holds all, else 100."""
         printed = () if self.printed is None else (self.printed,)
-        return max(map(abs, (*self.dots, *(self.ends or ()), *printed, *(self.band or ()))))
+        reach = max(map(abs, (*self.dots, *(self.ends or ()), *printed, *(self.band or ()))))
+        return next((step for step in STEPS if step >= reach), 100.0)
+
+    def x(self, place: float) -> float:
+        """Return where a difference is drawn, pixels from the left."""
+        return round(EDGE + (place / self.scale + 1) / 2 * (WIDTH - 2 * EDGE), 1)
 
 
 def bar_of(
@@ -66,29 +68,3 @@ def bar_of(
         claims.band(row["kind"], row["printed"], margin),
         rerun and beside,
     )
-
-
-def scale(bar: Bar) -> float:
-    """Return how far a bar's scale reaches: the first of STEPS that holds it, else 100."""
-    return next((step for step in STEPS if step >= bar.reach), 100.0)
-
-
-def draw(bar: Bar | None) -> Markup:
-    """Return a bar as an inline SVG on its own scale; the numbers stand beside it."""
-    if bar is None:
-        return Markup("")
-    most = scale(bar)
-
-    def x(place: float) -> float:
-        return round(EDGE + (place + most) / (2 * most) * (WIDTH - 2 * EDGE), 1)
-
-    shown = {
-        "band": [*map(x, bar.band or ())],
-        "zero": x(0),
-        "ends": [*map(x, bar.ends or ())],
-        "dots": [*map(x, bar.dots)],
-        "diamond": None if bar.printed is None else x(bar.printed),
-        "rerun": bar.rerun,
-        "scale": f"±{most:g}",
-    }
-    return markup.part("forest", shown, WIDTH, HEIGHT)

@@ -52,14 +52,17 @@ class Source:
         return f"kept-{self.scale}-{claim}" if self.kept else f"claim-{claim}"
 
 
-def of_run(results: Folder, of: Paper) -> Source:
-    """Return the claims of a paper in a results folder; UserError without their table.
+def of_run(results: Folder, papers: Iterable[Paper]) -> list[Source]:
+    """Return the claims of papers in a results folder, kept ones first; UserError without a table.
 
-    A folder laid out from kept results holds kept claims.
+    A folder laid out from kept results holds kept claims, and those alone are returned.
     """
-    claims, scale = results.judged(of.key), results.outline(of.key)["scale"]
-    studies, figures = (results.path / part / of.key for part in ("studies", "figures"))
-    return Source(of, scale, results.is_kept, claims, studies, figures)
+    own = []
+    for of in papers:
+        claims, scale = results.judged(of.key), results.outline(of.key)["scale"]
+        places = (results.path / part / of.key for part in ("studies", "figures"))
+        own.append(Source(of, scale, results.is_kept, claims, *places))
+    return own if results.is_kept else [*of_reference(results.reference, papers), *own]
 
 
 def of_reference(reference: Path, papers: Iterable[Paper], reports: str = "") -> list[Source]:

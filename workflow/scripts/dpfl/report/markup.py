@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +47,7 @@ def table(heads: list[str], lines: list[list[str]], long: tuple[str, ...] = ()) 
 
     A column without a text in any line is left out.
     """
-    if not lines:
-        return Markup("")
-    kept = [any(str(text) for text in column) for column in zip(*lines, strict=True)]
-    return part("table", [*compress(heads, kept)], [[*compress(x, kept)] for x in lines], long)
+    return part("table", heads, lines, long)
 
 
 def boxed(html: str) -> Markup:

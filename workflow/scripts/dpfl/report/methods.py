@@ -1,7 +1,7 @@
 """Pages of methods: the leaderboard, two of them side by side, and a page for each."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from markupsafe import Markup
 from dpfl import plugins
 from dpfl.base import files
 from dpfl.figures import datasets, families
+from dpfl.figures.pictures import link
 from dpfl.papers.datasets import base
 from dpfl.papers.folder import shared
-from dpfl.report import cells, chart, layout, markup, privacy
-from dpfl.report.pictures import link
+from dpfl.report import cells, chart, layout, markup
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering, results
 from dpfl.words import cell_words
@@ -29,6 +29,11 @@ PARTS = {"mechanism": ("mechanisms", "estimator"), "optimizer": ("optimizers", "
 PARTS |= {"clipping": ("clippings", "rule"), "budget": ("privacy/budgets", "strategy")}
 """What a method is composed of: the package of each part, and the setting that names it."""
 UNITS = {"example": "one training example is protected", "client": "a whole client is protected"}
+ALIKE = ("ε", "network", "study", "scale")
+LEADER = ("features", "accuracy, %", "method", "ε certified", "unit", *ALIKE)
+CELL = ("accuracy, %", "ε certified", "data", "privacy", *ALIKE)
+PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data", *ALIKE)
+"""What tables show: of the best cells, of those of a method, and of pairs."""
 CURVES = 8
 """The most lines of a figure."""
 BEST = (
@@ -46,7 +51,7 @@ def write(read: cells.Read, home: Path, links: list[tuple[str, str]]) -> None:
     found = cells.table(read)
     pairs, titles = cells.pairs(found), found.groupby("method")["label"].first().sort_values()
     own_pages = [_linked(f"{HOME}/{name}.html", title) for name, title in titles.items()]
-    sides = _tables(pairs, _sides(home))
+    sides = _tables(pairs, home, PAIR)
     for page, told, asked, sections, beside in (
         ("leaderboard", BEST, ("features", "unit"), _best(found, home), []),
         ("compare", PAIRED, ("first", "second"), sides, own_pages),
@@ -85,48 +90,37 @@ def _best(found: pd.DataFrame, home: Path) -> Iterator[Markup]:
         lines = {name: own[drawn].to_numpy(float) for name, own in rows.groupby("features")}
         heading = markup.part("heading", f"{title}: {UNITS[unit]}")
         told = f"Test accuracy on {title} against ε, %"
-        columns = {"features": plain("features"), **_columns(home, ""), "unit": plain("unit")}
-        shown = _tables(rows, {head: own for head, own in columns.items() if head != "data"})
-        yield markup.joined(heading, *([chart.draw(lines, told, np.log)] if across else []), *shown)
+        drawn = [chart.draw(lines, told, np.log)] if across else []
+        yield markup.joined(heading, *drawn, *_tables(rows, home, LEADER))
 
 
-def _columns(home: Path, up: str) -> dict[str, Column]:
-    """Return what pages in `home` show of a cell; `up` leads to the pages beside HOME."""
-    alike = _alike(home)
-    return {
-        "ε": alike["ε"],
-        "accuracy, %": _accuracy,
-        "method": lambda row: _linked(f"{up}{HOME}/{row['method']}.html", row["label"]),
-        "ε certified": cell_words.certified,
-    } | alike
+def _tables(rows: pd.DataFrame, home: Path, heads: Iterable[str]) -> list[Markup]:
+    """Return a table with these columns per unit of privacy, for units share no column."""
+    columns = {head: own for head, own in _columns(home).items() if head in heads}
+    units = rows.groupby("unit", sort=False)
+    return [markup.table(*rendering.readable(own, columns)) for _, own in units]
 
 
-def _sides(home: Path) -> dict[str, Column]:
-    """Return what pages in `home` show of a pair."""
+def _columns(home: Path) -> dict[str, Column]:
+    """Return what pages in `home` show of cells and of pairs."""
     return {
         "first": plain("label"),
         "second": plain("label_other"),
         "first minus second": lambda row: f"{difference(row, '')} (n={row['pairs']})",
         "first, %": partial(_side, of=""),
         "second, %": partial(_side, of="_other"),
-    } | _alike(home)
-
-
-def _alike(home: Path) -> dict[str, Column]:
-    """Return what pages in `home` show of a cell, and of a pair."""
-    return {
+        "features": plain("features"),
         "ε": lambda row: number(row["epsilon"]),
+        "accuracy, %": _accuracy,
+        "method": lambda row: _linked(f"{HOME}/{row['method']}.html", row["label"]),
+        "ε certified": cell_words.certified,
         "data": lambda row: datasets.title(row["dataset"]),
         "network": lambda row: ", ".join(filter(None, (row["network"], row["varied"]))),
         "study": partial(_study, home),
         "scale": plain("scale"),
+        "privacy": cell_words.privacy,
+        "unit": plain("unit"),
     }
-
-
-def _tables(rows: pd.DataFrame, columns: dict[str, Column]) -> list[Markup]:
-    """Return a table per unit of privacy, for units share no column."""
-    units = rows.groupby("unit", sort=False)
-    return [markup.table(*rendering.readable(own, columns)) for _, own in units]
 
 
 def _accuracy(row: pd.Series) -> str:
@@ -158,27 +152,25 @@ def of_method(own: pd.DataFrame, pairs: pd.DataFrame, home: Path) -> Markup:
     declared, family = families.declared(), families.family_of(name)
     first = next(iter(declared.values()))
     once = own.drop_duplicates(["scale", "runs"])  # two studies can share a cell
-    columns, sides = _columns(home, "../") | {"privacy": cell_words.privacy}, _sides(home)
-    del columns["method"], sides["first"]
     against = pairs[pairs["method"].eq(name) & pairs["method_other"].isin(first.methods)]
     return markup.joined(
         markup.part("heading", title, 1),
         markup.part("paragraph", f"`{name}`: {declared[family].title if family else title}."),
         markup.table(["part", "name", "what it does"], _composition(own)),
         markup.part("heading", "Privacy"),
-        markup.listing(_privacy(own) or ["No cell is private."]),
+        markup.listing(privacy_of(own) or ["No cell is private."]),
         *_curves(once),
         markup.part("heading", "Every cell"),
-        *_tables(once, columns),
+        *_tables(once, home, CELL),
         markup.part("heading", f"{title} (first) against {first.title}"),
         markup.part("paragraph", PAIRED if len(against) else "No study ran both."),
-        *_tables(against, sides),
+        *_tables(against, home, PAIR[1:]),
     )
 
 
 def _composition(own: pd.DataFrame) -> list[list[str]]:
     """Return a line per part of a method: its plug-in, and the first line of that one's file."""
-    private = privacy.private(own)
+    private = cells.private(own)
     settings = (private if len(private) else own)["settings"]
     parts = dict.fromkeys((part, of[part][PARTS[part][1]]) for part in PARTS for of in settings)
     texts = [ast.get_docstring(plugins.tree(PARTS[part][0], name)) or "" for part, name in parts]
@@ -186,13 +178,18 @@ def _composition(own: pd.DataFrame) -> list[list[str]]:
     return [[part, name, line.removeprefix(f"{name}: ")] for (part, name), line in said]
 
 
-def _privacy(own: pd.DataFrame) -> list[str]:
+def privacy_of(own: pd.DataFrame) -> list[str]:
     """Count the verdicts on ε, each with what it is due to; say what no proof or audit covers."""
-    private = privacy.private(own).assign(method=own["label"])
+    private = cells.private(own)
     due = private["accountant"].where(private["privacy"] == PROVEN, private["privacy_reasons"])
     verdicts = due.groupby(private["privacy"])
     lines = [f"{v}: {counted(len(of), 'cell')} ({listed(of.unique())})" for v, of in verdicts]
-    return [*lines, *privacy.reasons(private)]
+    bare = private[private["eps_certified"].isna()]
+    told = {"No proof": bare["reasons"], "Not seen by an audit": private["audit_blind"]}
+    return [
+        *lines,
+        *(f"{head}: {text}" for head, of in told.items() for text in of.unique() if text),
+    ]
 
 
 def _curves(own: pd.DataFrame) -> Iterator[Markup]:
@@ -204,7 +201,6 @@ def _curves(own: pd.DataFrame) -> Iterator[Markup]:
         lines = {f"{e} {told}": rounds[cell] for e, told, cell in drawn if cell in rounds}
         if lines:
             told = f"Test accuracy by round in {paper}/{study}, %"
-            yield markup.part("heading", told, 3)
             yield chart.draw(dict(list(lines.items())[:CURVES]), told)
 
 

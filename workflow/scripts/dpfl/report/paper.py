@@ -31,11 +31,6 @@ class Paper:
         return self.about.get("short") or citation.english(self.about)
 
     @property
-    def heroes(self) -> dict[str, list[str]]:
-        """Return what may be its first figure, as study/figure with scales, the best one first."""
-        return self.about.get("hero", {})
-
-    @property
     def claims(self) -> dict[str, dict]:
         """Return the claims by their id, in the paper's order."""
         return {claim["id"]: claim for claim in self.about.get("claims", [])}

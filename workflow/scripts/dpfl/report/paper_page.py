@@ -1,4 +1,4 @@
-"""The page of one paper in views: the answer, every study, audits, claims, how to run it."""
+"""The page of one paper in views: the answer, every study, claims, how to run it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,24 +7,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from dpfl.figures import datasets, pictures
 from dpfl.papers import citation
-from dpfl.report import (
-    answers,
-    board,
-    claims_table,
-    judged,
-    layout,
-    markup,
-    method_page,
-    paper,
-    pictures,
-    privacy,
-    prose,
-    study_section,
-)
+from dpfl.plugins import analyses
+from dpfl.report import answers, board, claims_table, judged, markup, method_page, paper, prose
+from dpfl.report.cells import CSV
 from dpfl.report.judged import Source
+from dpfl.report.layout import above
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.tables import rendering, results
 
 GROUPS = {
     "compare": "Comparisons and controls",
@@ -33,11 +25,13 @@ GROUPS = {
     "analysis": "Computed without training",
 }
 """Under which heading a study stands, by its kind; in this order."""
-VIEWS = {"answer": "What was found", "studies": "Studies", "privacy": "Privacy", "claims": "Claims"}
+VIEWS = {"answer": "What was found", "studies": "Studies", "claims": "Claims"}
 VIEWS |= {"reproduce": "Reproduce"}
 """The views of a page; a study has one of its own."""
 CHOICES = {"open choice": "what", "key": "key", "default": "default", "note": "note"}
 NOT_JUDGED = {"claim": "quote", "where": "where", "why it is not judged": "reason"}
+SHORT = 20
+"""Rows that a table of an analysis may have without being folded."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,7 @@ class Page:
     @cached_property
     def sources(self) -> list[Source]:
         """Return where claims are judged: kept results first, then this run."""
-        own = judged.of_run(self.results, self.of)
-        return [*([] if own.kept else judged.of_reference(self.results.reference, [self.of])), own]
+        return judged.of_run(self.results, [self.of])
 
     @cached_property
     def prose(self) -> str:
@@ -96,45 +89,78 @@ def answer(page: Page) -> Markup:
 
 def hero(page: Page) -> Markup:
     """Return the first figure that there is of those that paper.yaml names, a kept one if any."""
-    for name, scales in page.of.heroes.items():
+    for name, scales in page.of.about.get("hero", {}).items():
         for source in page.sources:
             path = source.figures / f"{name}.png"
             if source.scale in scales and path.exists():
                 shown = pictures.picture(path, page.results.reports, name)
-                caption = f"{source.title}. {shown['caption']}"
-                return markup.part("picture", shown | {"caption": caption})
+                return markup.part("picture", shown, f"{source.title}. ")
     return Markup("")
 
 
 def studies(page: Page) -> Markup:
     """Return the list of studies and analyses of this scale, and the view of each."""
-    outline, results = page.outline, page.results
-    analyses = outline["analyses"]
-    found = {name: results.study(name) for name in outline["studies"]} | analyses
-    kinds = {name: about.get("kind", "analysis") for name, about in found.items()}
-    titles = {name: about["title"] for name, about in found.items()}
+    outline, folder = page.outline, page.results
+    found = {name: folder.study(name) for name in outline["studies"]}
+    found |= {name: own | {"kind": "analysis"} for name, own in outline["analyses"].items()}
     listed, views = [], []
     for kind, title in GROUPS.items():
-        own = {f"study-{name.split('/')[1]}": name for name in kinds if kinds[name] == kind}
-        links = [(f"#{place}", titles[name]) for place, name in own.items()]
-        if own:
-            listed += [markup.part("heading", title, 3), markup.part("links", links)]
-        for place, name in own.items():
-            tell = study_section.of_analysis if name in analyses else study_section.of_study
-            views.append(markup.part("view", place, tell(name, results)))
+        tell = _of_analysis if kind == "analysis" else _of_study
+        own = {f"study-{name.split('/')[1]}": name for name in found if found[name]["kind"] == kind}
+        links = [(f"#{place}", found[name]["title"]) for place, name in own.items()]
+        listed += [markup.part("heading", title, 3), markup.part("links", links)] if own else []
+        views += [markup.part("view", place, tell(name, folder)) for place, name in own.items()]
     none = markup.listing([f"The scale {outline['scale']} runs no study of this paper."])
     missing = markup.listing(board.unfinished([outline])[1:])
     return markup.joined(_view("studies", *(listed or [none]), missing), *views)
 
 
-def about_privacy(page: Page) -> Markup:
-    """Return why methods have no proof and what no audit sees, and where every ε stands."""
-    cells = [page.results.cells(name) for name in page.outline["studies"]]
-    return _view(
-        "privacy",
-        markup.listing([*dict.fromkeys(text for own in cells for text in privacy.reasons(own))]),
-        markup.part("about_privacy", _every_cell(page)),
+def _of_study(name: str, folder: Folder) -> Markup:
+    """Return the section of a study."""
+    study = folder.study(name)
+    compared, tuned = (markup.table(*folder.grid(name, kind)) for kind in ("comparisons", "tuned"))
+    return markup.joined(
+        markup.part("heading", study["title"]),
+        *(_figure(path, folder, study["title"]) for path in folder.figures(study)),
+        _outcome(study, folder),
+        markup.part("headed", "Against the baseline", compared),
+        markup.part("chosen", tuned),
     )
+
+
+def _of_analysis(name: str, folder: Folder) -> Markup:
+    """Return the section of an analysis, which trains nothing; long tables are folded."""
+    key = name.split("/")[0]
+    about = folder.outline(key)["analyses"][name]
+    path = folder.path / "figures" / name / f"{about['uses']}.png"
+    package = analyses.package_of(key, about["uses"])
+    return markup.joined(
+        markup.part("heading", about["title"]),
+        _figure(path, folder, about["title"], package),
+        *(table(name, suffix, *shown) for suffix, shown in folder.analysis(name).items()),
+    )
+
+
+def _figure(path: Path, folder: Folder, title: str, package: str = "figures/kinds") -> Markup:
+    return markup.part("picture", pictures.picture(path, folder.reports, title, package))
+
+
+def _outcome(study: dict, folder: Folder) -> Markup:
+    """Return the accuracy of every cell, or of a study of rates their good ranges."""
+    if study["kind"] == "rates":
+        ranges = markup.table(*folder.grid(study["name"], "ranges"))
+        return markup.part("headed", "Good ranges of rates", ranges)
+    shown = markup.table(*rendering.grid(folder.cells(study["name"]), results.varied(study)))
+    return markup.part("headed", f"Test accuracy on {datasets.title(study['dataset'])}, %", shown)
+
+
+def table(name: str, suffix: str, heads: list[str], lines: list[list[str]]) -> Markup:
+    """Return a table, folded if it is long."""
+    title = "_".join(filter(None, (name.split("/")[1], suffix)))
+    shown = markup.table(heads, lines)
+    if len(lines) <= SHORT:
+        return markup.part("headed", f"Table {title}", shown)
+    return markup.part("folded", f"Table {title} of {len(lines)} rows", shown)
 
 
 def claims(page: Page) -> Markup:
@@ -145,42 +171,30 @@ def claims(page: Page) -> Markup:
     return _view(
         "claims",
         *(shown or [markup.listing(["No claim of this paper is judged."])]),
-        markup.part("more", "method.html", "How verdicts are made"),
-        *_listed("Claims that are not judged", NOT_JUDGED, told),
+        markup.part("links", [("method.html", "How verdicts are made")]),
+        _listed("Claims that are not judged", NOT_JUDGED, told),
     )
 
 
 def reproduce(page: Page) -> Markup:
     """Return the command of these results, what was assumed, and all tables."""
-    key, kept = page.of.key, page.results.kept(page.of.key)
-    if kept:
-        shown = [method_page.of_kept([(page.sources[-1].title, kept)])]
-    else:
-        hours = page.outline.get("core_hours")
-        cost = f", about {hours:g} core-hours by the estimate" if hours is not None else ""
-        shown = [
-            markup.part("paragraph", f"{page.sources[-1].title}{cost}:"),
-            markup.part("source", method_page.command([key], page.outline["scale"])),
-        ]
-    tables = sorted((page.results.path / "tables" / key).glob("*.csv"))
+    key, folder, kept = page.of.key, page.results, page.results.kept(page.of.key)
+    command, hours = (
+        method_page.command([key], page.outline["scale"]),
+        page.outline.get("core_hours"),
+    )
+    asked = markup.part("command", page.sources[-1].title, command, hours)
+    every = f"{above(folder.is_kept)}{CSV}", "every cell, with its runs"
+    tables = sorted((folder.path / "tables" / key).glob("*.csv"))
     return _view(
         "reproduce",
-        *shown,
-        markup.part("more", "method.html#provenance", "Commit, versions, hardware and data"),
-        *_listed("What the paper leaves open", CHOICES, page.of.about.get("choices", [])),
+        method_page.of_kept(kept) if kept else asked,
+        _listed("What the paper leaves open", CHOICES, page.of.about.get("choices", [])),
         markup.part("heading", "Download", 3),
         markup.part(
-            "links", [(pictures.link(own, page.results.reports), own.stem) for own in tables]
-        ),
-        markup.part(
-            "more", f"{layout.above(page.results.is_kept)}cells.csv", "Every cell, with its runs"
+            "links", [*((pictures.link(p, folder.reports), p.stem) for p in tables), every]
         ),
     )
-
-
-def _every_cell(page: Page) -> str:
-    """Return the way to the table of all cells."""
-    return f"{layout.above(page.results.is_kept)}cells.csv"
 
 
 def _view(name: str, *parts: Markup) -> Markup:
@@ -188,8 +202,7 @@ def _view(name: str, *parts: Markup) -> Markup:
     return markup.part("view", name, markup.joined(markup.part("heading", VIEWS[name]), *parts))
 
 
-def _listed(title: str, heads: dict[str, str], found: Iterable[dict]) -> list[Markup]:
+def _listed(title: str, heads: dict[str, str], found: Iterable[dict]) -> Markup:
     """Return a table of some keys of mappings under a title, nothing if there are none."""
     lines = [[str(one.get(key, "")) for key in heads.values()] for one in found]
-    table = markup.table(list(heads), lines, tuple(heads))
-    return [markup.part("heading", title, 3), table] if lines else []
+    return markup.part("headed", title, markup.table(list(heads), lines, tuple(heads)))

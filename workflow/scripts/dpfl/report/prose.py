@@ -6,7 +6,7 @@ quotes a kept result, `run` this run's tables, `printed` what the paper printed,
 """
 
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,6 @@ def in_short(text: str) -> str:
     """Return the answer that a page gives first, in one line; nothing where it gives none."""
     own = [part for part in text.split("\n\n") if part.startswith(SHORT)]
     return " ".join(own[0].removeprefix(SHORT).split()) if own else ""
-
-
-def kept_answers(keys: Iterable[str], home: Path, reference: Path) -> dict[str, str]:
-    """Return what the pages of papers answer first, from kept results alone."""
-    tables = {key: kept_tables(reference / key) for key in keys}
-    return {key: in_short(of_paper(home / key, own, reference)) for key, own in tables.items()}
 
 
 def kept_tables(paper: Path) -> Path:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dpfl.base import files
+from dpfl.planning import plan
 from dpfl.provenance import derivations
-from dpfl.report import answers, board, claims_table, judged, layout, method_page, methods
+from dpfl.report import board, judged, layout, method_page, methods
 from dpfl.report.cells import CSV
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
@@ -17,15 +18,12 @@ REPORTS = "{scale}/reports/"
 
 def write(read: Mapping[str, Paper], folder: Folder, index: Path) -> None:
     """Write the first page and those beside it, all into its folder; the first one last."""
-    shown = {
-        "method": ("method", method_page.context(folder, read)),
-        "index": ("index", context(read, folder)),
-    }
     links = layout.links(folder.is_kept)
     if not folder.is_kept:  # kept ones have them once, of all scales
         methods.write({folder: [*read]}, index.parent, links)
-    for name, (template, more) in shown.items():
-        text = layout.render(template, name, links, title=LINKS[name][1], **more)
+    pages = {"method": method_page.context(folder, read), "index": context(read, folder)}
+    for name, shown in pages.items():
+        text = layout.render(name, name, links, title=LINKS[name][1], **shown)
         files.write_text(index.with_name(f"{name}.html"), text)
 
 
@@ -35,11 +33,11 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
     studies = [folder.study(name) for outline in outlines for name in outline["studies"]]
     trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
     return {
-        "answers": answers.table(_kept(read, folder.reference), read.values()),
-        "board": board.of_run(read.values(), folder),
+        "board": board.of_sources(judged.of_run(folder, read.values())),
         "unfinished": board.unfinished(outlines),
+        "beside": "",
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
-        "runs": sum(trained) if trained else len(method_page.runs_of(studies)),
+        "runs": sum(trained) if trained else len(plan.runs_of(studies)),
     }
 
 
@@ -54,14 +52,12 @@ def write_all_kept(read: Mapping[str, Paper], reference: Path, home: Path) -> No
     links += [(f"{name}.html", LINKS[name][0]) for name in layout.ACROSS]
     own = {Folder(home / s): [p.parent.name for p in found if p.name == s] for s in homes}
     methods.write(own, home, [("index.html", layout.ALL_KEPT[1]), *links])
-    rows = method_page.of_kept((read[p.parent.name].short, derivations.about(p)) for p in found)
-    shown = {"board": board.of_kept(read.values(), reference, REPORTS), "rows": rows}
-    shown |= {"answers": answers.table(_kept(read, reference), read.values()), "unfinished": []}
-    beside = next(iter(homes.values()))
-    page = layout.render("kept", "kept", links, title="Stored results", beside=beside, **shown)
+    shown = {
+        "board": board.of_sources(judged.of_reference(reference, read.values(), REPORTS)),
+        "unfinished": [],
+        "beside": next(iter(homes.values())),
+        "cells": CSV,
+        "runs": sum(derivations.about(path)["runs"]["trained"] for path in found),
+    }
+    page = layout.render("index", "kept", links, title="Stored results", **shown)
     files.write_text(home / "index.html", page)
-
-
-def _kept(read: Mapping[str, Paper], reference: Path) -> list[claims_table.Line]:
-    """Return the lines of kept claims."""
-    return claims_table.lines(judged.of_reference(reference, read.values()))

@@ -1,6 +1,6 @@
 """The numbers that a page quotes: rows of the tables of one folder, picked by their settings."""
 
-import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -108,21 +108,17 @@ def read(path: Path) -> pd.DataFrame:
     no row has it; a column of any other is what its values are.
     """
     raw = files.read_table(path, dtype=str, keep_default_na=False)
-    declared = {name: _declared().get(name, frozenset()) for name in raw.columns}
-    texts = {name for name, types in declared.items() if types == {"string"}}
-    return raw.assign(
-        **{n: _typed(raw[n], "number" in declared[n]) for n in raw.columns if n not in texts}
-    )
+    return raw.assign(**{name: _typed(raw[name], _declared()[name]) for name in raw})
 
 
 @cache
-def _declared() -> dict[str, frozenset[str]]:
+def _declared() -> defaultdict[str, set[str]]:
     """Return the types that columns have in tables of any kind, by their names."""
-    found: dict[str, set[str]] = {}
+    found = defaultdict(set)
     for columns in yaml_file.read(SCHEMA, SCHEMA.name)["kinds"].values():
         for name, (kind, _) in columns.items():
-            found.setdefault(name, set()).add(kind)
-    return {name: frozenset(types) for name, types in found.items()}
+            found[name].add(kind)
+    return found
 
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
@@ -142,15 +138,16 @@ def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
     return found[0]
 
 
-def _typed(column: pd.Series, number: bool) -> pd.Series:
+def _typed(column: pd.Series, kinds: set[str]) -> pd.Series:
     texts = set(column) - {""}
+    if kinds == {"string"} or not (texts or "number" in kinds):
+        return column
     if texts and texts <= BOOLEANS.keys():
         return column.map(BOOLEANS)
     try:
-        numbers = [float(text) if text else math.nan for text in column]
+        return column.replace("", "nan").astype(float)
     except ValueError:
         return column
-    return pd.Series(numbers, column.index, float) if texts or number else column
 
 
 def _said(where: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image
 
-from dpfl.report import captions
+from dpfl.figures import captions
 
 COLOURS = 96
 """Of a picture in a page: enough for lines and text."""
@@ -24,20 +24,16 @@ def picture(path: Path, reports: Path, alt: str, package: str = "figures/kinds")
     The words beside the figure stand for it; `alt` does where it has none.
     """
     pdf, words = path.with_suffix(".pdf"), path.with_suffix(".txt")
+    with Image.open(path) as found:
+        width = min(WIDEST, found.width * 2 // 3)  # its text is then as large as that of a page
     return {
         "name": f"figure {path.parent.name}/{path.stem}",
         "alt": words.read_text(encoding="utf-8").strip() if words.exists() else alt,
-        "width": shown_width(path),
+        "width": width,
         "caption": captions.caption(path.stem, package),
         "data": data(path),
         "pdf": link(pdf, reports) if pdf.exists() else "",
     }
-
-
-def shown_width(path: Path) -> int:
-    """Return the width in CSS pixels at which a picture's text is as large as that of a page."""
-    with Image.open(path) as found:
-        return min(WIDEST, found.width * 2 // 3)
 
 
 def link(path: Path, reports: Path) -> str:
