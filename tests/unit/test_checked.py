@@ -12,15 +12,9 @@ NONE = "this version was checked with none of these runs"
 def runs(*moved, cpu="one", **more):
     """Return summaries of 20 runs, some moved by so many points."""
     points = [*moved, *[0.0] * (20 - len(moved))]
-    return [
-        {
-            "run": f"run-{n}",
-            "final_test_accuracy": (50 + one) / 100,
-            "hardware": {"cpu": cpu},
-            **more,
-        }
-        for n, one in enumerate(points)
-    ]
+    accuracies = [{"final_test_accuracy": (50 + one) / 100} for one in points]
+    shared = {"hardware": {"cpu": cpu}, **more}
+    return [{"run": f"run-{n}"} | own | shared for n, own in enumerate(accuracies)]
 
 
 @pytest.fixture

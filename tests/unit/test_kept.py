@@ -125,14 +125,12 @@ def test_nothing_is_derived_twice_and_other_runs_anew(derived, tmp_path):
     before = (home / derivations.MADE_FROM).stat().st_mtime_ns
     kept.derive(path, home)
     assert (home / derivations.MADE_FROM).stat().st_mtime_ns == before
-    assert derivations.folders(home.parents[1]) == [home] and derivations.about(
-        home
-    ) == kept_runs.about(path)
+    assert derivations.folders(home.parents[1]) == [home]
+    assert derivations.about(home) == kept_runs.about(path)
     files.write_json(home / derivations.MADE_FROM, {})
     kept.derive(path, home)
-    assert files.read_json(home / derivations.MADE_FROM)["kept"] == files.digest(
-        path / kept_runs.ABOUT
-    )
+    made_from = files.read_json(home / derivations.MADE_FROM)
+    assert made_from["kept"] == files.digest(path / kept_runs.ABOUT)
 
 
 def test_a_claim_that_needs_curves_which_are_not_kept_is_open():
@@ -150,19 +148,11 @@ def test_a_folder_that_cannot_be_replaced_stays(tmp_path):
     assert (tmp_path / "kept/a").read_text() == "before" and not (tmp_path / "old").exists()
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"select": ["p/a"]}, r"keep all of it \(make replicate CONFIG=m\.yaml\)"),
-        ({}, r"\(without `select` in m.yaml\)"),
-    ],
-    ids=["on the command line", "in a file"],
-)
-def test_a_choice_of_some_studies_does_not_replace_more(tmp_path, monkeypatch, settings, told):
+def test_a_choice_of_some_studies_does_not_replace_more(tmp_path, monkeypatch):
     kept_runs.write(tmp_path, [{"run": "a"}, {"run": "b"}], [])
     monkeypatch.setattr(Choice, "config", lambda choice: {"select": ["p/a"]})
-    own = keep.Kept(None, Choice(settings, ["m.yaml"]), "abc", "p", tmp_path)
-    refuses(rf"1 runs more, such as b, .*{told}", own._require_no_less, tmp_path, ["a"])
+    own = keep.Kept(None, Choice(), "abc", "p", tmp_path)
+    refuses("1 runs more, such as b, .*choose no studies", own._require_no_less, tmp_path, ["a"])
     monkeypatch.setattr(Choice, "config", lambda choice: {})
     own._require_no_less(tmp_path, ["a"])
 
@@ -213,23 +203,32 @@ def test_a_run_that_does_not_end_fails(tmp_path):
     assert verify.compared(row, tmp_path)["verdict"] == verify.FAILED
 
 
-def kept_run(name: str, seconds: float, noise: str = "seeded", model: str = "m") -> dict:
+def kept_run(name: str, seconds: float, data: str, noise: str = "seeded") -> dict:
     parts = {"mechanism": "estimator", "optimizer": "algorithm", "clipping": "rule"}
     settings = {part: {key: part} for part, key in parts.items()}
-    settings |= {"dataset": "d", "model": model, "noise": noise}
-    return {"run": name, "seconds": seconds, "settings": settings}
+    settings |= {"dataset": data, "model": "m", "noise": noise}
+    return {"run": name, "seconds": seconds - verify.JOBS_SECONDS, "settings": settings}
 
 
-def test_samples_are_the_shortest_of_each_kind_in_turn_up_to_the_limit(tmp_path):
+@pytest.mark.parametrize("limit, spent, dear", [(200, 200, ["dear"]), (199, 130, [])])
+def test_samples_are_short_runs_on_cheap_data_up_to_the_limit(
+    tmp_path, monkeypatch, limit, spent, dear
+):
+    monkeypatch.setattr(verify, "shared", {"preparation": {"d": 10, "dear": 50, "there": 900}}.get)
+    files.write_text(tmp_path / "results/data/there.safetensors", "")
     rows = {
-        "a": [kept_run("a0", 60), kept_run("a1", 120, model="n"), kept_run("long", 61)],
-        "b": [kept_run("b0", 600, model="n"), kept_run("b1", 30), kept_run("key", 1, "secure")],
+        "a": [kept_run("dear", 20, "dear"), kept_run("a", 60, "d"), kept_run("long", 61, "d")],
+        "b": [
+            kept_run("there", 30, "there"),
+            kept_run("b", 30, "d"),
+            kept_run("x", 9, "d", "secure"),
+        ],
         "prices": [],
     }
     for name, own in rows.items():
         (tmp_path / name).mkdir()
         kept_runs.write(tmp_path / name, own, [])
     folders = [tmp_path / name for name in rows]
-    found = verify.of_folders(folders, 4.0)
+    found, seconds = verify.of_folders(folders, limit / 60, tmp_path)
     names = {path.name: [row["run"] for row in own] for path, own in found.items()}
-    assert names == {"a": ["a0", "a1"], "b": ["b1"]}
+    assert names == {"b": ["there", "b"], "a": ["a", *dear]} and seconds == spent

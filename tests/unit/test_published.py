@@ -37,21 +37,19 @@ def test_a_coordinate_is_matched_by_name_with_the_cells_settings(
 
 
 @pytest.mark.parametrize(
-    ("changed", "method", "epsilon", "rank"),
+    ("scale", "delta", "method", "epsilon", "rank"),
     [
-        ({}, "fsdp-central", 3.0, 50),
-        ({}, "fsdp-central", "inf", 50),
-        ({}, "fsdp-central", 2.0, 51),
-        ({}, "dpsgd", 2.0, 50),
-        ({"delta": 1e-6}, "fsdp-central", 2.0, 10),
+        ("mnist", 1e-5, "fsdp-central", 3.0, 50),
+        ("mnist", 1e-5, "fsdp-central", "inf", 50),
+        ("mnist", 1e-5, "fsdp-central", 2.0, 51),
+        ("mnist", 1e-5, "dpsgd", 2.0, 50),
+        ("mnist", 1e-6, "fsdp-central", 2.0, 10),
+        ("demo", 1e-5, "fsdp-central", 8.0, 50),
     ],
 )
-def test_nothing_is_invented(default, changed, method, epsilon, rank):
-    assert values(default | changed, "mnist", "zhou2022/fsdp-k", method, epsilon, rank=rank) == []
-
-
-def test_a_demonstration_has_no_printed_number(default):
-    assert values(default, "demo", "zhou2022/fsdp-k", "fsdp-central", 8.0, rank=50) == []
+def test_nothing_is_invented(default, scale, delta, method, epsilon, rank):
+    config = default | {"delta": delta}
+    assert values(config, scale, "zhou2022/fsdp-k", method, epsilon, rank=rank) == []
 
 
 def test_a_letter_can_be_read_in_two_ways(default):

@@ -171,9 +171,8 @@ def test_runs_belong_to_their_study_or_are_trials_of_it():
     of_study = {r for c in PLAN.studies[STUDY]["cells"] for r in c["runs"]}
     trials = {r for t in PLAN.tunings.values() for trial in t["trials"] for r in trial["runs"]}
     assert {run for run, study in known.items() if study == STUDY} == of_study
-    assert {
-        run for run, study in known.items() if study == f"{STUDY} (tuning)"
-    } == trials - of_study
+    tuning = {run for run, study in known.items() if study == f"{STUDY} (tuning)"}
+    assert tuning == trials - of_study
     left = replace(PLAN, studies={})
     assert {*status.studies_of(left).values()} == {"(left out)"}
     assert status.names_of(left).keys() == PLAN.runs.keys()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -227,6 +228,6 @@ def test_kept_runs_are_trained_again_to_the_same_bits(restored):
     assert "grad - mean, group" in text
     path.write_text(text.replace("grad - mean, group", "30 * (grad - mean), group"))
     done = restored.call("verify", "--cores", "2", "--scale", "demo")
-    lines = {line.split()[0]: line for line in done.stdout.splitlines()[3:]}
-    found = {name.split("-")[2]: line.split()[-1] for name, line in lines.items()}
-    assert done.returncode == 1 and found == {"sgd": "bits", "cadabelief": "differs"}
+    lines = [line for line in done.stdout.splitlines() if " kept " in line]
+    found = {line.split("-")[2]: re.search(r" %  ([a-z ]+) \(", line)[1] for line in lines}
+    assert done.returncode == 1 and found == {"sgd": "equal bits", "cadabelief": "differs"}

@@ -9,9 +9,9 @@ def main() -> None:
     parser = cli.Parser(description=__doc__)
     choice.add_arguments(parser)
     chosen = choice.chosen(parser.parse_args()) or choice.last()
-    plan, running = chosen.plan(), lock.is_held()
-    print(f"running: {lock.holder()}" if running else "nothing runs here")
-    for line in status.lines(plan, running):
+    plan, running = chosen.plan(), lock.holder()
+    print(f"running: {running}" if running else "nothing runs here")
+    for line in status.lines(plan, bool(running)):
         print(line)
 
 

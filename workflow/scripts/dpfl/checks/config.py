@@ -18,17 +18,15 @@ from typing import Any
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import shortened, unknown
 from dpfl.checks import lines_of
-from dpfl.checks.claim_errors import claim_errors
 from dpfl.checks.feasibility import impossible
 from dpfl.checks.fitting import mismatches, too_many
-from dpfl.checks.page_errors import page_errors
+from dpfl.checks.paper_errors import claim_errors, errors_of_scales, page_errors
 from dpfl.checks.plugin_settings import plugin_errors
 from dpfl.checks.printed_errors import printed_errors
 from dpfl.checks.schema_errors import broken_schema
-from dpfl.checks.unknown_names import first_figures, unknown_names
+from dpfl.checks.unknown_names import unknown_names
 from dpfl.papers import folder
 from dpfl.planning import compose
-from dpfl.planning.beside import unreached
 
 DEFAULTS = Path(__file__).parents[4] / "config.yaml"
 RESOLVED = Path(".snakemake/config.json")
@@ -75,8 +73,7 @@ def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     _raise(impossible(papers.values()))
     defaults = folder.read(DEFAULTS)
     for key in papers:
-        _raise(first_figures(key, defaults))
-        _raise(unreached(key, compose.scales_beside(key, defaults)))
+        _raise(errors_of_scales(key, defaults))
     return papers
 
 
@@ -116,6 +113,8 @@ def _file_errors(key: str) -> Iterator[str]:
 
 
 shapes = partial(broken_schema, "composed")
-NAMED = (unknown_names, claim_errors, page_errors)
-STAGES = (shapes, too_many, *NAMED, plugin_errors, mismatches, printed_errors)
+STAGES = (
+    *(shapes, too_many, unknown_names, claim_errors, page_errors),
+    *(plugin_errors, mismatches, printed_errors),
+)
 """What finds mistakes in the configuration of a paper; a stage rests on those before it."""

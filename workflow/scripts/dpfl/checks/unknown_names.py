@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from dpfl.base.suggestions import nearest, unknown
 from dpfl.checks.printed_errors import unknown_beside
 from dpfl.checks.tuning_errors import tuning_errors
-from dpfl.papers import folder
-from dpfl.planning import compose
 from dpfl.planning.methods import COMPONENTS, SECTIONS, values_of
 from dpfl.plugins import analyses
 
@@ -21,20 +19,6 @@ def unknown_names(config: dict) -> Iterator[str]:
         yield from _wrong_choices(config, f"config: studies.{name}", study)
         yield from unknown_beside(config, name)
         yield from tuning_errors(config, name, study)
-
-
-def first_figures(key: str, defaults: dict) -> Iterator[str]:
-    """Find first figures in a paper.yaml that nothing draws at the scale they are named for."""
-    paper = folder.load(key)
-    where = f"{folder.shown(folder.path_of(key, folder.ABOUT))}: hero"
-    for figure, scales in paper.about.get("hero", {}).items():
-        yield from unknown(scales, paper.scales, f"{where}.{figure}: no scale")
-        for scale in set(scales).intersection(paper.scales):
-            own = compose.at_scale(defaults, paper, scale)
-            runs = {name: own["studies"].get(name, {}) for name in own["select"]}
-            drawn = [f"{name}/{each}" for name in runs for each in runs[name].get("figures", [])]
-            drawn += [f"{n}/{of['uses']}" for n, of in own["analyses"].items() if n in runs]
-            yield from unknown([figure], drawn, f"{where}: no figure", f" at scale {scale}")
 
 
 def _named(config: dict) -> Iterator[tuple[Iterable[str], str, str]]:
@@ -68,13 +52,11 @@ def _wrong_choices(config: dict, where: str, study: dict) -> Iterator[str]:
         items = ((key, value) for key, own in combination.items() for value in values_of(own))
         chosen += [(f"leave_out.{number}", *item) for item in items]
     for place, key, value in chosen:
-        kind = sections.get(key)
+        kind, there = sections.get(key), f"{where}.{place}.{key}"
         if kind and not (isinstance(value, str) and value in config[kind]):
-            near = nearest(value, config[kind])
-            yield f"{where}.{place}.{key} = {value}, no name of {kind}; {near}"
+            yield f"{there} = {value}, no name of {kind}; {nearest(value, config[kind])}"
         elif key not in varied:
-            near = nearest(key, varied)
-            yield f"{where}.{place}.{key}: the study does not vary {key}; {near}"
+            yield f"{there}: the study does not vary {key}; {nearest(key, varied)}"
         elif place == "baseline" and value not in study.get("vary", {}).get(key, [value]):
             near = nearest(value, map(str, study["vary"][key]))
-            yield f"{where}.{place}.{key} = {value}, no value that the study varies; {near}"
+            yield f"{there} = {value}, no value that the study varies; {near}"

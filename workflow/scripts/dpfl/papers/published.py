@@ -17,13 +17,13 @@ again.
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest, unknown
+from dpfl.base.suggestions import nearest
 from dpfl.papers import folder
 from dpfl.words.numerals import counted
 
@@ -158,13 +158,6 @@ def compared(paper: str, number: Printed, length: str) -> str:
 def by(about: Mapping[str, Any], table: str) -> str:
     """Return which other paper printed a table of a paper.yaml; "" if it was the paper itself."""
     return about.get("printed", {}).get(table, {}).get("by", "")
-
-
-def mistakes(paper: str) -> Iterator[str]:
-    """Find tables that a paper.yaml describes and published.csv lacks."""
-    named = folder.load(paper).about.get("printed", {})
-    where = folder.shown(folder.path_of(paper, folder.ABOUT))
-    yield from unknown(named, tables(paper), f"{where}: printed has", ", no table there")
 
 
 def shown(paper: str) -> str:

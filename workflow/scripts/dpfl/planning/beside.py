@@ -9,7 +9,6 @@ and the table says nothing of. The number then stands beside each of its values.
 from collections.abc import Iterator
 from typing import Any
 
-from dpfl.base.suggestions import unknown
 from dpfl.papers import datasets, folder, published
 from dpfl.planning.methods import SHORT, Composition, Epsilon, cells, settings_in
 from dpfl.words.numerals import counted
@@ -53,8 +52,7 @@ def matching(reference: dict, cell: Composition, epsilon: Epsilon) -> list[publi
         and published.same(row.coordinate("epsilon") or "nan", epsilon)
     ]
     ours = coordinates(cell, epsilon) if rows else {}  # mostly nothing is to be looked up
-    same = published.same
-    return [row for row in rows if all(same(value, ours.get(n)) for n, value in row.coordinates)]
+    return [row for row in rows if all(published.same(v, ours.get(n)) for n, v in row.coordinates)]
 
 
 def cells_beside(
@@ -98,18 +96,6 @@ def unmatched(paper: str, scales: list[dict]) -> Iterator[str]:
             nowhere = "stands beside no cell of any study at any scale; say why in not_run"
             wrong = f"not_run {reason!r}, but a study runs it" if reason else nowhere
             yield f"{published.shown(paper)}, line {row.line}: {told}: {wrong}"
-
-
-def unreached(paper: str, scales: list[dict]) -> Iterator[str]:
-    """Find printed accuracies of a paper, and studies of its claims, that no scale has."""
-    yield from unmatched(paper, scales)
-    where = folder.shown(folder.path_of(paper, folder.ABOUT))
-    reached = {name for config in scales if config["paper"] == paper for name in config["select"]}
-    for claim in folder.load(paper).about["claims"]:
-        named = claim.get("study", [])
-        own = [n for n in ([named] if isinstance(named, str) else named) if "/" not in n]
-        told = f"{where}: claim {claim['id']}: study"
-        yield from unknown(own, sorted(reached), told, ", which no scale selects")
 
 
 def _lines(config: dict, paper: str) -> Iterator[int]:

@@ -21,7 +21,7 @@ OF_PAPERS = ("studies", "analyses")
 SECTIONS = ("models", *methods.SECTIONS.values(), "methods", *OF_PAPERS)
 SETTINGS = (
     *("data_dir", "device", "noise", "delta", "accountant", "margin"),
-    *("evaluation_examples", "audit", "scale", "kept"),
+    *("evaluation_examples", "audit", "kept"),
 )
 """What is the same for all papers."""
 
@@ -91,6 +91,7 @@ def at_scale(
     selected = paper.content["scales"].get(scale, {}).get("select", [])
     return {
         "paper": paper.key,
+        "scale": scale,
         **{key: config[key] for key in SETTINGS},
         "select": [name for name in selected if "/" not in name],
         "reads": [name for name in selected if "/" in name],

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dpfl import plugins
 from dpfl.planning.plan import Plan, of_paper
 from dpfl.plugins import analyses
+from dpfl.runs import state
 
 FORMS = ("csv", "md", "tex")
 OF_STUDIES = ("", "_comparisons", "_ranges", "_tuned", "_trials")
@@ -17,8 +18,7 @@ OF_STUDIES = ("", "_comparisons", "_ranges", "_tuned", "_trials")
 
 def study_tables(plan: Plan, name: str) -> list[str]:
     """Return the tables of a study: those that every study has, and those of its figures."""
-    drawn = plan.studies[name].get("figures", [])
-    own = [f"_{f}" for f in drawn if plugins.constant("figures/kinds", f, "TABLE", False)]
+    own = (f"_{figure}" for figure in state.weighed(plan.studies[name]))
     return [f"{name}{suffix}" for suffix in (*OF_STUDIES, *own)]
 
 

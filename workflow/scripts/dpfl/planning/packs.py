@@ -39,8 +39,8 @@ def calibrations(plan: Plan, pack: dict) -> list[list[str]]:
 
 def by_folder(counted: dict[str, Path], most: int = 1000) -> list[tuple[Path, list[str]]]:
     """Return folders of kept runs with those of their runs that count, at most so many a piece."""
-    found = _grouped(counted)
-    return [(folder, piece) for folder, runs in found.items() for piece in _pieces(runs, most)]
+    found = _grouped(counted).items()
+    return [(folder, piece) for folder, runs in found for piece in _pieces(runs, most)]
 
 
 def _alike(kinds: dict[str, Any], pack: dict) -> list[list[str]]:

@@ -27,16 +27,10 @@ def require_finished(plan: Plan, results: Path) -> None:
 def require_current(choice: Choice, plan: Plan, papers: Iterable[str]) -> None:
     """Raise a UserError if Snakemake would make a table, a figure or a claim of papers again."""
     wanted = [path for paper in papers for path in of_paper(plan, paper)]
-    if not _nothing_to_do(wanted, choice):
-        raise UserError("tables or figures are not those of this commit and this choice")
-
-
-def _nothing_to_do(wanted: list[str], choice: Choice) -> bool:
-    """Tell whether Snakemake would make none of some files again."""
-    how = ("--dry-run", "--cores", "1", "--nocolor")
-    command = [*SNAKEMAKE, *wanted, *how, *choice.arguments()]
+    command = [*SNAKEMAKE, *wanted, "--dry-run", "--cores", "1", "--nocolor", *choice.arguments()]
     done = subprocess.run(command, cwd=plugins.WORKFLOW.parent, capture_output=True, text=True)
-    return not done.returncode and NOTHING in done.stdout + done.stderr
+    if done.returncode or NOTHING not in done.stdout + done.stderr:
+        raise UserError("tables or figures are not those of this commit and this choice")
 
 
 def of_paper(plan: Plan, paper: str) -> list[str]:

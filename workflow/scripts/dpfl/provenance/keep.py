@@ -1,18 +1,16 @@
 """Writes results/reference/{paper}/{scale}: the runs of a paper at a scale."""
 
 import csv
-import hashlib
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
 from dpfl.planning import outputs
@@ -59,16 +57,9 @@ class Kept:
         lost = {row["run"] for row in kept_runs.rows(target)} - set(names)
         if lost and self.choice.config().get("select"):
             raise UserError(
-                f"{target} holds {len(lost)} runs more, such as {min(lost)}, which this choice "
-                f"leaves out; keep all of it ({self._all_of_it()}), or remove the folder first"
+                f"{target} holds {len(lost)} runs more, such as {min(lost)}, which the chosen "
+                "studies have not; choose no studies (`select`), or remove the folder first"
             )
-
-    def _all_of_it(self) -> str:
-        """Say how the whole scale is run, where the command or a file of it chooses studies."""
-        if "select" not in self.choice.settings:
-            return f"without `select` in {', '.join(self.choice.files)}"
-        settings = {k: v for k, v in self.choice.settings.items() if k != "select"}
-        return replace(self.choice, settings=settings).command()
 
     def _fill(self, new: Path, names: list[str]) -> None:
         homes = {name: self.results / "runs" / name for name in names}
@@ -103,10 +94,9 @@ class Kept:
                 yield from _tables(outputs.analysis_tables(self.plan, name))
                 yield from _figure(outputs.analysis_figure(self.plan, name))
         for name in of_paper(self.plan.studies, self.paper):
-            for figure in self.plan.studies[name].get("figures", []):
-                if _reads_weights(figure):
-                    yield from _tables([f"{name}_{figure}"])
-                    yield from _figure(f"{name}/{figure}")
+            for figure in state.weighed(self.plan.studies[name]):
+                yield from _tables([f"{name}_{figure}"])
+                yield from _figure(f"{name}/{figure}")
             cells = self.plan.studies[name]["cells"]
             noise = {c["calibration"] for c in cells if "tuning" in c and c["calibration"]}
             yield from (f"calibrations/{name}.json" for name in sorted(noise))
@@ -133,11 +123,6 @@ class Kept:
             "hardware": _hardware(rows),
             "config": config,
         }
-
-
-def _reads_weights(figure: str) -> bool:
-    """Tell whether a figure has a table, which is made of final models."""
-    return plugins.constant("figures/kinds", figure, "TABLE", False)
 
 
 def _tables(names: Iterable[str]) -> Iterator[str]:
@@ -187,30 +172,19 @@ def _versions(rows: list[dict[str, Any]]) -> dict[str, str]:
     for row in rows:
         for name, found in row["versions"].items():
             trained.setdefault(name, {})[found] = None
-    return _installed() | {name: ", ".join(found) for name, found in trained.items()}
-
-
-def _installed() -> dict[str, str]:
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    installed = {each.name: each.version for each in distributions() if each.name in PACKAGES}
+    return installed | {name: ", ".join(found) for name, found in trained.items()}
 
 
 def _hardware(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return every machine that trained, with the number of its runs."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        own = found.setdefault(machine.line(row["hardware"]), row["hardware"] | {"runs": 0})
-        own["runs"] += 1
+        found.setdefault(machine.line(row["hardware"]), row["hardware"] | {"runs": 0})["runs"] += 1
     return list(found.values())
 
 
 def _digests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        content = path.read_bytes()
-        told = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        told = {"bytes": path.stat().st_size, "sha256": files.digest(path)}
         yield path.relative_to(folder).as_posix(), told

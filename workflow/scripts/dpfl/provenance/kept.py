@@ -74,11 +74,8 @@ def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> No
     settings = papers.read(configuration.DEFAULTS) | kept["config"]
     composed = configuration.composed({**settings, "papers": [paper], "scale": kept["scale"]})
     planned = plan.make(composed)
-    there = {path.parent.name for path in home.glob("runs/*/summary.json")}
+    there = write_choices(planned, home)
     made = unfinished.without(planned, planned.runs.keys() - there, home)
-    for name, asked in planned.tunings.items():
-        if there.issuperset(tuned.trials_of(asked)):
-            choice_of_values.write(name, asked, home)
     for name, study in made.studies.items():
         files.write_json(home / "studies" / f"{name}.json", study)
         of_study.write(study, home)
@@ -90,6 +87,15 @@ def _derive(folder: Path, kept: dict[str, Any], home: Path, figures: bool) -> No
     of_paper.write(told, home)
     for name, study in made.studies.items() if figures else ():
         _draw(name, study, home)
+
+
+def write_choices(planned: plan.Plan, home: Path) -> set[str]:
+    """Write what trials chose that lie all below `home`; return the runs that lie there."""
+    there = {path.parent.name for path in home.glob("runs/*/summary.json")}
+    for name, asked in planned.tunings.items():
+        if there.issuperset(tuned.trials_of(asked)):
+            choice_of_values.write(name, asked, home)
+    return there
 
 
 def _lent(folder: Path, paper: str) -> list[Path]:

@@ -44,12 +44,7 @@ def changes() -> list[str]:
     how = ("--porcelain", "-z", "--untracked-files=all")
     ignored = [*_git("status", *how, "--ignored", "--", "workflow").split("\0")]
     unseen = [e[3:] for e in ignored if e.startswith("!!") and Path(e).suffix in DECIDES]
-    entries = iter(_git("status", *how).split("\0"))
-    found = []
-    for entry in filter(None, entries):
-        found.append(entry[3:])
-        if entry[0] == "R":  # the name that it had follows
-            found.append(next(entries))
+    found = [entry[3:] for entry in _git("status", *how, "--no-renames").split("\0") if entry]
     return unseen + [p for p in found if not p.startswith(f"{KEPT}/")]
 
 

@@ -3,12 +3,9 @@
 In a working folder of its own: results and Snakemake's records of this one stay as they are.
 """
 
-import math
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -19,25 +16,30 @@ import yaml
 from dpfl import plugins
 from dpfl.base import files, machine
 from dpfl.base.errors import UserError
+from dpfl.base.suggestions import unknown
+from dpfl.papers.folder import shared
 from dpfl.planning import estimate, packs
 from dpfl.planning.plan import Plan
-from dpfl.runs import kept_runs
+from dpfl.provenance import kept
+from dpfl.runs import finished, kept_runs
 from dpfl.terminal.choice import Choice
-from dpfl.tuning.parts import choice_of_values, stages
+from dpfl.terminal.lock import Lock
+from dpfl.terminal.progress import last_line
+from dpfl.terminal.replicate import ALWAYS, Child
 
 MINUTES = 15.0
-"""The most that a sample takes on one core, by what its runs took."""
+"""The most that a sample takes on one core, by what its runs and their data took."""
+DATA_SECONDS, JOBS_SECONDS = 5.0, 8.0
+"""Of a data set that components.yaml says nothing of, and of a run's processes."""
 TOLERANCE = 0.5
 """Points of test accuracy that rounding may move a run elsewhere, or with other versions."""
 EQUAL, WITHIN = "equal bits", f"within {TOLERANCE:g} points"
 DIFFERS, FAILED = "differs", "failed"
 COMPARED = ("metrics.csv", "rates.csv", "model.safetensors")
 """The files of a run that hold its bits."""
-LINKED = ("workflow", "notebooks", "envs", "profiles", "config.yaml")
+LINKED = ("Snakefile", "workflow", "notebooks", "envs", "profiles", "config.yaml")
 ALONE = {"minutes": 0, "cores": 1}
 """A job for every run, partition and calibration: a sample needs few of them."""
-RULES = ("prepare_data", "train_pack", "train")
-"""What trains a run, beside partitions and noise: what trials chose is laid out, none trains."""
 Row = kept_runs.Row
 
 
@@ -58,15 +60,39 @@ def sample(folder: Path) -> list[Row]:
     return list(first.values())
 
 
-def of_folders(folders: Iterable[Path], minutes: float) -> dict[Path, list[Row]]:
-    """Return runs of the samples of kept folders, in turn, of so many core-minutes together."""
-    samples = [[(folder, row) for row in sample(folder)] for folder in folders]
-    left, found = 60 * minutes, {}
-    for folder, row in filter(None, chain.from_iterable(zip_longest(*samples))):
-        if cost(row) <= left:
-            left -= cost(row)
-            found.setdefault(folder, []).append(row)
+def kept_folders(reference: Path, papers: list[str], scale: str) -> list[Path]:
+    """Return the kept folders of papers at a scale, of all where none is named.
+
+    UserError for a name that none has.
+    """
+    found = kept_runs.folders(reference)
+    for place, names, what in ((-2, papers, "paper"), (-1, [scale] if scale else [], "scale")):
+        known = {path.parts[place] for path in found}
+        for line in unknown(names or known, sorted(known), f"no {what}", " is kept"):
+            raise UserError(line)
+        found = [path for path in found if path.parts[place] in (names or known)]
     return found
+
+
+def of_folders(
+    folders: Iterable[Path], minutes: float, home: Path
+) -> tuple[dict[Path, list[Row]], float]:
+    """Return runs of the samples of kept folders, of so many core-minutes, and their seconds.
+
+    The preparation of their data counts too. Runs come first whose data lies below `home`, or is
+    the cheapest to prepare; of equal ones the folders come in turn.
+    """
+    samples = [[(folder, row) for row in sample(folder)] for folder in folders]
+    seconds = defaultdict(lambda: DATA_SECONDS, shared("preparation"))
+    seconds |= {path.stem: 0 for path in (home / "results/data").glob("*.safetensors")}
+    in_turn = filter(None, chain.from_iterable(zip_longest(*samples)))
+    spent, found = 0.0, {}
+    for folder, row in sorted(in_turn, key=lambda one: seconds[_dataset(one[1])]):
+        asked = seconds[_dataset(row)] + JOBS_SECONDS + cost(row)
+        if spent + asked <= 60 * minutes:
+            spent, seconds[_dataset(row)] = spent + asked, 0
+            found.setdefault(folder, []).append(row)
+    return found, spent
 
 
 @dataclass(frozen=True)
@@ -78,36 +104,30 @@ class Again:
     home: Path
     data_dir: Path
 
-    def train(self, cores: int) -> None:
-        """Train all runs again, from the data up; UserError if none could be trained."""
-        self._lay_out()
-        runs = [f"results/runs/{row['run']}/summary.json" for row in self.rows]
-        plan = self._choice().plan()
-        prepared = [f"partition_{n}" for n, _ in enumerate(packs.partitions(plan, ALONE), 1)]
-        prepared += [f"calibrate_{n}" for n, _ in enumerate(packs.calibrations(plan, ALONE), 1)]
-        command = [
-            *(
-                sys.executable,
-                "-m",
-                "snakemake",
-                "--snakefile",
-                plugins.WORKFLOW.parent / "Snakefile",
-            ),
-            *("--cores", cores, "--keep-going", "--allowed-rules", *RULES, *prepared),
-            *self._choice().arguments(),
-            *("--", *runs),
-        ]
-        done = subprocess.run(
-            list(map(str, command)), cwd=self.home, env=os.environ, capture_output=True, text=True
-        )
-        if done.returncode and not any((self.home / run).exists() for run in runs):
-            last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-            raise UserError(f"{self.folder}: {last}")
+    def train(self, cores: str, held: Lock, tell: Callable[[dict[str, Any]], None]) -> None:
+        """Train all runs again, from the data up; tell each, beside its kept row, when it ends.
 
-    def compared(self) -> Iterator[dict[str, Any]]:
-        """Yield every kept run beside itself trained again, with a verdict."""
-        for row in self.rows:
-            yield compared(row, self.home / "results" / "runs" / row["run"])
+        UserError if none could be trained, KeyboardInterrupt if the user stopped it.
+        """
+        choice, log = self._choice(), self.home / "snakemake.log"
+        plan = choice.plan()
+        self._lay_out(plan)
+        left = {self.home / "results/runs" / row["run"]: row for row in self.rows}
+
+        def watch() -> None:
+            for run in [run for run in left if (run / finished.KEPT).exists()]:
+                tell(compared(left.pop(run), run / finished.KEPT))
+
+        child = Child(held, log, home=self.home, watch=watch)
+        runs = [f"results/runs/{row['run']}/summary.json" for row in self.rows]
+        options = ("--cores", cores, *ALWAYS, "--allowed-rules", *_rules(plan))
+        status = child.run([*options, *choice.arguments(), "--", *runs])
+        if child.interrupted:
+            raise KeyboardInterrupt
+        if status and len(left) == len(runs):
+            raise UserError(f"{self.folder}: {last_line(log)}")
+        for run, row in left.items():
+            tell(compared(row, run))
 
     def _choice(self) -> Choice:
         """Return what was kept, as one file of configuration, a run a job."""
@@ -117,7 +137,7 @@ class Again:
         files.write_text(path, yaml.safe_dump(asked))  # JSON writes 1e-05, a text in YAML
         return Choice({}, [str(path)])
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, plan: Plan) -> None:
         """Make the working folder: links to the workflow, no runs, and what trials have chosen."""
         results = self.home / "results"
         for part in ("runs", "packs", "tunings", "failures"):
@@ -127,20 +147,25 @@ class Again:
             link, there = self.home / name, plugins.WORKFLOW.parent / name
             if there.exists() and not link.is_symlink():
                 link.symlink_to(there.resolve())
-        plan = self._choice().plan()
         with tempfile.TemporaryDirectory(dir=results) as made:
             kept_runs.lay_out(self.folder, Path(made))
-            for name in _needed(plan, [row["run"] for row in self.rows]):
-                choice_of_values.write(name, plan.tunings[name], Path(made))
+            kept.write_choices(plan, Path(made))
             if (Path(made) / "tunings").is_dir():
                 (Path(made) / "tunings").rename(results / "tunings")
 
 
-def _needed(plan: Plan, runs: list[str]) -> list[str]:
-    """Return the stages of tuning that chose the values of some runs, the earlier ones first."""
-    own = {plan.runs[run]["tuning"] for run in runs} - {None}
-    before = {name for stage in own for name in stages.stages_before(plan.tunings[stage])}
-    return [name for name in plan.tunings if name in own | before]
+def _rules(plan: Plan) -> list[str]:
+    """Return the rules that train runs: what trials chose is laid out, and none trains."""
+    prepared = {
+        "partition": packs.partitions(plan, ALONE),
+        "calibrate": packs.calibrations(plan, ALONE),
+    }
+    made = [f"{rule}_{n}" for rule, jobs in prepared.items() for n, _ in enumerate(jobs, 1)]
+    return ["prepare_data", *made, "train_pack", "train"]
+
+
+def _dataset(row: Row) -> str:
+    return row["settings"]["dataset"]
 
 
 def _kind(settings: dict[str, Any]) -> tuple[str, ...]:
@@ -169,9 +194,15 @@ def compared(row: Row, again: Path) -> dict[str, Any]:
     if all(digests.get(name) == row["files"][name] for name in COMPARED if name in row["files"]):
         verdict = EQUAL
     else:
-        close = abs(_points(now) - _points(row["final_test_accuracy"])) <= TOLERANCE
+        close = None not in (now, found["kept"]) and 100 * abs(now - found["kept"]) <= TOLERANCE
         verdict = WITHIN if other and close else DIFFERS
     return found | {"now": now, "verdict": verdict, "asked": asked}
+
+
+def told(row: dict[str, Any]) -> str:
+    """Return what was found of a run in one line."""
+    kept, now = ("none" if a is None else f"{100 * a:.2f} %" for a in (row["kept"], row["now"]))
+    return f"{row['run']}  kept {kept}, now {now}  {row['verdict']} ({row['asked']} asked for)"
 
 
 def _changed(row: Row, summary: dict[str, Any]) -> Iterator[str]:
@@ -184,7 +215,3 @@ def _changed(row: Row, summary: dict[str, Any]) -> Iterator[str]:
         yield "code"
     read = summary["inputs"]
     yield from (n for n, digest in row.get("inputs", {}).items() if read.get(n) != digest)
-
-
-def _points(accuracy: float | None) -> float:
-    return math.nan if accuracy is None else 100 * accuracy

@@ -4,7 +4,6 @@ A kind is what two trainings must share to give the same bits (`base.machine`). 
 known, and where bits differ, accuracies are compared.
 """
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from dpfl.base import files, machine
+from dpfl.runs import kept_runs
 
 FILE = Path("results/reference/measured/checked-runs.csv")
 RUN, ACCURACY = "run", "test_accuracy"
@@ -40,10 +40,7 @@ def write(summaries: list[Summary], file: Path = FILE) -> None:
         for s in summaries
     ]
     columns = dict.fromkeys(key for row in rows for key in row)
-    with files.atomic(file) as made, made.open("w", newline="", encoding="utf-8") as opened:
-        table = csv.DictWriter(opened, columns, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    files.write_text(file, kept_runs.csv_text(columns, rows))
 
 
 def told(summaries: Iterable[Summary], file: Path = FILE) -> str:
@@ -79,5 +76,4 @@ def _kind(summary: Summary) -> str:
 
 def _read(file: Path) -> dict[str, dict[str, str]]:
     """Return what is known of runs, by name and column; {} where nothing is."""
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    return {row.pop(RUN): row for row in csv.DictReader(text.splitlines())}
+    return {row.pop(RUN): row for row in kept_runs.csv_rows(file)}

@@ -63,7 +63,7 @@ def write(folder: Path, runs: Iterable[Row], rounds: Iterable[Row]) -> None:
     listed = sorted(rounds, key=lambda row: (row["run"], int(row["round"])))
     if listed:
         columns = dict.fromkeys(key for row in listed for key in row)
-        _write_zipped(folder / ROUNDS, _csv(columns, listed))
+        _write_zipped(folder / ROUNDS, csv_text(columns, listed))
 
 
 def rounds_of(run: str, folder: Path) -> Iterator[Row]:
@@ -117,7 +117,7 @@ def _lay_out_rounds(path: Path, runs: Path, names: Collection[str]) -> None:
                 heads = {"round": "round"} | {key.removeprefix(f"{name}."): key for key in own}
                 there = [row for row in listed if any(row[key] for key in own)]
                 table = ({head: row[key] for head, key in heads.items()} for row in there)
-                files.write_text(runs / run / f"{name}.csv", _csv(heads, table))
+                files.write_text(runs / run / f"{name}.csv", csv_text(heads, table))
 
 
 def _write_zipped(path: Path, text: str) -> None:
@@ -125,7 +125,14 @@ def _write_zipped(path: Path, text: str) -> None:
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def _csv(columns: Iterable[str], rows: Iterable[Row]) -> str:
+def csv_rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV file; none where there is none."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return csv.DictReader(text.splitlines())
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Row]) -> str:
+    """Return rows as the text of a CSV file."""
     made = io.StringIO()
     table = csv.DictWriter(made, list(columns), lineterminator="\n")
     table.writeheader()

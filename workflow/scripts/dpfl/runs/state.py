@@ -129,6 +129,12 @@ def failure_of(run: str, results: Path) -> dict[str, str]:
         return {}
 
 
+def weighed(study: dict[str, Any]) -> list[str]:
+    """Return the figures of a study that have a table, which is made of final models."""
+    drawn = study.get("figures", [])
+    return [name for name in drawn if plugins.constant("figures/kinds", name, "TABLE", False)]
+
+
 def _rows(folder: Path) -> list[kept_runs.Row]:
     """Return the rows of a kept folder; none where its digests differ, which deriving tells."""
     try:
@@ -151,15 +157,9 @@ def _is_current(row: kept_runs.Row, plan: Any, results: Path) -> bool:
 
 
 def _with_weights(plan: Any) -> set[str]:
-    """Return the runs of studies with a figure that has a table, which is made of final models."""
-    return {
-        run
-        for study in plan.studies.values()
-        for figure in study.get("figures", [])
-        if plugins.constant("figures/kinds", figure, "TABLE", False)
-        for cell in study["cells"]
-        for run in cell["runs"]
-    }
+    """Return the runs of studies with a figure that reads final models."""
+    studies = filter(weighed, plan.studies.values())
+    return {run for study in studies for cell in study["cells"] for run in cell["runs"]}
 
 
 def _stale(found: dict[str, str], run: str, plan: Any, results: Path) -> str:

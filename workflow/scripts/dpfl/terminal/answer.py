@@ -1,6 +1,5 @@
 """What the end of `make replicate` says: what trained, whether it fits, verdicts, what is next."""
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from dpfl.papers import folder
 from dpfl.planning import estimate
 from dpfl.planning.plan import Plan
 from dpfl.runs import checked
+from dpfl.runs.kept_runs import csv_rows
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.status import RESULTS
 from dpfl.words.numerals import counted
@@ -38,7 +38,7 @@ def demonstrated(runs: Collection[str], results: Path = RESULTS) -> Iterator[str
     made = summaries(runs, results)
     failed, diverged = len(runs) - len(made), sum(own["diverged"] for own in made)
     yield f"{len(made)} of {len(runs)} runs trained, {failed} failed, {diverged} diverged"
-    audited = [row for row in _rows(CELLS) if row["eps_audited"] and row["eps_certified"]]
+    audited = [row for row in csv_rows(CELLS) if row["eps_audited"] and row["eps_certified"]]
     if not any(row["privacy"] == ALARM for row in audited):
         yield f"audits of {counted(len(audited), 'certificate')} beat none"
     yield checked.told(made)
@@ -52,14 +52,14 @@ def summaries(runs: Collection[str], results: Path = RESULTS) -> list[checked.Su
 
 def alarms() -> Iterator[str]:
     """Yield a line for every cell whose certificate is refuted: a fault of this project."""
-    for row in (row for row in _rows(CELLS) if row.get("privacy") == ALARM):
+    for row in (row for row in csv_rows(CELLS) if row.get("privacy") == ALARM):
         where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
         yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
 
 
 def _verdicts() -> Iterator[str]:
     """Yield the verdicts on every paper's claims, counted."""
-    rows = [row for row in _rows(CLAIMS) if row["part"] == "overall"]
+    rows = [row for row in csv_rows(CLAIMS) if row["part"] == "overall"]
     for paper in dict.fromkeys(row["paper"] for row in rows):
         words = Counter(in_words(row) for row in rows if row["paper"] == paper)
         yield f"{paper}: {'; '.join(f'{number} {word}' for word, number in words.items())}"
@@ -75,8 +75,3 @@ def _next(plan: Plan, here: str) -> Iterator[str]:
             found.append((estimate.core_hours(larger.plan(), paper.key), larger.command()))
     for hours, command in sorted(found)[:1]:
         yield f"next: {command} (about {hours:g} core-hours)"
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    yield from csv.DictReader(text.splitlines())

@@ -29,8 +29,7 @@ class Lock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            who = holder(path) or "just started"
-            raise UserError(f"another {what} runs here ({who})") from error
+            raise UserError(f"another {what} runs here ({holder(path)})") from error
         self.name(os.getpid())
 
     def name(self, pid: int) -> None:
@@ -44,23 +43,17 @@ class Lock:
 
     def close(self) -> None:
         """Give the lock back."""
-        self._path.write_text("")
         self._file.close()
 
 
 def holder(path: Path = PATH) -> str:
-    """Return who took the lock last and did not give it back; "" if nobody."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-
-def is_held(path: Path = PATH) -> bool:
-    """Tell whether somebody holds the lock, here or on another machine."""
-    with suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
+    """Return who holds the lock, here or on another machine; "" if nobody."""
+    with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
-    return False
+            return file.read() or "just started"
+    return ""
 
 
 def hold() -> None:

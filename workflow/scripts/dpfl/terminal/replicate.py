@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +43,10 @@ class Child:
     lock: lock.Lock
     log: Path
     command: Sequence[str] = SNAKEMAKE
+    home: Path | None = None
+    """The folder that it runs in, if another; it then tells nothing by itself."""
+    watch: Callable[[], None] = int
+    """Called every second while it runs."""
     interrupted: int = 0
     """How often the user asked for an end: at once, if asked again."""
 
@@ -51,25 +55,37 @@ class Child:
 
         Return its status: less than 0 if a signal killed it.
         """
+        for number in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` ignores the former
+            signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup goes on
+            signal.signal(signal.SIGHUP, signal.default_int_handler)
         process = self._started(arguments)
         self.lock.name(process.pid)
-        while process.poll() is None:
-            try:
-                process.wait()
-            except KeyboardInterrupt:
-                self.interrupted += 1
-                _end(process, signal.SIGKILL if self.interrupted > 1 else signal.SIGINT)
-                print(STOPPING, flush=True)
-        if process.returncode < 0:
-            _end(process, signal.SIGINT)  # jobs of a Snakemake that was killed
+        try:
+            while process.returncode is None:
+                self._wait(process)
+        finally:
+            if process.returncode is None or process.returncode < 0:
+                _end(process, signal.SIGINT)  # also jobs of a Snakemake that was killed
         return process.returncode
+
+    def _wait(self, process: subprocess.Popen) -> None:
+        """Wait a second at most; end Snakemake if the user asks for it."""
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+            self.watch()
+        except KeyboardInterrupt:
+            self.interrupted += 1
+            _end(process, signal.SIGKILL if self.interrupted > 1 else signal.SIGINT)
+            print(STOPPING, flush=True)
 
     def _started(self, arguments: Sequence[str]) -> subprocess.Popen:
         """Start Snakemake with the plug-in that tells its progress.
 
         Where HOME cannot be written, as in some containers, its cache lies in .snakemake.
         """
-        terminal = os.dup(1)
+        terminal = os.open(os.devnull, os.O_WRONLY) if self.home else os.dup(1)
         logger = ["--logger-dpfl-terminal", str(terminal), "--logger", "dpfl"]
         path = filter(None, [str(plugins.ROOT.parent), os.environ.get("PYTHONPATH")])
         found = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
@@ -82,6 +98,7 @@ class Child:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=found,
+                cwd=self.home,
                 start_new_session=True,
                 pass_fds=[self.lock.fileno(), terminal],
             )
@@ -108,10 +125,8 @@ def replicate(
     for a mistake in the configuration, for data that cannot be had, and if another replicate runs
     in this folder.
     """
-    count(cores)
+    check_cores(cores)
     plan = choice.plan()
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` ignores the former
-        signal.signal(number, signal.default_int_handler)
     with closing(lock.Lock()) as held:
         choice.keep()
         todo, partial = state.open_of(plan, status.RESULTS), any(map(PARTIAL.fullmatch, more))
@@ -184,8 +199,7 @@ def _dated_ahead() -> Iterator[Path]:
     return (path for path in files if path.stat().st_mtime > now + 1)
 
 
-def count(cores: str) -> int:
-    """Return how many cores a number of cores, or `all`, is; UserError if it is neither."""
+def check_cores(cores: str) -> None:
+    """Raise a UserError for what is neither a number of cores nor `all`."""
     if not re.fullmatch("all|[1-9][0-9]*", cores):
         raise UserError(f"--cores = {cores}, expected a whole number >= 1, or all")
-    return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)

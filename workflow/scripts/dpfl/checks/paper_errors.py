@@ -1,26 +1,36 @@
-"""Finds claims of a paper that could not be judged, whatever the runs: before any of them."""
+"""Finds mistakes in a paper's own files before anything trains: claims, first figures, page.
+
+Claims are those that could not be judged, whatever the runs.
+"""
 
 from collections.abc import Iterable, Iterator
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
 
 from dpfl.base.suggestions import unknown
 from dpfl.checks import lines_of
 from dpfl.contracts import bounds
 from dpfl.judging import claims
 from dpfl.papers import folder, published
+from dpfl.planning import compose
+from dpfl.planning.beside import unmatched
 from dpfl.planning.methods import SECTIONS
 from dpfl.plugins import declarations
 from dpfl.tables import results
+from dpfl.words import cell_words, forms, numerals
 
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
 """What a cell of every study has, beside what the study varies."""
+GIVEN = ("kept", "run", "printed", "guard")
+"""What a page is given, beside what Jinja has."""
 
 
 def claim_errors(config: dict) -> Iterator[str]:
     """Find claims that their kind does not take, or that name what the paper does not define."""
     where = folder.shown(folder.path_of(config["paper"], folder.ABOUT))
-    yield from published.mistakes(config["paper"])
-    about = folder.load(config["paper"]).about
+    about, there = folder.load(config["paper"]).about, published.tables(config["paper"])
+    yield from unknown(about.get("printed", {}), there, f"{where}: printed has", ", no table there")
     for choice in about.get("choices", []):
         yield from _unknown_key(config, choice["key"], f"{where}: choices: ")
     made = about["claims"]
@@ -109,3 +119,53 @@ def _trend_errors(over: str, varied: dict[str, list]) -> Iterator[str]:
 
 def _unknown(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[str]:
     return unknown(named, dict.fromkeys(known), f"{key} names", ", which is no setting there")
+
+
+def errors_of_scales(key: str, defaults: dict) -> Iterator[str]:
+    """Find what no scale of a paper has: studies of claims, first figures, printed numbers."""
+    scales, about = compose.scales_beside(key, defaults), folder.load(key).about
+    yield from unmatched(key, scales)
+    own = {config["scale"]: config for config in scales if config["paper"] == key}
+    where = folder.shown(folder.path_of(key, folder.ABOUT))
+    for figure, named in about.get("hero", {}).items():
+        yield from unknown(named, own, f"{where}: hero.{figure}: no scale")
+        for scale in (name for name in named if name in own):
+            drawn, at = _drawn(own[scale]), f" at scale {scale}"
+            yield from unknown([figure], drawn, f"{where}: hero: no figure", at)
+    reached = sorted({name for config in own.values() for name in config["select"]})
+    for claim in about["claims"]:
+        named = [one.get("study", "/") for one in claims.by_study(claim)]
+        told = f"{where}: claim {claim['id']}: study"
+        local = [name for name in named if "/" not in name]
+        yield from unknown(local, reached, told, ", which no scale selects")
+
+
+def _drawn(config: dict) -> Iterator[str]:
+    """Yield the figures of the studies and analyses that a scale selects."""
+    chosen, studies, analyses = (config[key] for key in ("select", "studies", "analyses"))
+    yield from (f"{n}/{own}" for n in chosen for own in studies.get(n, {}).get("figures", []))
+    yield from (f"{n}/{analyses[n]['uses']}" for n in chosen if n in analyses)
+
+
+def page_errors(config: dict) -> Iterator[str]:
+    """Find what Jinja could not read of page.md."""
+    page = folder.path_of(config["paper"], folder.PAGE)
+    if page.exists():
+        yield from _unreadable(page.read_text(encoding="utf-8"), folder.shown(page))
+
+
+def _unreadable(text: str, where: str) -> Iterator[str]:
+    """Find a mistake of syntax, and names and forms of numbers that there are not."""
+    language = Environment(extensions=["jinja2.ext.do"])
+    for module in (cell_words, forms, numerals):
+        language.filters.update(vars(module))
+    language.filters["apart"] = numerals.difference
+    try:
+        language.compile(text)
+    except TemplateSyntaxError as error:
+        yield f"{where}, line {error.lineno}: {error.message}"
+        return
+    tree = language.parse(text)
+    known = {*language.globals, *(n.name for n in tree.find_all(nodes.Name) if n.ctx != "load")}
+    for name in (n for n in tree.find_all(nodes.Name) if n.name not in known):
+        yield from unknown([name.name], GIVEN, f"{where}, line {name.lineno}: no")
