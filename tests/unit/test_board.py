@@ -223,7 +223,7 @@ def run_of(read: dict[str, paper.Paper], reference: Path) -> dict:
 
 def written(shown: dict) -> str:
     """Return the first page with a board."""
-    about = {"title": "t", "unfinished": [], "beside": "", "runs": 1, "cells": ""}
+    about = {"title": "t", "unfinished": [], "beside": "", "runs": 1, "this_run": [], "cells": ""}
     return layout.render("index", "index", [], board=shown, **about)
 
 

@@ -34,7 +34,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> str:
         "runs": 1,
         "beside": "",
     }
-    return layout.render("index", "index", [], title="t", unfinished=[], cells="", **shown)
+    return layout.render(
+        "index", "index", [], title="t", unfinished=[], cells="", this_run=[], **shown
+    )
 
 
 def told(home: Path, page: str, script: str, query: str = "") -> dict:

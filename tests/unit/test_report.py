@@ -14,13 +14,7 @@ from results_folder import RUNS, SILENT, TOLD
 from dpfl import plugins
 from dpfl.figures import captions, families
 from dpfl.judging import claims
-from dpfl.report import (
-    claims_table,
-    markup,
-    paper,
-    reader,
-    values,
-)
+from dpfl.report import claims_table, markup, paper, reader, site, values
 from dpfl.report.judged import Source
 from dpfl.report.layout import LINKS
 from dpfl.tables import rendering
@@ -243,3 +237,17 @@ def rendered(root: Path, name: str, papers: list | None) -> str:
     text = environment.from_string(source).render(snakemake=job)
     strict = {"halt_level": 2, "report_level": 2}
     return docutils.core.publish_parts(text, writer="html", settings_overrides=strict)["body"]
+
+
+def test_a_demonstration_says_of_itself_what_the_terminal_says(folder: Path, monkeypatch) -> None:
+    read = paper.read_all([TOLD, SILENT], folder.parent / "papers")
+    assert site.context(read, reader.Folder(folder))["this_run"] == []
+    known = reader.Folder.study
+    shown = lambda self, name: known(self, name) | {"demonstrates": True}  # noqa: E731
+    monkeypatch.setattr(reader.Folder, "study", shown)
+    told = site.context(read, reader.Folder(folder))["this_run"]
+    runs = [
+        run for own in results_folder.studies() for cell in own["cells"] for run in cell["runs"]
+    ]
+    assert told[0].startswith(f"{len(runs)} of {len(runs)} runs trained, 0 failed")
+    assert "this version was checked with" in told[-1]

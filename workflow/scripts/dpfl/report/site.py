@@ -11,6 +11,7 @@ from dpfl.report.cells import CSV
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.terminal import answer
 
 REPORTS = "{scale}/reports/"
 """From the page of all kept results to the pages of a scale."""
@@ -31,13 +32,16 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
     """Return everything the first page shows."""
     outlines = [folder.outline(key) for key in read]
     studies = [folder.study(name) for outline in outlines for name in outline["studies"]]
+    runs = plan.runs_of(studies)
     trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
+    shows = not folder.is_kept and all(study["demonstrates"] for study in studies)
     return {
+        "this_run": [*answer.demonstrated(runs, folder.path)] if shows and runs else [],
         "board": board.of_sources(judged.of_run(folder, read.values())),
         "unfinished": board.unfinished(outlines),
         "beside": "",
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
-        "runs": sum(trained) if trained else len(plan.runs_of(studies)),
+        "runs": sum(trained) if trained else len(runs),
     }
 
 
@@ -54,7 +58,6 @@ def write_all_kept(read: Mapping[str, Paper], reference: Path, home: Path) -> No
     methods.write(own, home, [("index.html", layout.ALL_KEPT[1]), *links])
     shown = {
         "board": board.of_sources(judged.of_reference(reference, read.values(), REPORTS)),
-        "unfinished": [],
         "beside": next(iter(homes.values())),
         "cells": CSV,
         "runs": sum(derivations.about(path)["runs"]["trained"] for path in found),

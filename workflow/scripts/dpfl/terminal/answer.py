@@ -38,7 +38,8 @@ def demonstrated(runs: Collection[str], results: Path = RESULTS) -> Iterator[str
     made = summaries(runs, results)
     failed, diverged = len(runs) - len(made), sum(own["diverged"] for own in made)
     yield f"{len(made)} of {len(runs)} runs trained, {failed} failed, {diverged} diverged"
-    audited = [row for row in csv_rows(CELLS) if row["eps_audited"] and row["eps_certified"]]
+    cells = csv_rows(results / CELLS.relative_to(RESULTS))
+    audited = [row for row in cells if row["eps_audited"] and row["eps_certified"]]
     if not any(row["privacy"] == ALARM for row in audited):
         yield f"audits of {counted(len(audited), 'certificate')} beat none"
     yield checked.told(made)
