@@ -141,7 +141,10 @@ def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
     assert decided[3:] == ["proven", "does not hold 6"]
     assert unjudged[1:] == ["It beats.", "not judged", "", "none judged"]
     assert "No claim that one method beats others at equal ε holds with a privacy proof" in text
-    assert "of 2 results, 0 hold without one. 6 results: does not hold 6." in text
+    assert (
+        "Such claims have 2 results; 0 of them hold without a proof. All 6 results: does not"
+        in text
+    )
 
 
 def test_scales_stand_in_the_order_of_their_paper(kept_runs):

@@ -52,12 +52,13 @@ def _marked(cell: Cell, waiting: dict[str, list[str]], plan: Plan, results: Path
     causes = (run for found in waiting.values() for run in found)
     failures = {run: state.failure_of(run, results) for run in causes}
     told = next((found for found in failures.values() if "message" in found), None)
-    log = f"{results}/logs/train/{next(iter(failures))}.log"
+    first = next(iter(failures))
+    log = results / "logs" / "train" / f"{first}.log"  # which stored results do not have
     return {
         **{key: cell[key] for key in kept},
         "seeds": [plan.runs[run]["settings"]["seed"] for run in waiting],
         "runs": list(waiting),
-        **(told or {"message": NO_MESSAGE, "log": log}),
+        **(told or {"message": NO_MESSAGE, "log": str(log) if log.exists() else first}),
     }
 
 

@@ -88,8 +88,8 @@ def sentence(lines: Iterable[Line]) -> str:
     proven, unproven = better.get(HOLDS, 0), better.get(UNPROVEN, 0)
     head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
     return (
-        f"{head} hold{'s' * (proven < 2)} with a privacy proof: of "
-        f"{counted(sum(better.values()), 'result')}, {unproven} hold without one."
+        f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
+        f"{counted(sum(better.values()), 'result')}; {unproven} of them hold without a proof."
     )
 
 
@@ -97,10 +97,10 @@ def total(lines: Iterable[Line]) -> str:
     """Return how many results there are, of which class, and of which kinds those that hold are."""
     found = [line for line in lines if is_decided(line)]
     kinds = Counter(line.record["kind"] for line in found if class_of(line) == HOLDS)
-    return (
-        f"{counted(len(found), 'result')}: {tally(count(found))}. "
-        f"What holds with a proof, by kind: {tally(kinds) or 'nothing'}."
-    )
+    if not found:
+        return "No claim is judged."
+    held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
+    return f"All {counted(len(found), 'result')}: {tally(count(found))}.{held}"
 
 
 def class_of(line: Line) -> str:

@@ -270,5 +270,6 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     about = {"id": f"{key}-{claim}{more}", "paper": key, "claim": claim, "scale": source.scale}
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
+    facts["decided_by"] = decides["about"]
     told = {name: known(value) and value != math.inf for name, value in facts.items()}
     return about | {name: value if told[name] else None for name, value in facts.items()}

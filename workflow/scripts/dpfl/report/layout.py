@@ -9,9 +9,12 @@ from dpfl.report import markup
 
 LINKS = {
     "index": ("Claims", "Which claims hold?"),
-    "leaderboard": ("Leaderboard", "The most accurate cells with a proof"),
-    "compare": ("Methods", "Two methods side by side"),
-    "method": ("Method", "How verdicts are made, what ε means, where numbers come from"),
+    "leaderboard": ("Leaderboard", "The most accurate results with a proof"),
+    "compare": ("Compare methods", "Two methods side by side"),
+    "method": (
+        "How verdicts are made",
+        "How verdicts are made, what ε means, where numbers come from",
+    ),
 }
 """Every page beside those of papers: its name in links, and its title."""
 

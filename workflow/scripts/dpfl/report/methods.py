@@ -34,11 +34,12 @@ LEADER = ("features", "accuracy, %", "method", "ε certified", "unit", *ALIKE)
 CELL = ("accuracy, %", "ε certified", "data", "privacy", *ALIKE)
 PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data", *ALIKE)
 """What tables show: of the best cells, of those of a method, and of pairs."""
-CURVES = 8
-"""The most lines of a figure."""
+CURVES, FEWEST = 8, 2
+"""The most lines of a figure, and the most rounds that make none."""
 BEST = (
     "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Trials of "
-    "rates do not count. The best of many was lucky too: pages of methods have paired differences."
+    "rates do not count. The best of many looks a little better than it is: pages of methods have "
+    "paired differences."
 )
 PAIRED = (
     "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
@@ -198,7 +199,11 @@ def _curves(own: pd.DataFrame) -> Iterator[Markup]:
     for (home, paper, study), of in trained.groupby(["home", "paper", "study"], sort=False):
         rounds = _rounds(Folder(home), f"{paper}/{study}")
         drawn = zip(of["epsilon"].map(setting), of["variant"], of["cell"], strict=True)
-        lines = {f"{e} {told}": rounds[cell] for e, told, cell in drawn if cell in rounds}
+        lines = {
+            f"{e} {told}": rounds[cell]
+            for e, told, cell in drawn
+            if len(rounds.get(cell, ())) > FEWEST
+        }
         if lines:
             told = f"Test accuracy by round in {paper}/{study}, %"
             yield chart.draw(dict(list(lines.items())[:CURVES]), told)
