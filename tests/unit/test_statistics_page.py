@@ -49,7 +49,8 @@ def test_the_verdicts_are_in_the_order_of_the_rule():
 
 def test_the_example_is_read_as_it_is_judged():
     pair = "CAdabelief against AdaBelief"
-    judged = {row[0].removeprefix(f"{pair}, "): row[3] for row in rows("compared", GUIDE)[1]}
+    own = re.compile(f"^{pair}, |: {pair}$")
+    judged = {own.sub("", row[0]): row[3] for row in rows("compared", GUIDE)[1]}
     told = dict(re.findall(r"^- \*\*(.+?)\*\*:[^`]+`(.+?)`", GUIDE, re.MULTILINE))
     assert told == judged and "holds, small" in judged.values()
 

@@ -46,7 +46,9 @@ def example(derived: Path) -> str:
     """Return the parts of the claim that docs/how-to-read.md reads."""
     judged = files.read_table(derived / "meng2023/mnist/claims/claims.csv")
     rows, *_ = claims_table.by_claim(judged[judged["claim"] == "win-is-due-to-bounds"])
-    columns = zip(claims_table.PARTS, *map(claims_table.part, rows), strict=True)
+    shown = [claims_table.part(row) for row in rows]
+    shown[0][0] = f"the whole claim: {shown[0][0]}"
+    columns = zip(claims_table.PARTS, *shown, strict=True)
     heads, *lines = zip(*(own for own in columns if any(own[1:])), strict=True)
     return markdown.table(heads, lines)
 
