@@ -28,9 +28,8 @@ from plotted import (
 from scipy import stats
 from synthetic import cell
 
-from dpfl.figures import ends, looks
+from dpfl.figures import ends, looks, pictures
 from dpfl.figures.drawn import FORMATS
-from dpfl.report import pictures
 
 
 def hollow(line: Line2D) -> bool:
@@ -249,7 +248,8 @@ def test_the_smallest_text_can_be_read_where_a_page_shows_it(tmp_path: Path, kin
     figure = draw(kind, tmp_path, cells, lambda c, s: {"accuracy": 0.9 + s / 100} | more).figure
     png = tmp_path / "figure.png"
     figure.savefig(png, dpi=FORMATS[".png"]["dpi"])
-    scale = pictures.shown_width(png) / (96 * figure.get_figwidth())
+    width = pictures.picture(png, tmp_path, "")["width"]
+    scale = width / (96 * figure.get_figwidth())
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     smallest = min(texts, key=lambda text: text.get_fontsize())
     assert smallest.get_fontsize() * scale >= 6.9, smallest

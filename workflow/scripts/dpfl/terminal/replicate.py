@@ -131,7 +131,8 @@ def replicate(
         choice.keep()
         todo, partial = state.open_of(plan, status.RESULTS), any(map(PARTIAL.fullmatch, more))
         print(estimate.summary(plan, todo), flush=True)
-        _fetch(plan, () if partial else todo, Path(choice.config()["data_dir"]))
+        reads = () if partial else {*todo, *_uncalibrated(plan)}
+        _fetch(plan, reads, Path(choice.config()["data_dir"]))
         RESOLVED.unlink(missing_ok=True)
         child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
         # An option follows the choice, for that may end in a list.
@@ -152,8 +153,16 @@ def replicate(
     return found
 
 
+def _uncalibrated(plan: Plan) -> Iterator[str]:
+    """Yield the runs of tuned cells whose noise is not there: its calibration reads their data."""
+    for cell in (cell for study in plan.studies.values() for cell in study["cells"]):
+        noise = status.RESULTS / "calibrations" / f"{cell.get('calibration')}.json"
+        if "tuning" in cell and cell.get("calibration") and not noise.exists():
+            yield from cell["runs"]
+
+
 def _fetch(plan: Plan, todo: Collection[str], data_dir: Path) -> None:
-    """Read what open runs train on and is not prepared; UserError for what cannot be had."""
+    """Read what some runs train on and is not prepared; UserError for what cannot be had."""
     names = {plan.runs[run]["settings"]["dataset"] for run in todo}
     lacking = [n for n in names if not (status.RESULTS / f"data/{n}.safetensors").exists()]
     for name in sorted(set(map(datasets.base, lacking))):
