@@ -79,33 +79,24 @@ def in_terminal(home: Path, derived: Path) -> list[str]:
 
 def said(lines: list[Line]) -> str:
     """Return what all results come to, first of better methods, then of all kinds."""
-    return f"{sentence(lines)} {total(lines)}"
-
-
-def sentence(lines: Iterable[Line]) -> str:
-    """Return what all results come to: how many better methods hold, with a proof and without."""
     better = count(line for line in lines if line.compares and is_decided(line))
     proven, unproven = better.get(HOLDS, 0), better.get(UNPROVEN, 0)
     head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
     return (
         f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
-        f"{counted(sum(better.values()), 'result')}; {unproven} of them hold without a proof."
+        f"{counted(sum(better.values()), 'result')}; {unproven} of them hold without a proof. "
+        f"{total(lines)}"
     )
 
 
 def total(lines: Iterable[Line]) -> str:
     """Return how many results there are, of which class, and of which kinds those that hold are."""
     found = [line for line in lines if is_decided(line)]
-    kinds = Counter(line.record["kind"] for line in found if class_of(line) == HOLDS)
+    kinds = Counter(line.record["kind"] for line in found if OF_TONES[line.tone] == HOLDS)
     if not found:
         return "No claim is judged."
     held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
     return f"All {counted(len(found), 'result')}: {tally(count(found))}.{held}"
-
-
-def class_of(line: Line) -> str:
-    """Return what a result counts as, one of CLASSES."""
-    return OF_TONES[line.tone]
 
 
 def is_decided(line: Line) -> bool:
@@ -115,7 +106,7 @@ def is_decided(line: Line) -> bool:
 
 def count(lines: Iterable[Line]) -> dict[str, int]:
     """Return how many results there are of each class that occurs, in the order of CLASSES."""
-    found = Counter(map(class_of, lines))
+    found = Counter(OF_TONES[line.tone] for line in lines)
     return {name: found[name] for name in CLASSES if found[name]}
 
 
@@ -128,7 +119,7 @@ def _row(of: Paper, lines: list[Line]) -> Row:
     """Return the row of a paper from its results."""
     decided = [line for line in lines if is_decided(line)]
     own = [line for line in decided if line.claim["id"] in of.main]
-    told = min(own, key=lambda line: _WEAKEST_FIRST.index(class_of(line)), default=None)
+    told = min(own, key=lambda line: _WEAKEST_FIRST.index(OF_TONES[line.tone]), default=None)
     return Row(
         page=lines[0].source.page if lines else "",
         paper=of.short,
