@@ -97,7 +97,7 @@ lint: $(VENV)/installed
 	$(BIN)/snakemake --lint
 
 clean:
-	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	find results -mindepth 1 -maxdepth 1 ! -name reference ! -name unfinished -exec rm -rf {} +
 	rm -rf .snakemake
 
 # The marker is written last, so that an interrupted installation is completed, not believed.
