@@ -18,6 +18,14 @@ rule judge:
             ),
             file=["summary.json", "metrics.csv"],
         ),
+        # How both sides of a comparison were tuned is part of its verdict.
+        chosen=lambda w: sorted(
+            {
+                path
+                for study in plan.judging(PLAN, w.paper)
+                for path in tuned_of_study(study)
+            }
+        ),
     output:
         claims="results/claims/{paper}/claims.csv",
         published="results/claims/{paper}/published.csv",
