@@ -14,7 +14,7 @@ from dpfl.checks import config as configuration
 from dpfl.papers import folder as papers
 from dpfl.planning import plan
 from dpfl.provenance import derivations, keep, kept, verify
-from dpfl.runs import kept_runs
+from dpfl.runs import kept_runs, state
 from dpfl.tables import results
 from dpfl.terminal.choice import Choice
 from dpfl.words.vocabulary import NOT_KEPT, verdict_of
@@ -155,6 +155,20 @@ def test_a_choice_of_some_studies_does_not_replace_more(tmp_path, monkeypatch):
     refuses("1 runs more, such as b, .*choose no studies", own._require_no_less, tmp_path, ["a"])
     monkeypatch.setattr(Choice, "config", lambda choice: {})
     own._require_no_less(tmp_path, ["a"])
+
+
+def test_of_an_unfinished_scale_what_is_done_here_is_kept_and_nothing_is_lost(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "runs" / "a").mkdir(parents=True)
+    states = dict.fromkeys("abc", state.State(state.DONE)) | {"d": state.State(state.ABSENT)}
+    monkeypatch.setattr(state, "of_runs", lambda *_, **__: states)
+    folders = {"b": tmp_path / "reference/p/s", "c": tmp_path / "unfinished/p/s"}
+    monkeypatch.setattr(state, "counted", lambda *_: folders)
+    own = keep.Kept(None, Choice(), "abc", "p", tmp_path)
+    refuses("1 finished runs, such as c, are not laid out here; first: make", own._finished_here)
+    (tmp_path / "runs" / "c").mkdir()
+    assert own._finished_here() == {"a", "c"}
 
 
 HARDWARE = {"cpu": "some", "machine": "x", "system": "y", "instructions": "AVX2", "threads": 1}

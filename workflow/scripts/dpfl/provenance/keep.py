@@ -42,7 +42,8 @@ class Kept:
         target = reference / self.paper / self.choice.config()["scale"]
         names = runs_with_trials(self.plan, of_paper(self.plan.studies, self.paper))
         if self.finished_alone:
-            names = [name for name in names if name in self._finished_here()]
+            done = self._finished_here()
+            names = [name for name in names if name in done]
         self._require_no_less(target, names)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
@@ -81,11 +82,18 @@ class Kept:
         return {row["run"]: row for row in rows if row["run"] in counted}
 
     def _finished_here(self) -> set[str]:
-        """Return the runs that are done, but for those that results/reference holds."""
+        """Return the runs that are done, but for those that results/reference holds.
+
+        UserError where some of them lie in results/unfinished alone: their curves would be lost.
+        """
         states = state.of_runs(self.plan, self.results, running=False, whole=True)
         kept = state.counted(self.plan, self.results)
         held = {run for run, folder in kept.items() if self.results / "reference" in folder.parents}
-        return {run for run, own in states.items() if own.name == state.DONE} - held
+        done = {run for run, own in states.items() if own.name == state.DONE} - held
+        if away := [run for run in done if not (self.results / "runs" / run).is_dir()]:
+            told = f"{len(away)} finished runs, such as {min(away)}, are not laid out here"
+            raise UserError(f"{told}; first: {self.choice.command()}")
+        return done
 
     def _outputs(self) -> Iterator[str]:
         """Yield what runs alone do not say: of data, of weights, and the noise of tuned cells."""

@@ -79,12 +79,12 @@ def in_terminal(home: Path, derived: Path) -> list[str]:
 
 def said(lines: list[Line]) -> str:
     """Return what all results come to, first of better methods, then of all kinds."""
-    better = count(line for line in lines if line.compares and is_decided(line))
-    proven, unproven = better.get(HOLDS, 0), better.get(UNPROVEN, 0)
+    better = [line for line in lines if line.compares and is_decided(line)]
+    proven, unproven = len([*filter(is_proven, better)]), count(better).get(UNPROVEN, 0)
     head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
     return (
         f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
-        f"{counted(sum(better.values()), 'result')}; {unproven} of them hold without a proof. "
+        f"{counted(len(better), 'result')}; {unproven} of them hold without a proof. "
         f"{total(lines)}"
     )
 
@@ -92,7 +92,7 @@ def said(lines: list[Line]) -> str:
 def total(lines: Iterable[Line]) -> str:
     """Return how many results there are, of which class, and of which kinds those that hold are."""
     found = [line for line in lines if is_decided(line)]
-    kinds = Counter(line.record["kind"] for line in found if OF_TONES[line.tone] == HOLDS)
+    kinds = Counter(line.record["kind"] for line in found if is_proven(line))
     if not found:
         return "No claim is judged."
     held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
@@ -102,6 +102,11 @@ def total(lines: Iterable[Line]) -> str:
 def is_decided(line: Line) -> bool:
     """Tell whether something was run that a result is of."""
     return line.verdict not in vocabulary.UNJUDGED
+
+
+def is_proven(line: Line) -> bool:
+    """Tell whether a result holds and its ε is proven; what has no ε to prove is none."""
+    return OF_TONES[line.tone] == HOLDS and line.privacy == vocabulary.PROVEN
 
 
 def count(lines: Iterable[Line]) -> dict[str, int]:
