@@ -13,6 +13,7 @@ from dpfl.figures import looks
 from dpfl.figures.kinds import differences
 from dpfl.judging.evidence import Evidence
 from dpfl.judging.judge import judge
+from dpfl.seeds import verdicts
 from dpfl.tables import results
 
 SEEDS = 5
@@ -126,7 +127,7 @@ def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_p
 def test_a_verdicts_colour_tells_no_difference_and_no_proof_from_success_and_failure():
     rows = [("holds", "proven"), ("holds", "no proof"), ("opposite", ""), ("no difference", "")]
     rows += [("open", "")]
-    inks = [looks.of_verdict({"verdict": v, "needs": "", "privacy": p}) for v, p in rows]
+    inks = [looks.INKS[verdicts.tone({"verdict": v, "needs": "", "privacy": p})] for v, p in rows]
     assert len({*inks[:4]}) == 4 and inks[3] == inks[4]
 
 

@@ -61,7 +61,7 @@ def test_the_page_tells_the_paper_in_order(html: str) -> None:
     parts = """Doe and Poe (2020) How sgd & adam differ
 What was found Studies Claims Reproduce
 Adam wins
-This run, scale small: All 2 results: holds 2. Those that hold with a proof, by kind: ordering 1;
+This run, scale small: All 2 results: holds 2. Those that hold with a proof, by kind: ordering 1.
 It compares
 Adam has 90.0 %
 Original [How sgd

@@ -17,7 +17,7 @@ from dpfl.planning.beside import unmatched
 from dpfl.planning.methods import SECTIONS
 from dpfl.plugins import declarations
 from dpfl.tables import results
-from dpfl.words import cell_words, forms, numerals
+from dpfl.words import forms
 
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
@@ -157,9 +157,7 @@ def page_errors(config: dict) -> Iterator[str]:
 def _unreadable(text: str, where: str) -> Iterator[str]:
     """Find a mistake of syntax, and names and forms of numbers that there are not."""
     language = Environment(extensions=["jinja2.ext.do"])
-    for module in (cell_words, forms, numerals):
-        language.filters.update(vars(module))
-    language.filters["apart"] = numerals.difference
+    language.filters.update(forms.FILTERS)
     try:
         language.compile(text)
     except TemplateSyntaxError as error:

@@ -4,14 +4,12 @@ Hollow markers and dashed lines mean that nothing proves the privacy budget, in 
 nothing else is hollow or dashed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
 from dpfl.figures import families
-from dpfl.words.vocabulary import BAD, GOOD, NO_DIFFERENCE, in_words
 
 PRINTED = {"color": "black", "marker": "D", "linestyle": "none", "markersize": 5.5, "zorder": 6}
 """A number that the paper prints."""
@@ -19,9 +17,9 @@ RERUN = PRINTED | {"color": "#767676", "markersize": 5}
 """A number that another paper prints, of the same method run again."""
 NO_PROOF = (0, (4, 2))
 SHADES, EDGES, SIZES = (0.0, 0.3, 0.55), ("white", "black"), (1.0, 0.75, 1.3)
-NEUTRAL, AMBER = "#48515C", "#8F5F00"
-INKS = dict.fromkeys(GOOD, "#00603F") | dict.fromkeys(BAD, "#9C3500")
-INKS[NO_DIFFERENCE.verdict] = NEUTRAL
+NEUTRAL = "#48515C"
+INKS = {"good": "#00603F", "doubt": "#8F5F00", "bad": "#9C3500", "even": NEUTRAL, "open": NEUTRAL}
+"""Of the words of a verdict, by its `seeds.verdicts.tone`."""
 DARK = 0.3
 """Mean of red, green and blue below which a shade is lighter, so that it differs."""
 LIGHTER = 0.55
@@ -61,15 +59,6 @@ class Look:
         """Return how a number is drawn that the paper, or another one, prints beside this line."""
         diamond = RERUN if rerun else PRINTED
         return diamond | {"markeredgecolor": self.colour, "markeredgewidth": 1.2}
-
-
-def of_verdict(row: Mapping[str, Any]) -> str:
-    """Return the colour of a verdict's words: amber without a proof, neutral if nothing is decided.
-
-    The row of a table has it in `verdict`, with `needs` and `privacy`.
-    """
-    unproven = row["verdict"] in GOOD and in_words(row) != row["verdict"]
-    return AMBER if unproven else INKS.get(row["verdict"], NEUTRAL)
 
 
 def of_method(method: str) -> Look | None:

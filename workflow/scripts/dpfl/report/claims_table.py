@@ -15,16 +15,12 @@ from dpfl.papers import published
 from dpfl.papers.datasets import base
 from dpfl.report import forest, markup, paper
 from dpfl.report.judged import Source
-from dpfl.seeds import conjunction, fairness
+from dpfl.seeds import conjunction, fairness, verdicts
 from dpfl.words import cell_words, numerals, vocabulary
 from dpfl.words.numerals import known, number
-from dpfl.words.vocabulary import GOOD
 
 Epsilon = tuple[str, str, str]
 """Which it is, its value, and whether that is good, bad or open."""
-TONES = {**dict.fromkeys(GOOD, "good"), **dict.fromkeys(vocabulary.BAD, "bad")}
-TONES |= {vocabulary.NO_DIFFERENCE.verdict: "even"}
-"""The colours of verdicts; what is open has its own, and so has what holds without a proof."""
 PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict", "ε"]
 """The heads of what a claim is made of; ε are those claimed, certified and audited."""
 DIGITS = "{:.4g}"
@@ -79,7 +75,7 @@ class Line:
     @property
     def tone(self) -> str:
         """Return the colour of its verdict."""
-        return TONES.get(self.shown, "doubt" if self.verdict.verdict in GOOD else "open")
+        return verdicts.tone(self.verdict._asdict() | {"privacy": self.privacy})
 
 
 def lines(sources: Iterable[Source]) -> list[Line]:

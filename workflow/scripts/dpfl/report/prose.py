@@ -17,14 +17,10 @@ from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.papers.folder import PAGE
 from dpfl.report.values import Printed, Values
-from dpfl.words import cell_words, forms, numerals
+from dpfl.words import forms
 
 SHORT = "**In short.** "
 """What the paragraph of a page begins with that answers in one or two sentences."""
-ROUNDED = (numerals.rounded_down, numerals.rounded_up, cell_words.brief)
-FORMS = (forms.listed, forms.fixed, forms.short, forms.span, *ROUNDED)
-FILTERS = {form.__name__: form for form in FORMS} | {"apart": numerals.difference}
-"""The forms that a page writes after a bar: `{{ value | fixed(2) }}`."""
 MISTAKES = (jinja2.TemplateError, ArithmeticError, LookupError, OSError, TypeError, ValueError)
 """What the expressions of a page may raise; a UserError is a ValueError."""
 
@@ -91,7 +87,7 @@ def environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(FILTERS)
+    made.filters.update(forms.FILTERS)
     made.globals["guard"] = guard
     return made
 

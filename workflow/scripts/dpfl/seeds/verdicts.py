@@ -7,6 +7,7 @@ percentage points.
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -183,6 +184,19 @@ class Equivalence(Ordering):
     def by_share(self, ahead: bool) -> words.Verdict:
         """Judge a difference of how many runs trained: it is one, which `below` may be for."""
         return words.HOLDS if ahead and self.below else words.DOES_NOT_HOLD
+
+
+def tone(row: Mapping[str, Any]) -> str:
+    """Return `good`, `doubt` for what holds without a proof, `bad`, `even` or `open`: a colour.
+
+    The row of a table has it in `verdict`, with `needs` and `privacy`.
+    """
+    own = row["verdict"]
+    if own in words.GOOD:
+        return "good" if words.in_words(row) == own else "doubt"
+    if own == words.NO_DIFFERENCE.verdict:
+        return "even"
+    return "bad" if own in words.BAD else "open"
 
 
 def family(

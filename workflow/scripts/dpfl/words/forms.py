@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfl.words import cell_words, numerals
+
 
 def listed(items: Iterable[Any]) -> str:
     """Join words as in `a, b and c`."""
@@ -37,3 +39,9 @@ def span(values: Iterable[float], digits: int = 1) -> str:
     values = list(values)
     low, high = fixed(min(values), digits), fixed(max(values), digits)
     return low if low == high else f"{low} to {high}"
+
+
+_ROUNDED = (numerals.rounded_down, numerals.rounded_up, cell_words.brief)
+FILTERS = {form.__name__: form for form in (listed, fixed, short, span, *_ROUNDED)}
+FILTERS |= {"apart": numerals.difference}
+"""What the page of a paper writes after a bar: `{{ value | fixed(2) }}`."""

@@ -22,7 +22,7 @@ from matplotlib.text import Annotation
 from dpfl.base import files
 from dpfl.figures import datasets, drawn, findings, keys, looks, style
 from dpfl.figures.kinds import _cells, _study
-from dpfl.seeds import pairing
+from dpfl.seeds import pairing, verdicts
 from dpfl.tables import results
 from dpfl.words import cell_words, forms, numerals
 from dpfl.words.vocabulary import in_words
@@ -142,7 +142,7 @@ def _row(ax: Axes, row: pd.Series, y: int) -> None:
     look = looks.of_method(row["opponent"]) or looks.look(row["number"])
     cell = row.rename({"difference": "mean"})
     _cells.draw(ax, cell, y, look, f"_{row['claim']}, {_name(row)}", FRAME)
-    small = {"fontsize": style.SMALL, "color": looks.of_verdict(row)}
+    small = {"fontsize": style.SMALL, "color": looks.INKS[verdicts.tone(row)]}
     told = f"{in_words(row)}; {style.seeds_text([int(row['n'])])}"
     _write(ax, told, (1.015, y), "axes fraction", **small)
 
