@@ -32,7 +32,7 @@ def test_every_scale_is_valid(default, scale):
 @pytest.mark.parametrize(
     ("owners", "expected"),
     [
-        (None, "digits has no natural clients, expected a data set with CLIENTS: there is none"),
+        (0, "clients = 3 with partitions.iid, expected at most 0, the natural clients of digits"),
         (2, "clients = 3 with partitions.iid, expected at most 2, the natural clients of digits"),
     ],
 )

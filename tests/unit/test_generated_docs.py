@@ -205,7 +205,7 @@ def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     told = {row[0].strip("`"): row for row in rows(text.split("## Sections")[0])}
     assert set(told) == set(default)
-    assert told["margin"][1:3] == ["number, > 0, ≤ 100", "`1.0`"]
+    assert told["margin"][1:3] == ["number, more than 0, at most 100", "`1.0`"]
     assert "points" in told["margin"][3]
     study = yaml.safe_load((ROOT / "workflow/schemas/composed.schema.yaml").read_text("utf-8"))
     keys = study["properties"]["studies"]["additionalProperties"]["properties"]

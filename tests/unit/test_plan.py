@@ -12,8 +12,8 @@ from dpfl.tuning.parts import tuned
 from dpfl.words.cell_words import rank_remark
 
 
-def test_the_default_is_a_demonstration_of_at_most_170_runs(planned):
-    assert len(planned.runs) <= 170
+def test_the_default_is_a_demonstration_of_at_most_120_runs(planned):
+    assert len(planned.runs) <= 120
 
 
 def test_every_method_of_a_paper_is_in_a_study_of_it(composed):
@@ -94,11 +94,11 @@ def test_numbers_vary_within_a_component(planned):
     for cell in surface:
         settings = planned.runs[cell["runs"][0]]["settings"]
         assert (settings["clipping"] | settings["budget"]).items() >= cell["variant"].items()
-    for cell in planned.studies["composition-text/rounds-batch"]["cells"]:
+    for cell in planned.studies["composition-text/client-level"]["cells"]:
         settings = planned.runs[cell["runs"][0]]["settings"]
-        assert settings["federation"]["rounds"] == cell["variant"]["rounds"]
+        assert settings["partition"]["clients"] == cell["variant"]["clients"]
         calibrated = planned.calibrations[planned.runs[cell["runs"][0]]["calibration"]]["settings"]
-        assert calibrated["federation"]["batch_size"] == cell["variant"]["batch_size"]
+        assert f'"clients": {cell["variant"]["clients"]},' in calibrated["participation_key"][1]
 
 
 def test_trials_are_shared_with_the_grid_of_another_paper(planned):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from dpfl.runs import sources
 from dpfl.terminal import answer, lock
 from dpfl.terminal.answer import CELLS, CLAIMS, REPORT
 from dpfl.terminal.choice import Choice
-from dpfl.terminal.lock import Lock
 from dpfl.terminal.replicate import replicate
 
 CHOICE = Choice({"papers": ["meng2023"], "select": ["meng2023/cadabelief"]})
@@ -171,15 +169,6 @@ def test_there_is_no_second_pass_where_it_would_mark_nothing(call, script):
     assert not any(line.startswith("report:") for line in call.told)
 
 
-def test_what_the_clock_has_not_reached_is_named_with_the_remedy(call):
-    assert call.replicate("fail(runs[0]); sys.exit(1)") == 1
-    assert not any("clock" in line for line in call.told)
-    ahead = "files.write_json('results/x.json', {}); os.utime('results/x.json', (2e9, 2e9))"
-    assert call.replicate(f"fail(runs[0]); {ahead}; sys.exit(1)") == 1
-    (told,) = (line for line in call.told if "clock" in line)
-    assert told.startswith("results/x.json is dated ahead") and "find results -newermt" in told
-
-
 def test_a_mistake_in_the_configuration_starts_nothing(call):
     with pytest.raises(UserError, match="did you mean 'zhou2022'"):
         replicate(Choice({"papers": ["zhou202"]}), "1", command=("false",))
@@ -209,7 +198,7 @@ def test_a_snakemake_takes_the_lock_unless_it_was_started_under_it(call):
     ours = os.environ | {"PYTHONPATH": str(plugins.ROOT.parent)}
     by_hand = [sys.executable, "-c", "from dpfl.terminal import lock; lock.hold()"]
     assert subprocess.run(by_hand, env=ours, check=True).returncode == 0
-    with closing(Lock()):
+    with lock.take():
         done = subprocess.run(by_hand, env=ours, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: another replicate runs here (pid {os.getpid()} on ")
@@ -234,32 +223,32 @@ def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
 def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
     path = tmp_path / "deep" / "lock"
     assert not lock.holder(path)
-    first = Lock(path)
-    refuses(rf"another replicate runs here \(pid {os.getpid()} on ", Lock, path)
+    first = lock.take(path)
+    refuses(rf"another replicate runs here \(pid {os.getpid()} on ", lock.take, path)
     assert lock.holder(path)
     first.close()
     assert not lock.holder(path)
-    Lock(path).close()
+    lock.take(path).close()
 
 
 def test_a_child_holds_the_lock_when_its_parent_is_gone_until_it_is_killed(tmp_path):
     path = tmp_path / "lock"
     code = (
         "import pathlib, subprocess, sys\n"
-        "from dpfl.terminal.lock import Lock\n"
-        "held = Lock(pathlib.Path(sys.argv[1]))\n"
+        "from dpfl.terminal import lock\n"
+        "held = lock.take(pathlib.Path(sys.argv[1]))\n"
         "child = subprocess.Popen(['sleep', '1000'], stdout=2, pass_fds=[held.fileno()])\n"
-        "held.name(child.pid)\n"
+        "lock.name(held, child.pid)\n"
     )
     ours = os.environ | {"PYTHONPATH": str(plugins.ROOT.parent)}
     subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=ours)
     child = int(lock.holder(path).split()[1])
     try:
-        refuses(f"pid {child} ", Lock, path)
+        refuses(f"pid {child} ", lock.take, path)
     finally:
         os.kill(child, signal.SIGKILL)
     until(lambda: not lock.holder(path))  # a killed process takes a moment to end
-    Lock(path).close()
+    lock.take(path).close()
 
 
 def test_where_home_is_no_folder_snakemake_has_its_cache_here(call, monkeypatch):

@@ -31,7 +31,7 @@ def test_an_open_run_is_made_and_told_in_one_line(finished):
     assert told[0].startswith("8 training runs, 1 without a result yet: about ")
     (line,) = [line for line in told if "8/8  meng2023/" in line]
     assert run in line and " %  " in line
-    assert any("figures of studies: " in line for line in told)
+    assert any("tabulate: " in line for line in told)
     assert told[-2].startswith("next: make replicate PAPER=meng2023 SCALE=")
     assert told[-1] == "report: results/reports/index.html"
     assert done.stdout.replace("\n", "").isprintable()

@@ -29,7 +29,7 @@ def main() -> None:
     chosen = choice.chosen(arguments) or choice.last()
     made = chosen.plan()
     papers = [key for key in plan.papers_with(made) if key in compose.chosen(chosen.config())]
-    commit, held, whole = tree.clean_commit(), lock.Lock(), not arguments.finished
+    commit, held, whole = tree.clean_commit(), lock.take(), not arguments.finished
     try:
         if whole:
             checks.require_finished(made, RESULTS)

@@ -7,7 +7,6 @@ equal versions and code, bits must be equal; else accuracies must agree.
 
 import sys
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ def main() -> None:
         print(verify.told(row), flush=True)
 
     try:
-        with closing(lock.Lock(args.home / lock.PATH, "verify")) as held:
+        with lock.take(args.home / lock.PATH, "verify") as held:
             for folder, rows in chosen.items():
                 verify.Again(folder, rows, args.home, args.data_dir).train(args.cores, held, tell)
     except KeyboardInterrupt:

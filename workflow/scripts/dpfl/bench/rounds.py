@@ -31,7 +31,6 @@ Round = Callable[[list[int]], None]
 
 def measure() -> Iterator[dict]:
     """Yield one row per loop: CPU seconds per round, the loops taking turns."""
-    torch.set_num_threads(1)
     keep_freed_memory()
     loops = {name: build() for name, build in LOOPS.items()}
     seconds: dict[str, list[float]] = {name: [] for name in loops}

@@ -164,14 +164,13 @@ def measure(
     reference: str = REFERENCE,
     each: int = 1,
 ) -> Iterator[dict]:
-    """Yield one row per batch size, smallest first, measured in this process on one core.
+    """Yield one row per batch size, smallest first, measured in this process.
 
     cpu_ms is the median process CPU time; ratio that median over the median of the reference's
     steps, taken in turns; peak_mb what a step needs above the process after a step on a tiny batch.
     Freed memory stays in the process, as in training. Steps are timed `each` at a time, so that
     what is done in every tenth alone is counted.
     """
-    torch.set_num_threads(1)
     keep_freed_memory()
     build = CONTENDERS[contender]
     build(*_problem(dataset, model, WARM_BATCH))()
@@ -198,16 +197,11 @@ def _problem(dataset: str, model: str, batch: int) -> tuple:
 
 
 def _pairs(step: Step, reference: Step, each: int) -> dict:
-    ours, theirs = [], []
-    started = time.process_time()
-    while len(ours) < LEAST or (len(ours) < MOST and time.process_time() - started < SECONDS):
-        ours.append(cpu_seconds(step, each))
-        theirs.append(cpu_seconds(reference, each))
-    return {
-        "steps": each * len(ours),
-        "cpu_ms": 1e3 * statistics.median(ours),
-        "ratio": statistics.median(ours) / statistics.median(theirs),
-    }
+    taken, started = [], time.process_time()
+    while len(taken) < LEAST or (len(taken) < MOST and time.process_time() - started < SECONDS):
+        taken.append([cpu_seconds(one, each) for one in (step, reference)])
+    ours, theirs = map(statistics.median, zip(*taken, strict=True))
+    return {"steps": each * len(taken), "cpu_ms": 1e3 * ours, "ratio": ours / theirs}
 
 
 def cpu_seconds(function: Step, calls: int = 1) -> float:

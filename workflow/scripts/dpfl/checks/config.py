@@ -9,21 +9,20 @@ together (see fitting). Last are settings that no data set could satisfy (see fe
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import shortened, unknown
 from dpfl.checks import lines_of
 from dpfl.checks.feasibility import impossible
 from dpfl.checks.fitting import mismatches, too_many
 from dpfl.checks.paper_errors import claim_errors, errors_of_scales, page_errors
-from dpfl.checks.plugin_settings import plugin_errors
+from dpfl.checks.plugin_settings import setting_errors, unfit_plug_ins, unknown_plug_ins
 from dpfl.checks.printed_errors import printed_errors
 from dpfl.checks.schema_errors import broken_schema
+from dpfl.checks.tuning_errors import tuning_errors
 from dpfl.checks.unknown_names import unknown_names
 from dpfl.papers import folder
 from dpfl.planning import compose
@@ -59,10 +58,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def composed(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the configuration of every chosen paper; UserError with a line for every mistake."""
-    _raise(broken_schema("config", config))
+    _raise(broken_schema("config", config | {"papers": compose.chosen(config)}))
     _raise(_wrong_data_dir(Path(config["data_dir"])))
-    named = config["papers"] or []
-    _raise(unknown(named, folder.names(), "config: papers: no", " in workflow/papers"))
     for key in compose.chosen(config):
         _raise(_file_errors(key))
         for lender in compose.lenders(key, config["scale"]):
@@ -102,11 +99,7 @@ def _wrong_data_dir(path: Path) -> Iterator[str]:
 
 
 def _file_errors(key: str) -> Iterator[str]:
-    """Check a paper's folder by its name, which names results too, and its files by schemas."""
-    if not re.fullmatch(r"[a-z0-9-]{1,100}", key):
-        where = shortened(folder.shown(folder.HOME / key))
-        yield f"{where}: expected a name of at most 100 lower-case letters, digits and dashes"
-        return
+    """Check the files of a paper by their schemas."""
     paper = folder.load(key)
     for file, content in ((folder.ABOUT, paper.about), (folder.STUDIES, paper.content)):
         yield from broken_schema(Path(file).stem, content, folder.shown(folder.path_of(key, file)))
@@ -114,7 +107,7 @@ def _file_errors(key: str) -> Iterator[str]:
 
 shapes = partial(broken_schema, "composed")
 STAGES = (
-    *(shapes, too_many, unknown_names, claim_errors, page_errors),
-    *(plugin_errors, mismatches, printed_errors),
+    *(shapes, too_many, unknown_names, unknown_plug_ins, tuning_errors, claim_errors),
+    *(page_errors, unfit_plug_ins, setting_errors, mismatches, printed_errors),
 )
 """What finds mistakes in the configuration of a paper; a stage rests on those before it."""

@@ -137,12 +137,8 @@ def _owner_errors(use: Use) -> Iterator[Mistake]:
     if assignment.divides(use.config["partitions"][split]["uses"]) != "owners":
         return
     dataset, beside = use.study["dataset"], f"with partitions.{split}"
-    owners = plugins.constant("data", dataset, "CLIENTS", None)
-    if owners is None:
-        have = [n for n in plugins.names("data") if plugins.constant("data", n, "CLIENTS", None)]
-        bound = f"expected a data set with CLIENTS: {', '.join(have) or 'there is none'}"
-        yield f"config: {use.where} {beside}: {dataset} has no natural clients", bound
-    elif clients > owners:
+    owners = plugins.constant("data", dataset, "CLIENTS", 0)
+    if clients > owners:
         bound = f"expected at most {owners}, the natural clients of {dataset}"
         yield f"config: {use.where}.clients = {clients} {beside}", bound
 
@@ -150,12 +146,11 @@ def _owner_errors(use: Use) -> Iterator[Mistake]:
 def _unpriceable(delta: float, accountant: str, uses: list[Use]) -> Iterator[str]:
     """Find federations, each once, whose steps or budgets the accountant cannot price."""
     spent = dict.fromkeys((use.where, *_spent(use), use.least) for use in uses)
-    told: dict[str, list[str]] = {}
+    told: dict[str, str] = {}
     for where, rate, steps, least in sorted(spent, key=itemgetter(2), reverse=True):
-        if not told.get(where):
-            told[where] = list(_price_errors(where, rate, steps, least, delta, accountant))
-    for found in told.values():
-        yield from found
+        for line in _price_errors(where, rate, steps, least, delta, accountant):
+            told.setdefault(where, line)
+    yield from told.values()
 
 
 def _spent(use: Use) -> tuple[float, int]:

@@ -12,20 +12,14 @@ from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.checks.plugin_settings import out_of_bounds
+from dpfl.checks.plugin_settings import given, out_of_bounds
 from dpfl.clients import assignment
 from dpfl.mechanisms.parts.fitting import example_level, misfits, needs_public
-from dpfl.papers import datasets
 from dpfl.planning.methods import PLUG_INS, Composition, compositions, variants
 from dpfl.tuning.parts import rules, stages
 
 MOST_RUNS = 100_000
 """Of a study; more are a mistake, and would take minutes to list."""
-KINDS: dict[str, dict[str, Any]] = {
-    "rates": {"HOLDS_OUT": True, "VARIES": ("rate",)},
-    "variants": {"VARIES_SOME": True},
-}
-"""What a kind of study needs, as a figure declares it."""
 
 
 def mismatches(config: dict) -> Iterator[str]:
@@ -54,7 +48,7 @@ def _out_of_bounds(where: str, method: Composition) -> Iterator[str]:
     """Check what a study varies against the bounds that its plug-ins declare."""
     for component, (package, key) in PLUG_INS.items():
         if part := method.parts.get(component):
-            yield from out_of_bounds(where, package, part[key], part.get("settings", part))
+            yield from out_of_bounds(where, package, part[key], given(part))
 
 
 def _beyond_the_grid(where: str, method: Composition) -> Iterator[str]:
@@ -72,12 +66,9 @@ def lacking(where: str, study: dict) -> Iterator[str]:
     """Yield a line for everything that a study lacks; `where` names it."""
     if not any(variants(study, method) for method in study["methods"]):
         yield f"{where}.leave_out leaves nothing, expected at least one combination that is run"
-    kind = study["kind"]
-    declared = {f"kind {kind}": lambda name, usual: KINDS.get(kind, {}).get(name, usual)}
     for figure in study.get("figures", []):
-        declared[f"figure {figure}"] = partial(plugins.constant, "figures/kinds", figure)
-    for what, of_what in declared.items():
-        yield from (f"{where}.{line}: {what}" for line in _lacks(study, of_what))
+        declared = partial(plugins.constant, "figures/kinds", figure)
+        yield from (f"{where}.{line}: figure {figure}" for line in _lacks(study, declared))
 
 
 def too_many(config: dict) -> Iterator[str]:
@@ -90,30 +81,21 @@ def too_many(config: dict) -> Iterator[str]:
 
 
 def _lacks(study: dict, declared: Callable[[str, Any], Any]) -> Iterator[str]:
-    """Find what is declared, by name with a default, and a study does not have."""
+    """Find what a figure declares, by name with a default, and a study does not have."""
     vary, least = study.get("vary", {}), declared("LEAST_SEEDS", 1)
-    if declared("VARIES_SOME", False) and not vary:
-        yield "vary is missing, expected at least one setting"
     seeds = {key: study[key] for key in ("seeds", "nonprivate_seeds") if key in study}
     seeds |= {f"method_seeds.{k}": v for k, v in study.get("method_seeds", {}).items()}
     counts = {key: len(given) for key, given in seeds.items()}
     yield from (f"{k} has {n}, expected at least {least}" for k, n in counts.items() if n < least)
-    if declared("HOLDS_OUT", False):
-        yield from _held_out(study)
+    total = plugins.constant("data", study["dataset"], "TRAIN_EXAMPLES")
+    share = study.get("validation_fraction", 0)
+    if declared("HOLDS_OUT", False) and not assignment.held_out(total, share):
+        yield f"validation_fraction = {share:g} holds none of {total} examples out"
     if declared("NO_PUBLIC", False) and study.get("public_examples"):
         yield "public_examples, expected none"
     lacks = [key for key in declared("VARIES", ()) if key not in vary]
     yield from (f"vary has no {key!r}, expected one" for key in lacks)
     yield from _numbers(vary, declared("NUMBERS", None))
-
-
-def _held_out(study: dict) -> Iterator[str]:
-    fraction = study.get("validation_fraction", 0)
-    total = plugins.constant("data", datasets.base(study["dataset"]), "TRAIN_EXAMPLES")
-    if not fraction:
-        yield "validation_fraction, expected more than 0"
-    elif not assignment.held_out(total, fraction):
-        yield f"validation_fraction = {fraction:g} holds none of {total} examples out"
 
 
 def _numbers(vary: dict[str, list], wanted: int | None) -> Iterator[str]:

@@ -38,12 +38,10 @@ def claim_errors(config: dict) -> Iterator[str]:
     yield from unknown(about.get("main", {}).get("claims", []), ids, f"{where}: main: no claim")
     for kind in {claim.get("kind") for claim in made} & set(claims.kinds()):
         yield from declarations.errors("judging/kinds", kind)
-    seen: set[str] = set()
     for claim in made:
         broken = [f"{where}: {line}" for line in lines_of(claims.check, claim)]
-        if not broken and claim["id"] in seen:
+        if not broken and ids.count(claim["id"]) > 1:
             yield f"{where}: claim {claim['id']}: another claim has this id"
-        seen.add(claim["id"])
         found = (f"{where}: claim {claim['id']}: {line}" for line in _unknown_names(config, claim))
         yield from broken or found
 
@@ -96,9 +94,8 @@ def _unknown_settings(config: dict, claim: dict) -> Iterator[str]:
     if claim.get("study") not in config["select"]:
         return
     varied = config["studies"][claim["study"]].get("vary", {})
-    yield from _unknown(
-        "cells", cells, [METHOD, *printed] if "row" in claim else [*OF_CELLS, *varied]
-    )
+    known = [METHOD, *printed] if "row" in claim else [*OF_CELLS, *varied]
+    yield from _unknown("cells", cells, known)
     if of is not None:
         yield from _unknown("of", [of], [METHOD, *varied])
         if kind := {**SECTIONS, METHOD: "methods"}.get(of):
@@ -148,22 +145,17 @@ def _drawn(config: dict) -> Iterator[str]:
 
 
 def page_errors(config: dict) -> Iterator[str]:
-    """Find what Jinja could not read of page.md."""
+    """Find a mistake of syntax in page.md, and names and forms of numbers that there are not."""
     page = folder.path_of(config["paper"], folder.PAGE)
-    if page.exists():
-        yield from _unreadable(page.read_text(encoding="utf-8"), folder.shown(page))
-
-
-def _unreadable(text: str, where: str) -> Iterator[str]:
-    """Find a mistake of syntax, and names and forms of numbers that there are not."""
-    language = Environment(extensions=["jinja2.ext.do"])
+    language, where = Environment(extensions=["jinja2.ext.do"]), folder.shown(page)
     language.filters.update(forms.FILTERS)
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
     try:
         language.compile(text)
     except TemplateSyntaxError as error:
         yield f"{where}, line {error.lineno}: {error.message}"
         return
-    tree = language.parse(text)
-    known = {*language.globals, *(n.name for n in tree.find_all(nodes.Name) if n.ctx != "load")}
-    for name in (n for n in tree.find_all(nodes.Name) if n.name not in known):
+    named = list(language.parse(text).find_all(nodes.Name))
+    known = {*language.globals, *(name.name for name in named if name.ctx != "load")}
+    for name in (name for name in named if name.name not in known):
         yield from unknown([name.name], GIVEN, f"{where}, line {name.lineno}: no")

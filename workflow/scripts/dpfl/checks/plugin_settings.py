@@ -13,23 +13,20 @@ PACKAGES = {section: PLUG_INS[part][0] for part, section in SECTIONS.items() if 
 """The package of the plug-ins that the entries of a section use."""
 
 
-def plugin_errors(config: dict) -> Iterator[str]:
-    """Find plug-in files that do not exist or do not fit their Protocol, and settings of theirs.
-
-    Settings are read only where all files are as they must be.
-    """
+def unknown_plug_ins(config: dict) -> Iterator[str]:
+    """Find plug-ins that have no file."""
     for name, entry in config["analyses"].items():
-        for line in lines_of(analyses.package_of, config["paper"], entry["uses"]):
-            yield f"config: analyses.{name}: {line}"
-            return
-    named = dict(reversed(list(_named(config))))
-    for plug_in, where in named.items():
-        for line in lines_of(plugins.path_of, *plug_in):
-            yield f"config: {where}: {line}"
-            return
-    declared = [plug_in for plug_in in named if plug_in[0] in plugin_files.FILES]
-    unfit = [line for own in declared for line in lines_of(declarations.errors, *own)]
-    yield from unfit or _wrong_settings(config)
+        found = lines_of(analyses.package_of, config["paper"], entry["uses"])
+        yield from (f"config: analyses.{name}: {line}" for line in found)
+    for plug_in, where in dict(reversed([*_named(config)])).items():
+        yield from (f"config: {where}: {line}" for line in lines_of(plugins.path_of, *plug_in))
+
+
+def unfit_plug_ins(config: dict) -> Iterator[str]:
+    """Find plug-in files that do not fit their Protocol."""
+    for plug_in in dict(_named(config)):
+        if plug_in[0] in plugin_files.FILES:
+            yield from lines_of(declarations.errors, *plug_in)
 
 
 def _named(config: dict) -> Iterator[tuple[tuple[str, str], str]]:
@@ -41,8 +38,6 @@ def _named(config: dict) -> Iterator[tuple[tuple[str, str], str]]:
         for name, entry in config[section].items():
             yield (package, entry["uses"]), f"{section}.{name}"
     for name, entry in config["analyses"].items():
-        package = analyses.package_of(config["paper"], entry["uses"])
-        yield (package, entry["uses"]), f"analyses.{name}"
         for model in analyses.models_of(entry):
             yield ("models", model), f"analyses.{name}.settings.models"
     for name, study in config["studies"].items():
@@ -53,13 +48,13 @@ def _named(config: dict) -> Iterator[tuple[tuple[str, str], str]]:
             yield ("models", model), f"{where}.vary.model"
 
 
-def _wrong_settings(config: dict) -> Iterator[str]:
+def setting_errors(config: dict) -> Iterator[str]:
     """Find settings that a plug-in does not take, or that are outside of its bounds."""
     for name, analysis in config["analyses"].items():
         yield from _analysis_errors(config["paper"], f"config: analyses.{name}", analysis)
     for section in PACKAGES:
         for name, entry in config[section].items():
-            yield from _setting_errors(config, section, name, entry)
+            yield from _setting_errors(section, name, entry)
 
 
 def _analysis_errors(paper: str, where: str, entry: dict) -> Iterator[str]:
@@ -79,32 +74,25 @@ def _analysis_errors(paper: str, where: str, entry: dict) -> Iterator[str]:
     yield from (f"{where}.settings: {e}" for e in lines_of(check, entry["settings"], *given))
 
 
-def _setting_errors(config: dict, section: str, name: str, entry: dict) -> Iterator[str]:
+def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
     """Compare the settings of an entry with what its plug-in takes, and with its bounds."""
-    uses, where, given = entry["uses"], f"{section}.{name}", [entry]
-    found = entry.keys() - {"uses"}
-    if "rate_key" in entry:
-        own, key = entry["settings"], entry["rate_key"]
-        if key in own:
-            yield f"config: {where}.settings has {key!r}, which rate_key already gives"
-        found = own.keys() | {key}
-        given = [{**own, key: rate} for rate in (entry["rate"], *_grid_rates(config, name))]
+    uses, where, found = entry["uses"], f"{section}.{name}", given(entry)
+    if (key := entry.get("rate_key")) in entry.get("settings", ()):
+        yield f"config: {where}.settings has {key!r}, which rate_key already gives"
     for setting, near in declarations.wrong_settings(PACKAGES[section], uses, found):
         wrong = f"unknown setting {setting!r} at {where}; {near}"
         yield f"config: {wrong if near else f'{where} lacks {setting!r}, which {uses} needs'}"
-    for settings in given:
-        yield from out_of_bounds(f"config: {where}", PACKAGES[section], uses, settings)
+    yield from out_of_bounds(f"config: {where}", PACKAGES[section], uses, found)
+
+
+def given(entry: dict) -> dict:
+    """Return the settings that the plug-in of an entry is given, the rate by its own name."""
+    if "rate_key" in entry:
+        return {**entry["settings"], entry["rate_key"]: entry["rate"]}
+    return {key: value for key, value in entry.items() if key != "uses"}
 
 
 def out_of_bounds(where: str, package: str, name: str, settings: dict) -> Iterator[str]:
     """Find a setting outside the bounds that its plug-in declares."""
     declared = plugins.constant(package, name, "SETTINGS")
     return lines_of(bounds.check, where, declared, settings)
-
-
-def _grid_rates(config: dict, optimizer: str) -> Iterator[float]:
-    """Yield the rates that studies vary of methods with an optimizer."""
-    users = {m for m, method in config["methods"].items() if method["optimizer"] == optimizer}
-    for study in config["studies"].values():
-        if users.intersection(study["methods"]):
-            yield from study.get("vary", {}).get("rate", [])

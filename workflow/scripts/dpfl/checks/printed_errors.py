@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
-from dpfl.checks import lines_of
 from dpfl.papers import published
 from dpfl.planning.beside import cells_beside, coordinates, printed_in
 from dpfl.planning.methods import COMPONENTS, SHORT, compositions
@@ -12,36 +12,33 @@ SETTINGS = (*COMPONENTS, *SHORT, "model")
 """What `beside` may list, besides dotted paths."""
 
 
-def unknown_beside(config: dict, name: str) -> Iterator[str]:
-    """Find rows that a table lacks, and methods or models that nothing defines."""
-    study = config["studies"][name]
-    sides = {"methods": config["methods"], "models": study.get("vary", {}).get("model", [])}
-    for number, reference in enumerate(study.get("published", [])):
-        where = f"config: studies.{name}.published.{number}"
-        if not sides.keys() & reference.keys():
-            yield f"{where} has neither methods nor models, expected one of them"
-        paper, table = printed_in(reference, config), reference["table"]
-        rows = sorted({row.row for row in published.read(paper) if row.table == table})
-        for side, known in sides.items():
-            of_side, place = reference.get(side, {}), f"{where}.{side}"
-            yield from unknown(of_side, known, f"{place} has", f", expected one of the {side}")
-            for own, row in of_side.items() if rows else ():
-                if own in known:
-                    yield from unknown([row], rows, f"{place}.{own}: no row", " in the table")
-        short = [key for key in reference.get("beside", []) if "." not in key]
-        yield from unknown(short, SETTINGS, f"{where}.beside has", ", no setting")
-
-
 def printed_errors(config: dict) -> Iterator[str]:
-    """Find columns that are no setting of a study, and numbers beside two of its cells."""
-    for name in config["select"]:
-        study = config["studies"].get(name, {})
+    """Find tables, rows, sides and columns that there are not, and numbers beside two cells."""
+    for name, study in config["studies"].items():
         for number, reference in enumerate(study.get("published", [])):
-            where = f"config: studies.{name}.published.{number}.table"
-            no_table = lines_of(published.table, printed_in(reference, config), reference["table"])
-            told = [f"{where}: {line}" for line in no_table]
-            yield from told or _unknown_columns(config, name, reference)
-            yield from () if told else _ambiguous(config, name, number)
+            where = f"config: studies.{name}.published.{number}"
+            found = list(_unknown_names(config, where, study, reference))
+            yield from found
+            if name in config["select"] and not found:
+                yield from _unknown_columns(config, name, reference)
+                yield from _ambiguous(config, name, number)
+
+
+def _unknown_names(config: dict, where: str, study: dict, reference: dict) -> Iterator[str]:
+    """Find a table, rows of it, methods, models and settings that nothing defines."""
+    try:
+        table = published.table(printed_in(reference, config), reference["table"])
+    except UserError as error:
+        yield f"{where}.table: {error}"
+        return
+    rows = sorted({number.row for number in table})
+    sides = {"methods": config["methods"], "models": study.get("vary", {}).get("model", [])}
+    for side, known in sides.items():
+        named, place = reference.get(side, {}), f"{where}.{side}"
+        yield from unknown(named, known, f"{place} has", f", expected one of the {side}")
+        yield from unknown(named.values(), rows, f"{place}: no row", " in the table")
+    short = [key for key in reference.get("beside", []) if "." not in key]
+    yield from unknown(short, SETTINGS, f"{where}.beside has", ", no setting")
 
 
 def _unknown_columns(config: dict, name: str, reference: dict) -> Iterator[str]:

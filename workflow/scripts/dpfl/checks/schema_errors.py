@@ -11,7 +11,6 @@ from dpfl.base.suggestions import as_text, nearest, shortened
 from dpfl.papers import folder
 from dpfl.words.bounds import EXPECTED
 
-LONGEST = 100  # characters of a key: names of files are made of several
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 
 
@@ -39,15 +38,13 @@ def broken_schema(name: str, content: dict, file: str = "config") -> Iterator[st
 def _beyond_schemas(value: object, where: str = "") -> Iterator[str]:
     """Find what the bounds of a schema let pass, or cannot be told of.
 
-    That is every NaN and infinity, and every key that is no text, or an endless one.
+    That is every NaN and infinity, and every key that is no text.
     """
     items = value.items() if isinstance(value, dict) else ()
     for key, item in enumerate(value) if isinstance(value, list) else items:
         told = f"the key {shortened(key)} at {where or 'top level'}"
         if not isinstance(key, str) and isinstance(value, dict):
             yield f"{told} is {type(key).__name__}, expected text: write it in quotes"
-        elif isinstance(key, str) and len(key) > LONGEST:
-            yield f"{told} has {len(key)} characters, expected at most {LONGEST}"
         else:
             yield from _beyond_schemas(item, f"{where}.{key}".lstrip("."))
     if isinstance(value, float) and not math.isfinite(value):
@@ -81,7 +78,7 @@ def _rank(config: dict, error: jsonschema.ValidationError) -> tuple[bool, int]:
 def _worded(error: jsonschema.ValidationError, path: list) -> Iterator[str]:
     """Say what is wrong at a path, and what was expected.
 
-    Of `anyOf` and `oneOf` the schema says it itself, under `expected`.
+    Of `anyOf`, `oneOf` and `pattern` the schema says it itself, under `expected`.
     """
     where = ".".join(map(str, path)) or "top level"
     found, bound = error.instance, error.validator_value
@@ -90,12 +87,11 @@ def _worded(error: jsonschema.ValidationError, path: list) -> Iterator[str]:
             known = list(error.schema.get("properties", {}))
             for key in sorted(set(found) - set(known), key=str):
                 yield f"unknown key {shortened(key)} at {where}; {nearest(key, known)}"
-        case "required":
+        case "required" | "dependentRequired":
             yield f"{error.message} at {where}"
-        case "pattern" if "expected" not in error.schema:
-            allowed = "digits, dots and dashes" if "." in bound else "digits and dashes"
-            yield f"name {shortened(found)} at {where}, expected lower-case letters, {allowed}"
         case keyword:
             listed = " or ".join(map(str, bound)) if isinstance(bound, list) else bound
             expected = (EXPECTED.get(keyword) or error.schema["expected"]).format(listed)
-            yield f"{where} = {shortened(found)}, expected {expected}{as_text(found)}"
+            is_key, told = "propertyNames" in error.absolute_schema_path, shortened(found)
+            place = f"name {told} at {where}" if is_key else f"{where} = {told}"
+            yield f"{place}, expected {expected}{as_text(found)}"

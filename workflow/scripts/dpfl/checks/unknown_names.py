@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from dpfl.base.suggestions import nearest, unknown
-from dpfl.checks.printed_errors import unknown_beside
-from dpfl.checks.tuning_errors import tuning_errors
 from dpfl.planning.methods import COMPONENTS, SECTIONS, values_of
 from dpfl.plugins import analyses
 
@@ -17,8 +15,6 @@ def unknown_names(config: dict) -> Iterator[str]:
         yield from unknown(names, config[kind], "config: no", f" in {kind}, named at {where}")
     for name, study in config["studies"].items():
         yield from _wrong_choices(config, f"config: studies.{name}", study)
-        yield from unknown_beside(config, name)
-        yield from tuning_errors(config, name, study)
 
 
 def _named(config: dict) -> Iterator[tuple[Iterable[str], str, str]]:
@@ -52,11 +48,10 @@ def _wrong_choices(config: dict, where: str, study: dict) -> Iterator[str]:
         items = ((key, value) for key, own in combination.items() for value in values_of(own))
         chosen += [(f"leave_out.{number}", *item) for item in items]
     for place, key, value in chosen:
-        kind, there = sections.get(key), f"{where}.{place}.{key}"
-        if kind and not (isinstance(value, str) and value in config[kind]):
-            yield f"{there} = {value}, no name of {kind}; {nearest(value, config[kind])}"
-        elif key not in varied:
-            yield f"{there}: the study does not vary {key}; {nearest(key, varied)}"
+        there = f"{where}.{place}"
+        yield from unknown([key], varied, f"{there} has", ", which the study does not vary")
+        if kind := sections.get(key):
+            yield from unknown([value], config[kind], f"{there}.{key}: no", f" in {kind}")
         elif place == "baseline" and value not in study.get("vary", {}).get(key, [value]):
             near = nearest(value, map(str, study["vary"][key]))
-            yield f"{there} = {value}, no value that the study varies; {near}"
+            yield f"{there}.{key} = {value}, no value that the study varies; {near}"

@@ -12,7 +12,7 @@ from dpfl.base import files
 from dpfl.docs import markdown
 from dpfl.judging import claims
 from dpfl.report import claims_table, method_page
-from dpfl.words.bounds import SHOWN
+from dpfl.words.bounds import EXPECTED
 
 Schema = dict[str, Any]
 KEYS = ("REQUIRED", "ONE_OF", "OPTIONAL")
@@ -98,13 +98,14 @@ def _rows(schema: Schema, root: Schema, path: str) -> Iterator[list[str]]:
 def _kind(schema: Schema, root: Schema) -> str:
     """Return in words what a value may be."""
     own = _resolved(schema, root)
-    if "anyOf" in own:
+    if "anyOf" in own and "type" not in own:
         return " or ".join(_kind(part, root) for part in own["anyOf"])
     if "enum" in own or "const" in own:
         return ", ".join(f"`{value}`" for value in own.get("enum", [own.get("const")]))
     names = own.get("type", "anything")
     said = " or ".join([names] if isinstance(names, str) else names)
-    bounds = [words.format(f"{own[key]:g}") for key, words in SHOWN.items() if key in own]
+    numbers = {key: own[key] for key in EXPECTED if isinstance(own.get(key), int | float)}
+    bounds = [EXPECTED[key].format(f"{bound:g}") for key, bound in numbers.items()]
     items = [f"each {_kind(own['items'], root)}"] if "items" in own else []
     below = [f"keys: {', '.join(own['properties'])}"] if "properties" in own else []
     return ", ".join([said, *bounds, *items, *below])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest, shortened
+from dpfl.base.suggestions import nearest, unknown
 
 CHANGES = {"add", "remove"}
 
@@ -11,8 +11,8 @@ CHANGES = {"add", "remove"}
 def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     """Return a mapping with another one's values in place.
 
-    A list is replaced by a list, and extended by `{add: [...], remove: [...]}`. UserError for one
-    of these that is no list, and for an item to remove that is not there.
+    A list is replaced by a list, and changed by `{add: [...], remove: [...]}`, where one item may
+    stand for a list of it. UserError for an item to remove that is not there.
     """
     return base | {key: _value(key, base.get(key), value) for key, value in change.items()}
 
@@ -22,15 +22,12 @@ def _value(key: str, base: Any, change: Any) -> Any:
         return change
     if not (isinstance(base, list) and _changes_a_list(change)):
         return merged(base if isinstance(base, dict) else {}, change)
-    for name, items in change.items():
-        if not isinstance(items, list):
-            raise UserError(f"config: {key}.{name} = {shortened(items)}, expected a list")
-    for item in change.get("remove", []):
-        if item not in base:
-            near = nearest(item, map(str, base))
-            raise UserError(f"config: {key}.remove has {item!r}, which is not there; {near}")
-    kept = [item for item in base if item not in change.get("remove", [])]
-    return kept + [item for item in change.get("add", []) if item not in kept]
+    listed = {name: own if isinstance(own, list) else [own] for name, own in change.items()}
+    removed, there = [str(item) for item in listed.get("remove", [])], list(map(str, base))
+    for line in unknown(removed, there, f"config: {key}.remove has", ", which is not there"):
+        raise UserError(line)
+    kept = [item for item in base if str(item) not in removed]
+    return kept + [item for item in listed.get("add", []) if item not in kept]
 
 
 def extended(section: str, entries: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ again.
 """
 
 import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from typing import Any
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.contracts import bounds
 from dpfl.papers import folder
 from dpfl.words.numerals import counted
 
@@ -33,9 +33,12 @@ TOLD = ("printed_sd", "printed_n", "page", "read_in", "known_by", "not_run")
 """Columns that may be left out: the number's spread and seeds, its page, what it was read in (file
 or table). Then by whom it is known, if the paper was not read, and why no study runs it."""
 ACCURACY = "accuracy_pct"
-FOREIGN = {"\ufeff": "a byte-order mark", ";": "a semicolon between columns"}
-"""What spreadsheets write into the head of a table."""
-UNSAID = "accuracy, of which examples is not said,"
+LIMITS = {
+    **{"value": "number", "printed_sd": "number >= 0", "printed_n": "number >= 0"},
+    "read_in": "one of file, table",
+}
+"""Of what stands in a column; of percent see `_printed`."""
+UNSAID = "accuracy, of which examples is not said"
 
 
 @dataclass(frozen=True)
@@ -65,57 +68,42 @@ def read(paper: str) -> tuple[Printed, ...]:
     path, where = folder.path_of(paper, folder.PUBLISHED), shown(paper)
     if not path.exists():
         return ()
+    found: dict[tuple, Printed] = {}
     try:
-        rows = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-        _expect_columns(where, rows.fieldnames or ())
-        found: dict[tuple, Printed] = {}
-        for row in rows:
-            one = _printed(f"{where}, line {rows.line_num}", rows.line_num, row)
-            first = found.setdefault((one.table, one.row, one.metric, one.coordinates), one)
-            if first is not one:
-                said = f"says again what line {first.line} says"
-                raise UserError(f"{where}, line {one.line}: {said}")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{where}: no text in UTF-8, at byte {error.start}") from error
-    except csv.Error as error:
-        raise UserError(f"{where}, line {rows.line_num + 1}: no table: {error}") from error
-    except OSError as error:
-        raise UserError(f"{where}: {error.strerror}, expected a table") from error
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.DictReader(file)
+            _expect_columns(where, rows.fieldnames or ())
+            for row in rows:
+                one = _printed(f"{where}, line {rows.line_num}", rows.line_num, row)
+                first = found.setdefault((one.table, one.row, one.metric, one.coordinates), one)
+                if first is not one:
+                    said = f"says again what line {first.line} says"
+                    raise UserError(f"{where}, line {one.line}: {said}")
+    except (UnicodeDecodeError, csv.Error, OSError) as error:
+        raise UserError(f"{where}: no table: {error}") from error
     return tuple(found.values())
 
 
 def _expect_columns(where: str, names: Sequence[str]) -> None:
-    head = ",".join(names)
-    for sign, called in FOREIGN.items():
-        if sign in head:
-            place = f"{where}, line 1, column {head.index(sign) + 1}"
-            raise UserError(f"{place}: {called}; save it as UTF-8 text with commas")
-    for name in COLUMNS:
-        if name not in names:
-            raise UserError(f"{where}: no column {name!r}; expected {', '.join(COLUMNS)}")
-    for name in names:
-        if names.count(name) > 1:
-            raise UserError(f"{where}: the column {name!r} stands twice")
+    if ";" in (head := ",".join(names)):
+        place = f"{where}, line 1, column {head.index(';') + 1}"
+        raise UserError(f"{place}: a semicolon between columns; save it with commas")
+    for name in (name for name in (*COLUMNS, *names) if names.count(name) != 1):
+        raise UserError(f"{where}: {names.count(name)} columns {name!r} in the head, expected one")
 
 
 def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
     if None in row or None in row.values():
         raise UserError(f"{where}: expected as many fields as the head has")
-    value, percent = _number(row["value"]), row["metric"].endswith("_pct")
-    spread = [name for name in TOLD[:2] if row.get(name)]
-    beyond = percent and not 0 <= value <= 100
-    wrong = {
-        f"value {row['value']!r}, expected a number": not math.isfinite(value),
-        f"value {row['value']!r}, expected percent from 0 to 100": beyond,
-        **{f"{name} is empty, expected a name": not row[name].strip() for name in NAMES},
-        **{f"{n} {row[n]!r}, expected 0 or more": not 0 <= _number(row[n]) < 1e9 for n in spread},
-        "read_in: expected file or table": row.get("read_in", "") not in ("", "file", "table"),
-    }
-    for told in (told for told, found in wrong.items() if found):
-        raise UserError(f"{where}: {told}")
+    for name in (name for name in NAMES if not row[name].strip()):
+        raise UserError(f"{where}: {name} is empty, expected a name")
+    numbers = {name: _number(text) for name, text in row.items()}
+    given = {n: row[n] if math.isnan(numbers[n]) else numbers[n] for n in LIMITS if row.get(n)}
+    percent = {"value": "number in [0, 100]"} if row["metric"].endswith("_pct") else {}
+    bounds.check(where, LIMITS | percent, {"value": ""} | given)
     told = tuple((name, row[name]) for name in TOLD if row.get(name))
     named = tuple((k, v) for k, v in row.items() if k not in (*COLUMNS, *TOLD) and v != "")
-    return Printed(*(row[name] for name in NAMES), value, named, line, told)
+    return Printed(*(row[name] for name in NAMES), numbers["value"], named, line, told)
 
 
 def table(paper: str, name: str) -> list[Printed]:
@@ -147,12 +135,12 @@ def _number(text: str) -> float:
 def compared(paper: str, number: Printed, length: str) -> str:
     """Return what is compared with what; `length` says how long ours trains, as `10 epochs`."""
     said = folder.load(paper).about.get("printed", {}).get(number.table, {})
-    theirs = f"{said['accuracy']} accuracy" if "accuracy" in said else UNSAID
     epochs = number.coordinate("epochs") or said.get("epochs")
-    after = f" after {counted(float(epochs), 'epoch')}" if epochs else ", epochs not printed"
+    theirs = f"{said['accuracy']} accuracy" if "accuracy" in said else UNSAID
+    after = f"after {counted(float(epochs), 'epoch')}" if epochs else "epochs not printed"
+    comma = "" if epochs and "accuracy" in said else ","
     rerun = f", of a rerun by {said['by']}" if "by" in said else ""
-    told = f"test accuracy after {length} beside printed {theirs}{after}{rerun}"
-    return told.replace(",,", ",")
+    return f"test accuracy after {length} beside printed {theirs}{comma} {after}{rerun}"
 
 
 def by(about: Mapping[str, Any], table: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import yaml
 
@@ -21,9 +21,8 @@ from dpfl.papers.folder import shared
 from dpfl.planning import estimate, packs
 from dpfl.planning.plan import Plan
 from dpfl.provenance import kept
-from dpfl.runs import finished, kept_runs
+from dpfl.runs import finished, kept_runs, sources
 from dpfl.terminal.choice import Choice
-from dpfl.terminal.lock import Lock
 from dpfl.terminal.progress import last_line
 from dpfl.terminal.replicate import ALWAYS, Child
 
@@ -104,7 +103,7 @@ class Again:
     home: Path
     data_dir: Path
 
-    def train(self, cores: str, held: Lock, tell: Callable[[dict[str, Any]], None]) -> None:
+    def train(self, cores: str, held: TextIO, tell: Callable[[dict[str, Any]], None]) -> None:
         """Train all runs again, from the data up; tell each, beside its kept row, when it ends.
 
         UserError if none could be trained, KeyboardInterrupt if the user stopped it.
@@ -168,14 +167,9 @@ def _dataset(row: Row) -> str:
     return row["settings"]["dataset"]
 
 
-def _kind(settings: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        settings["dataset"],
-        settings["model"],
-        settings["mechanism"]["estimator"],
-        settings["optimizer"]["algorithm"],
-        settings["clipping"]["rule"],
-    )
+def _kind(settings: dict[str, Any]) -> tuple:
+    """Return the data set and the plug-ins that a run is trained with."""
+    return settings["dataset"], *sources.plug_ins_of(settings)
 
 
 def compared(row: Row, again: Path) -> dict[str, Any]:

@@ -267,5 +267,4 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
     facts["decided_by"] = decides["about"]
-    told = {name: known(value) and value != math.inf for name, value in facts.items()}
-    return about | {name: value if told[name] else None for name, value in facts.items()}
+    return about | {n: v if known(v) and v != math.inf else None for n, v in facts.items()}

@@ -14,7 +14,7 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.papers.folder import PAGE
 from dpfl.report.values import Printed, Values
 from dpfl.words import forms
@@ -101,10 +101,9 @@ def guard(condition: bool, statement: str) -> str:
 
 def _scale(paper: Path, scale: str) -> Path:
     """Return the folder of a scale's kept results; UserError for files that are not as kept."""
-    if not (paper / scale).is_dir():
-        held = sorted(p.name for p in paper.glob("*") if p.is_dir())
-        lacking = f"no kept results of {paper.name} at scale {scale!r}"
-        raise UserError(f"{lacking}: {nearest(scale, held)}")
+    held = sorted(path.name for path in paper.glob("*") if path.is_dir())
+    for line in unknown([scale], held, f"no kept results of {paper.name} at scale"):
+        raise UserError(line)
     return paper / scale
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dpfl import plugins
 from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
-from dpfl.base.suggestions import nearest
+from dpfl.base.suggestions import unknown
 from dpfl.judging.cells import same
 from dpfl.tables import comparisons
 from dpfl.words import cell_words
@@ -40,11 +40,10 @@ class Values:
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a whole table; UserError if the folder has no such table."""
-        path = self.folder / f"{name}.csv"
-        if not path.exists():
-            held = sorted(p.stem for p in self.folder.glob("*.csv"))
-            raise UserError(f"no table {name!r} in {self.folder}: {nearest(name, held)}")
-        return read(path)
+        held = sorted(path.stem for path in self.folder.glob("*.csv"))
+        for line in unknown([name], held, "no table", f" in {self.folder}"):
+            raise UserError(line)
+        return read(self.folder / f"{name}.csv")
 
     def rows(self, table: str, **where: Any) -> list[Row]:
         """Return the rows that agree with `where`, in the order of the table."""
@@ -123,9 +122,8 @@ def _declared() -> defaultdict[str, set[str]]:
 
 def picked(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> list[Row]:
     """Return the rows that agree with `where`; UserError for a column that is not there."""
-    for key in where:
-        if key not in table:
-            raise UserError(f"no column {key!r} in {name}: {nearest(key, list(table))}")
+    for line in unknown(where, table, "no column", f" in {name}"):
+        raise UserError(line)
     rows = table.to_dict("records")
     return [row for row in rows if all(same(row[key], value) for key, value in where.items())]
 
@@ -134,7 +132,8 @@ def one(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Row:
     """Return the one row that agrees with `where`; UserError for none or several."""
     found = picked(table, name, where)
     if len(found) != 1:
-        raise UserError(f"{len(found) or 'no'} rows of {name} with {_said(where)}, expected one")
+        said = ", ".join(f"{key}={value}" for key, value in where.items()) or "no condition"
+        raise UserError(f"{len(found) or 'no'} rows of {name} with {said}, expected one")
     return found[0]
 
 
@@ -148,7 +147,3 @@ def _typed(column: pd.Series, kinds: set[str]) -> pd.Series:
         return column.replace("", "nan").astype(float)
     except ValueError:
         return column
-
-
-def _said(where: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in where.items()) or "no condition"

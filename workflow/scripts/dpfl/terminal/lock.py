@@ -11,39 +11,36 @@ import socket
 import sys
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 from dpfl.base.errors import UserError
 
 PATH = Path(".snakemake/running.txt")
 
 
-class Lock:
-    """The lock, held until it is closed here and in all processes that inherited its file."""
+def take(path: Path = PATH, what: str = "replicate") -> TextIO:
+    """Take the lock until its file is closed here and in all processes that inherited it.
 
-    def __init__(self, path: Path = PATH, what: str = "replicate") -> None:
-        """Take the lock; UserError if somebody else has it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._path, self._file = path, path.open("a", encoding="utf-8")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._file.close()
-            raise UserError(f"another {what} runs here ({holder(path)})") from error
-        self.name(os.getpid())
+    UserError if somebody else has it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = path.open("a", encoding="utf-8")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        held.close()
+        raise UserError(f"another {what} runs here ({holder(path)})") from error
+    name(held, os.getpid())
+    return held
 
-    def name(self, pid: int) -> None:
-        """Write down which process runs."""
-        since = datetime.now().isoformat(" ", "seconds")
-        self._path.write_text(f"pid {pid} on {socket.gethostname()} since {since}")
 
-    def fileno(self) -> int:
-        """Return the descriptor, for a child to inherit."""
-        return self._file.fileno()
-
-    def close(self) -> None:
-        """Give the lock back."""
-        self._file.close()
+def name(held: TextIO, pid: int) -> None:
+    """Write down which process runs."""
+    held.truncate(0)
+    held.write(f"pid {pid} on {socket.gethostname()} since {datetime.now():%Y-%m-%d %H:%M:%S}")
+    held.flush()
 
 
 def holder(path: Path = PATH) -> str:
@@ -56,16 +53,13 @@ def holder(path: Path = PATH) -> str:
     return ""
 
 
-def hold() -> None:
+@cache
+def hold() -> TextIO | None:
     """Take the lock for the life of this process, unless it was started under the lock.
 
     Ends the process with one line if somebody else has it.
     """
     try:
-        if not holder().startswith(f"pid {os.getpid()} "):
-            _HELD.append(Lock())
+        return None if holder().startswith(f"pid {os.getpid()} ") else take()
     except UserError as error:
         sys.exit(f"error: {error}")
-
-
-_HELD: list[Lock] = []

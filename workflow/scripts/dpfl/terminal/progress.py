@@ -13,21 +13,11 @@ from dpfl.runs import state
 from dpfl.terminal import status
 from dpfl.terminal.status import RESULTS
 
-STAGES = {
-    "prepare_data": "data sets",
-    "partition": "sets of partitions",
-    "calibrate": "sets of noise multipliers",
-    "tune": "stages of tuning",
-    "score_examples": "attacks on final models",
-    "analyse": "studies without training",
-    "tabulate": "tables and figures of studies",
-    "judge": "papers judged",
-    "notebook": "pages of papers",
-    "report": "first page",
-}
-"""What is told of rules that train nothing, in one line when the last job of a rule has ended."""
-OTHER_SECONDS = 2.0
-"""Of a job that trains nothing, on a core."""
+STAGES = (
+    *("prepare_data", "partition", "calibrate", "tune", "score_examples", "analyse"),
+    *("tabulate", "judge", "notebook", "report"),
+)
+"""Rules that train nothing and are told, in one line when the last job of a rule has ended."""
 
 
 class Progress:
@@ -41,7 +31,7 @@ class Progress:
         """Estimated seconds of the runs that are to be trained."""
         self._begun, self._trained = time.monotonic(), 0.0
         self._jobs: dict[int, LogRecord] = {}
-        self._left, self._ended, self._failed = Counter(), Counter(), set()
+        self._left, self._failed = Counter(), set()
 
     def hear(self, record: LogRecord) -> None:
         """Tell what is new by a record of Snakemake's log; most of them say nothing here."""
@@ -65,11 +55,10 @@ class Progress:
         job = self._jobs[record.job_id]
         stage = stage_of(job.rule_name)
         self._left[stage] -= 1
-        self._ended[stage] += 1
         for run in set(self._runs(job)) & set(self._open):  # others are only shown again
             self._finish(run)
         if stage in STAGES and not self._left[stage]:
-            self._say(f"{STAGES[stage]}: {self._ended[stage]} done")
+            self._say(f"{stage}: done")
 
     def _finish(self, run: str) -> None:
         self._trained += self._open.pop(run)
@@ -77,13 +66,11 @@ class Progress:
         done = f"{total - len(self._open):{len(str(total))}}/{total}"
         end = datetime.now() + timedelta(seconds=self.seconds_left())
         reached = f"{self._names[run]}  {status.accuracy(run):8}"
-        self._say(f"{done}  {reached}  ends {end:%d %b %H:%M}")
+        self._say(f"{done}  {reached}  last run {end:%d %b %H:%M}")
 
     def seconds_left(self) -> float:
-        """Return how long the rest of the estimate takes, as fast as its beginning was done."""
-        done = self._trained + OTHER_SECONDS * sum(self._ended[stage] for stage in STAGES)
-        left = sum(self._open.values()) + OTHER_SECONDS * sum(self._left[s] for s in STAGES)
-        return (time.monotonic() - self._begun) * left / done
+        """Return how long the other trainings take, as fast as those until now were done."""
+        return (time.monotonic() - self._begun) * sum(self._open.values()) / self._trained
 
     def _on_job_error(self, record: LogRecord) -> None:
         """Tell the runs of a job that say why they failed, or else the job: a line for each.

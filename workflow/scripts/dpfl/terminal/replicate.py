@@ -5,12 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TextIO
 
 from dpfl import data, plugins
 from dpfl.base.errors import UserError
@@ -29,7 +29,6 @@ PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
 """Arguments of Snakemake by which it makes less than everything: the answer may be an older one."""
-TOUCH = "find results -newermt now -exec touch {} +"
 STOPPING = "stopping: jobs end, what is finished stays (once more: at once)"
 
 
@@ -40,7 +39,7 @@ class Child:
     It has a session of its own, so that one signal ends it with all its jobs.
     """
 
-    lock: lock.Lock
+    lock: TextIO
     log: Path
     command: Sequence[str] = SNAKEMAKE
     home: Path | None = None
@@ -60,7 +59,7 @@ class Child:
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup goes on
             signal.signal(signal.SIGHUP, signal.default_int_handler)
         process = self._started(arguments)
-        self.lock.name(process.pid)
+        lock.name(self.lock, process.pid)
         try:
             while process.returncode is None:
                 self._wait(process)
@@ -127,38 +126,26 @@ def replicate(
     """
     check_cores(cores)
     plan = choice.plan()
-    with closing(lock.Lock()) as held:
+    with lock.take() as held:
         choice.keep()
         todo, partial = state.open_of(plan, status.RESULTS), any(map(PARTIAL.fullmatch, more))
         print(estimate.summary(plan, todo), flush=True)
-        reads = () if partial else {*todo, *_uncalibrated(plan)}
-        _fetch(plan, reads, Path(choice.config()["data_dir"]))
+        if not partial:
+            _fetch(plan, todo, Path(choice.config()["data_dir"]))
         RESOLVED.unlink(missing_ok=True)
         child = Child(held, LAST.parent / f"{datetime.now():%Y-%m-%d-%H%M%S}.log", command)
         # An option follows the choice, for that may end in a list.
         options = ("--cores", cores, *ALWAYS, *more)
         found = child.run([*choice.arguments(), *options])
-        if found == 0 and partial:
-            end = ()
-        elif found == 0:
-            alarms = list(answer.alarms())
-            end = [*answer.lines(plan, choice, closing_rows), *alarms]
-            found = int(bool(alarms))
-        elif child.interrupted or found < 0 or not RESOLVED.exists():
-            end = _stopped(found, plan, child)
+        alarms = [] if found or partial else list(answer.alarms())
+        if found:
+            marking = [*choice.arguments(unfinished="mark"), *options]
+            end = _incomplete(found, plan, child, marking)
         else:
-            end = _marked(plan, child, [*choice.arguments(unfinished="mark"), *options])
-        for line in end:
+            end = () if partial else answer.lines(plan, choice, closing_rows)
+        for line in (*end, *alarms):
             print(line, flush=True)
-    return found
-
-
-def _uncalibrated(plan: Plan) -> Iterator[str]:
-    """Yield the runs of tuned cells whose noise is not there: its calibration reads their data."""
-    for cell in (cell for study in plan.studies.values() for cell in study["cells"]):
-        noise = status.RESULTS / "calibrations" / f"{cell.get('calibration')}.json"
-        if "tuning" in cell and cell.get("calibration") and not noise.exists():
-            yield from cell["runs"]
+    return found or int(bool(alarms))
 
 
 def _fetch(plan: Plan, todo: Collection[str], data_dir: Path) -> None:
@@ -169,46 +156,27 @@ def _fetch(plan: Plan, todo: Collection[str], data_dir: Path) -> None:
         data.read(name, data_dir)
 
 
-def _stopped(found: int, plan: Plan, child: Child) -> Iterator[str]:
-    """Yield why Snakemake stopped before all was made or had failed."""
+def _incomplete(found: int, plan: Plan, child: Child, marking: Sequence[str]) -> Iterator[str]:
+    """Yield why not all was made; if some runs ended, make tables and report with these."""
+    left, planned = len(state.open_of(plan, status.RESULTS, running=False)), len(plan.runs)
     if child.interrupted:
-        done = len(plan.runs) - len(state.open_of(plan, status.RESULTS))
-        yield f"stopped: {done} of {len(plan.runs)} runs are done; repeat to go on"
+        yield f"stopped: {planned - left} of {planned} runs are done; repeat to go on"
     elif found < 0:
         yield f"Snakemake was killed by signal {-found}; repeat to go on"
-    else:
+    elif not RESOLVED.exists():
         yield f"Snakemake stopped before the first job: {last_line(child.log)}"
-    yield from _earlier()
-
-
-def _marked(plan: Plan, child: Child, arguments: Sequence[str]) -> Iterator[str]:
-    """Make tables and report with what there is, if some runs ended and some did not."""
-    todo = state.open_of(plan, status.RESULTS, running=False)
-    marked = 0 < len(todo) < len(plan.runs) and child.run(arguments) == 0
-    if todo:
-        yield f"{len(todo)} of {len(plan.runs)} runs are without a result: make status tells why"
-    if ahead := next(_dated_ahead(), None):
-        yield f"{ahead} is dated ahead of this machine's clock, which Snakemake refuses: {TOUCH}"
-    if marked:
-        yield f"report, which marks what is missing: {answer.REPORT}"
     else:
+        if left:
+            yield f"{left} of {planned} runs are without a result: make status tells why"
+        if 0 < left < planned and child.run(marking) == 0:
+            yield f"report, which marks what is missing: {answer.REPORT}"
+            return
         yield f"There is no report of this: {last_line(child.log)}"
-        yield from _earlier()
-
-
-def _earlier() -> Iterator[str]:
     if answer.REPORT.exists():
         yield f"{answer.REPORT} is of an earlier call"
 
 
-def _dated_ahead() -> Iterator[Path]:
-    """Yield files of results that are newer than now."""
-    now = time.time()
-    files = (path for path in status.RESULTS.rglob("*") if path.is_file())
-    return (path for path in files if path.stat().st_mtime > now + 1)
-
-
 def check_cores(cores: str) -> None:
-    """Raise a UserError for what is neither a number of cores nor `all`."""
+    """Raise a UserError for what is neither a number of cores nor `all`: with 0, jobs wait."""
     if not re.fullmatch("all|[1-9][0-9]*", cores):
         raise UserError(f"--cores = {cores}, expected a whole number >= 1, or all")

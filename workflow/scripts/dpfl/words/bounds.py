@@ -4,25 +4,14 @@ EXPECTED = {
     "enum": "one of {}",
     "type": "type {}",
     "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
     "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
     "maxLength": "at most {} characters",
     "minProperties": "at least {} entry",
     "maxProperties": "at most {} entry",
-    "exclusiveMinimum": "more than {}",
-    "exclusiveMaximum": "less than {}",
     "minItems": "at least {} item",
     "minLength": "at least {} character",
     "uniqueItems": "no item twice",
 }
-"""What a message expects of a value."""
-SHOWN = {
-    "minimum": "≥ {}",
-    "exclusiveMinimum": "> {}",
-    "maximum": "≤ {}",
-    "exclusiveMaximum": "< {}",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {}",
-    "minProperties": "at least {} keys",
-    "maxProperties": "at most {} keys",
-}
-"""What a table shows beside the type of a key."""
+"""What a message expects of a value, and a table says of the number that a key may be."""
