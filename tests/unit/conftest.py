@@ -56,6 +56,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def results(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder, which the tests of a file share."""
+    root = shutil.copytree(written, tmp_path_factory.mktemp("own") / "root")
+    return root / results_folder.RESULTS
+
+
 @pytest.fixture
 def folder(written: Path, tmp_path: Path) -> Folder:
     """A results folder with its runs, which a test may change."""

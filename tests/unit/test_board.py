@@ -143,19 +143,6 @@ def test_a_gain_of_one_seed_has_words_and_a_bar_without_ends(tmp_path) -> None:
     assert forest.bar_of(found, [], 1.0).ends is None
 
 
-def test_a_bar_has_the_finest_scale_that_holds_it() -> None:
-    reaches = {0.1: 1.0, 3.0: 5.0, 5.1: 10.0, 70.0: 100.0}
-    assert {place: Bar((-place,)).scale for place in reaches} == reaches
-    assert Bar((0.1,), (-3.0, 1.0), band=(-0.5, 0.5)).scale == 5.0
-
-
-@pytest.mark.parametrize("at", [0.0, 1.5, -4.5, 9.5])
-def test_an_interval_of_less_than_half_a_point_is_wider_than_its_mean(at: float) -> None:
-    text = markup.part("forest", Bar((at,), (at - 0.2, at + 0.2)))
-    low, high = map(float, re.search(r'class="ends" x1="(\S+)" x2="(\S+)"', text).groups())
-    assert high - low > 4 and float(re.search(r'mean" x1="(\S+)"', text)[1]) < high
-
-
 def test_places_are_proportional_and_a_rerun_has_a_diamond_of_its_own() -> None:
     inside = markup.part("forest", Bar((5.0,), (0.0, 10.0), -10.0, (-1.0, 1.0)))
     half = (WIDTH - 2 * EDGE) / 2
@@ -193,9 +180,9 @@ def keep(results: Path, key: str, scale: str) -> None:
 
 
 @pytest.fixture
-def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def reference(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Kept results: of one paper two scales with claims, of the other one that judges nothing."""
-    results = results_folder.write(tmp_path)
+    results = shutil.copytree(written, tmp_path, dirs_exist_ok=True) / results_folder.RESULTS
     for key, scale in ((TOLD, "mnist"), (TOLD, "other"), (SILENT, "mnist")):
         keep(results, key, scale)
     monkeypatch.setattr(derivations, "about", lambda folder: ABOUT)
@@ -221,7 +208,7 @@ def run_of(read: dict[str, paper.Paper], reference: Path) -> dict:
     return board.of_sources(judged.of_run(Folder(reference.parent), read.values()))
 
 
-def written(shown: dict) -> str:
+def page_of(shown: dict) -> str:
     """Return the first page with a board."""
     about = {"title": "t", "unfinished": [], "beside": "", "runs": 1, "this_run": [], "cells": ""}
     return layout.render("index", "index", [], board=shown, **about)
@@ -235,13 +222,13 @@ def test_a_board_has_a_row_per_claim_and_a_column_per_data_set(reference, read) 
     assert shown["papers"][0]["pages"].keys() == {"mnist", "other", "small"}
     assert [*shown["papers"][0]["rows"]] == [f"{TOLD}-better", f"{TOLD}-printed"]
     assert shown["papers"][1]["rows"] == {} and shown["papers"][1]["not_run"] == 1
-    text = written(shown)
+    text = page_of(shown)
     assert f'href="{TOLD}.html#kept-mnist-better"' in text
     assert f'<tr id="{TOLD}-better">' in text and text.count('class="cell good"') == 6
 
 
 def test_a_cell_holds_what_its_row_of_claims_says(reference, read) -> None:
-    text = written(run_of(read, reference))
+    text = page_of(run_of(read, reference))
     with (reference.parent / "claims" / TOLD / "claims.csv").open(encoding="utf-8") as file:
         row = next(csv.DictReader(file))
     record = json.loads(re.search("data-record='(.*?)'", text)[1])

@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import results_folder
 from markupsafe import Markup
 from results_folder import SILENT, TOLD
 
@@ -25,8 +24,7 @@ VIEWS += Markup('<section class="view" id="claims">b</section>')
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> str:
-    results = results_folder.write(tmp_path_factory.mktemp("root"))
+def index(results: Path) -> str:
     read = paper.read_all([TOLD, SILENT], results.parent / "papers")
     shown = {
         "board": board.of_sources(judged.of_run(Folder(results), read.values())),

@@ -65,11 +65,6 @@ def test_a_paper_without_the_scale_runs_nothing(default):
     assert papers["composition-text"]["select"] == []
 
 
-def test_there_are_four_scales():
-    scales = {scale for key in folder.names() for scale in folder.load(key).scales}
-    assert scales == {"demo", "mnist", "cifar10", "full"}
-
-
 def test_a_paper_that_selects_studies_of_another_has_that_beside_it(default):
     config = default | {"papers": ["fu2024"], "scale": "mnist"}
     made = plan.make(configuration.composed(config))

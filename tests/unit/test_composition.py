@@ -200,14 +200,6 @@ test_mistakes_are_named_with_their_bound = refused(
 )
 
 
-def test_settings_are_checked_without_loading_what_computes(imported):
-    code = (
-        "from dpfl.analyses import composition, epsilon_surface; "
-        f"composition.check({SETTINGS}); epsilon_surface.check({SURFACE})"
-    )
-    assert not imported(code, "numpy", "pandas", "dp_accounting", "matplotlib")
-
-
 def failing(event, delta):
     raise UserError("PRV cannot price this")
 

@@ -8,6 +8,7 @@ from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
 from dpfl.papers import folder
 from dpfl.papers.merging import merged
+from dpfl.planning import plan
 
 
 def changed(config, path, value):
@@ -45,3 +46,22 @@ def test_natural_clients_are_those_of_the_data_set(default, monkeypatch, owners,
     monkeypatch.setattr(plugins, "constant", constant)
     lines = lines_of(changed(default, "partitions/iid", {"uses": "natural"}))
     assert any(expected in line for line in lines)
+
+
+def test_a_method_has_its_statistics_in_the_settings_and_the_calibration(default):
+    made = plan.make(configuration.composed(default | {"papers": ["strong"]}))
+    own = [run for run in made.runs.values() if "scatter" in run["settings"]["dataset"]]
+    assert own
+    for run in own:
+        rule = run["settings"]["statistics"]
+        assert rule == {"rule": "standardise", "noise_multiplier": 16, "radius": 3, "least": 0.05}
+        asked = made.calibrations[run["calibration"]]["settings"]
+        assert asked["releases"] == [["means", 16], ["second moments", 16]]
+
+
+def test_a_method_without_any_says_nothing(default):
+    made = plan.make(configuration.composed(default | {"papers": ["strong"], "scale": "full"}))
+    assert made.runs
+    assert all("statistics" not in run["settings"] for run in made.runs.values())
+    asked = [calibration["settings"] for calibration in made.calibrations.values()]
+    assert all(settings["releases"] == [] for settings in asked)

@@ -1,8 +1,7 @@
-"""README.md and docs/: links that lead somewhere, examples that hold, names that are complete."""
+"""README.md and docs/: links that lead somewhere, examples and numbers that hold."""
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import markdown_tables
@@ -13,9 +12,11 @@ import yaml
 from dpfl.checks import config as configuration
 from dpfl.docs import blocks as generated
 from dpfl.judging import claims
-from dpfl.papers import folder
-from dpfl.planning import plan
+from dpfl.runs import kept_runs
+from dpfl.seeds import fairness, power
+from dpfl.seeds.verdicts import MIN_SEEDS, MIN_SPREAD, Interval, of_ordering
 from dpfl.training import probe
+from dpfl.tuning.parts import chance
 from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
@@ -62,9 +63,10 @@ def test_links_lead_to_files_and_headings(page):
 
 
 TESTED = {"docs/statistics.md", "docs/how-to-read.md"}
-"""Pages whose numbers test_statistics_page.py and test_tuning_errors.py compute again."""
+"""Pages whose numbers tests below and test_tuning.py compute again."""
 NAMED = re.compile(r"Apache-2\.0|(?:doi|arXiv)\s+\S+|Python (?:3\.\d+(?:, )?)+")
 OWN = [ROOT / "README.md", *sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs/results.md"})]
+MISLEADING = re.compile(r"\b(?:worst off|beside|kept|of ours|alongside|stands?|overall)\b", re.I)
 
 
 @pytest.mark.parametrize(
@@ -77,19 +79,19 @@ def test_no_result_is_typed(page):
     assert [found.group() for found in typed_numbers.RESULT.finditer(prose)] == []
 
 
-MISLEADING = re.compile(r"\b(?:worst off|beside|kept|of ours|alongside|stands?|overall)\b", re.I)
-
-
-@pytest.mark.parametrize("page", OWN[1:], ids=lambda p: p.name)
-def test_pages_have_no_word_that_misleads(page):
-    text = FENCED.sub("", generated.without(page.read_text(encoding="utf-8")))
-    prose = re.sub(r"`[^`]*`|^    .*$", "", text, flags=re.MULTILINE)
-    assert MISLEADING.findall(prose) == []
-
-
 def targets(page):
     """The pages that a page links to."""
     return {(page.parent / link.partition("#")[0]).resolve() for link in links(page)}
+
+
+def test_pages_are_short_and_have_no_word_that_misleads():
+    texts = {page.name: generated.without(page.read_text(encoding="utf-8")) for page in OWN}
+    for text in texts.values():
+        prose = re.sub(r"`[^`]*`|^    .*$", "", FENCED.sub("", text), flags=re.MULTILINE)
+        assert MISLEADING.findall(prose) == []
+    own = texts["README.md"]
+    assert len(own.splitlines()) <= 100 and len(own.split()) <= 900
+    assert sum(len(text.split()) for text in texts.values()) - len(own.split()) <= 15_000
 
 
 def test_every_page_of_docs_is_two_clicks_away_and_in_the_navigation_of_the_site():
@@ -99,21 +101,6 @@ def test_every_page_of_docs_is_two_clicks_away_and_in_the_navigation_of_the_site
     lines = text_of("mkdocs.yml").splitlines()
     named = {ROOT / "docs" / line.split()[-1] for line in lines if line.endswith(".md")}
     assert named == set(PAGES) - {ROOT / "README.md"}
-
-
-def test_ten_questions_have_an_answer_one_click_further():
-    rows = markdown_tables.read(text_of("docs/index.md"), "question |")[1]
-    assert len(rows) == 10
-    assert all(row[0].endswith("?") and "](" in row[1] for row in rows)
-    assert ROOT / "docs" / "index.md" in targets(ROOT / "README.md")
-
-
-def test_the_readme_is_short_and_begins_with_two_commands():
-    text = text_of("README.md")
-    own = generated.without(text)
-    assert len(own.splitlines()) <= 100 and len(own.split()) <= 900
-    commands = [line.split()[1] for line in text.splitlines() if line.startswith("    make ")]
-    assert commands[:2] == ["replicate", "test"]
 
 
 @pytest.mark.parametrize("scale", ["demo", "mnist", "cifar10"])
@@ -144,17 +131,6 @@ def test_every_key_of_a_claim_is_explained():
     }
     assert {*kinds} == {*claims.kinds()}
     assert {key for keys in kinds.values() for key in keys} - {"study", "analysis"} <= explained
-
-
-@pytest.mark.parametrize(("scale", "dataset"), [("demo", "digits"), ("mnist", "mnist")])
-def test_a_copy_of_the_template_of_papers_can_be_planned(tmp_path, monkeypatch, scale, dataset):
-    shutil.copytree(folder.HOME / "_template", tmp_path / "doe2024")
-    monkeypatch.setattr(folder, "HOME", tmp_path)
-    default = yaml.safe_load(text_of("config.yaml"))
-    found = configuration.composed(default | {"papers": ["doe2024"], "scale": scale})
-    made = plan.make(found)
-    assert {run["settings"]["dataset"] for run in made.runs.values()} == {dataset}
-    assert typed_numbers.in_page(tmp_path / "doe2024" / "page.md") == []
 
 
 def test_the_example_of_a_configuration_is_one():
@@ -198,3 +174,54 @@ def test_delta_and_what_the_probe_does_are_as_written(root):
     assert f"the mechanism takes steps {', '.join(first)} and {last} on batches" in text
     assert re.search(r"`(delta: .+?)`", text)[1] in text_of("config.yaml").splitlines()
     assert float(re.search(r"falls short by more than `(.+?)` of it", text)[1]) == probe.SHORT
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, GUIDE = (
+    (DOCS / name).read_text(encoding="utf-8") for name in ("statistics.md", "how-to-read.md")
+)
+
+
+def rows(head, page=PAGE):
+    """Return head and rows of the table of the page whose head begins so."""
+    return markdown_tables.read(page, f"{head} |")
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[-+]?\d+\.?\d*", text)]
+
+
+@pytest.mark.parametrize("row", rows("verdict", GUIDE)[1], ids=lambda row: row[0])
+def test_the_examples_of_verdicts(row):
+    low, high = numbers(row[2])
+    found = of_ordering(Interval((low + high) / 2, low, high, 5, 0.1), 1.0)
+    assert re.findall("`(.+?)`", row[0]) == [word for word in found if word]
+
+
+def test_no_judged_run_is_older_than_the_day_on_which_rules_were_changed(root):
+    changed = re.search(r"changed on (\d{4}-\d\d-\d\d)", PAGE)[1]
+    told = map(kept_runs.about, kept_runs.folders(root / "results" / "reference"))
+    ended = [own["trained"]["first"] for own in told if own["runs"]["trained"]]
+    assert ended and min(ended) > changed
+
+
+def test_the_example_is_read_as_it_is_judged():
+    pair = "CAdabelief against AdaBelief"
+    own = re.compile(f"^{pair}, |: {pair}$")
+    judged = {own.sub("", row[0]): row[3] for row in rows("compared", GUIDE)[1]}
+    told = dict(re.findall(r"^- \*\*(.+?)\*\*:[^`]+`(.+?)`", GUIDE, re.MULTILINE))
+    assert told == judged and "holds, small" in judged.values()
+
+
+def test_the_table_of_power():
+    head, lines = rows("gain")
+    for gain, *seeds in lines:
+        found = [power.needed(float(gain), float(sd)) for sd in head[1:]]
+        assert [float(n) for n in seeds] == found
+
+
+def test_the_smallest_numbers_of_seeds():
+    told = " ".join(PAGE.split())
+    assert f"none below n = {MIN_SPREAD}:" in told and f"no verdict below n = {MIN_SEEDS}:" in told
+    assert f"{chance.TIMES:g} times the accuracy of guessing" in PAGE
+    assert {*re.findall(r"`(alike|shared|one side|none)`:", PAGE)} == {*fairness.SAID}

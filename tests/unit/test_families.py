@@ -1,4 +1,4 @@
-"""Families of methods: each method of all papers has one, and readers can tell them apart."""
+"""Families of methods: each method has one; readers can tell these and data sets apart."""
 
 import itertools
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 import yaml
 from matplotlib.colors import to_rgb
 
-from dpfl.figures import families, looks
+from dpfl import plugins
+from dpfl.figures import datasets, families, looks
+from dpfl.papers import folder
 
 WHITE = 1.0
 LEAST_CONTRAST = 3.0
@@ -133,11 +135,6 @@ def test_a_method_keeps_its_look_in_all_papers():
     assert looks.of_study(other)["x"] == looks.look(0)
 
 
-def test_a_method_of_no_family_is_called_by_its_own_name():
-    assert families.family_of("mine") is None
-    assert families.title("mine") == "mine"
-
-
 @pytest.mark.parametrize(
     "text, told",
     [
@@ -173,3 +170,28 @@ def test_what_has_no_family_shares_neither_colour_nor_marker_and_keeps_its_numbe
     other = looks.of_study({"cells": [cells[0], cells[7], cells[2]], "method_numbers": numbers})
     assert [*other.items()] == [("c", found["c"]), ("h", found["h"]), ("a", looks.look(8))]
     assert list(looks.numbered(["b", "a", "b"])) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    "name, title",
+    [
+        ("mnist", "MNIST"),
+        ("mnist-scatter", "scattering features of MNIST"),
+        ("cifar10-patches", "patch features of CIFAR-10"),
+        ("cifar10-patches-scatter", "patch and scattering features of CIFAR-10"),
+    ],
+)
+def test_a_data_set_is_called_for_readers(name, title):
+    assert datasets.title(name) == title
+
+
+@pytest.mark.parametrize("name", ["digits", "digits-scatter"])
+def test_a_data_set_without_a_name_is_called_by_its_own(name, monkeypatch):
+    monkeypatch.delitem(folder.shared("data_sets"), "digits")
+    assert datasets.title(name) == name
+
+
+def test_no_two_data_sets_are_called_alike_or_by_their_keys():
+    names = plugins.names("data")
+    titles = {datasets.title(name) for name in names}
+    assert len(titles) == len(names) and not titles & set(names)

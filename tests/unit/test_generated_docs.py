@@ -1,7 +1,6 @@
 """What `make docs` writes: files as they would be written, tables of what was judged and kept."""
 
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,12 +11,11 @@ import pytest
 import yaml
 
 from dpfl.base.errors import UserError
-from dpfl.docs import blocks, design, hero, pages, reference, results
+from dpfl.docs import blocks, design, hero, pages, results
 from dpfl.judging.claims import COLUMNS
 from dpfl.papers import folder
-from dpfl.plugins import analyses
 from dpfl.provenance import derivations
-from dpfl.report import answers, prose
+from dpfl.report import answers
 from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
@@ -147,26 +145,6 @@ def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
     )
 
 
-def test_scales_stand_in_the_order_of_their_paper(kept_runs):
-    home, derived = kept_runs
-    for name in ("a-later-scale", "a-former-scale"):
-        shutil.copytree(derived / "new2024/mnist", derived / "new2024" / name)
-    (home / "new2024/studies.yaml").write_text("scales: { mnist: {}, a-later-scale: {} }")
-    table = pd.read_csv(derived / "new2024/mnist/claims/claims.csv").assign(runs="some-run")
-    for path in derived.glob("new2024/*/claims/claims.csv"):
-        table.to_csv(path, index=False)
-    scales = [row[1].split("]")[0] for row in rows(results.every(home, derived))]
-    assert [*dict.fromkeys(scales)] == ["[mnist", "[a-later-scale", "[a-former-scale"]
-
-
-def test_the_page_of_results_is_short_and_has_publications_first(texts):
-    text = texts[ROOT / "docs/results.md"]
-    assert len(text.splitlines()) <= 200
-    papers = dict.fromkeys(row[0] for row in rows(text.split("## Claims")[1]))
-    dated = ["(2" in name for name in papers]
-    assert {*dated} == {True, False} and dated == sorted(dated, reverse=True)
-
-
 def test_the_bars_of_the_first_picture_are_as_long_as_their_counts():
     row = answers.Row("", "A & B (2020)", "", "", "", {"holds": 1, "open": 3})
     other = replace(row, paper="none judged", results={})
@@ -193,13 +171,6 @@ def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived
     assert design._short(1234.5) == "1200" and design._short(0.0123) == "0.012"
 
 
-def test_prices_are_derived_of_every_analysis_that_needs_no_data(derived):
-    for key in folder.names():
-        for name, own in folder.load(key).content.get("analyses", {}).items():
-            if not analyses.inputs_of(own):
-                assert (prose.kept_tables(derived / key) / f"{name}.csv").exists()
-
-
 def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
     text = texts[ROOT / "docs/reference/configuration.md"]
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -210,15 +181,3 @@ def test_the_keys_of_the_configuration_have_their_bounds_and_defaults(texts):
     study = yaml.safe_load((ROOT / "workflow/schemas/composed.schema.yaml").read_text("utf-8"))
     keys = study["properties"]["studies"]["additionalProperties"]["properties"]
     assert all(f"`*.{key}" in text for key in keys)
-
-
-def test_comments_of_the_configuration_belong_to_the_key_below_or_beside():
-    told = reference.comments("# head\n\n# one\n# two\na: 1 # three\nb: 2\n")
-    assert told == {"a": "one two three", "b": ""}
-
-
-def test_every_column_is_told_with_its_meaning():
-    schema = {"version": 7, "kinds": {"cells": {"n": ["number", "seeds | runs"]}}}
-    text = reference.columns(schema)
-    assert "schema: 7." in " ".join(text.split())
-    assert "| `n` | number | seeds \\| runs |" in text

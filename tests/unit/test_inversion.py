@@ -1,6 +1,5 @@
 """The analysis `inversion`: its rows, its figure, and mistakes in its settings."""
 
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,6 @@ from tabled import row
 from dpfl import data, plugins
 from dpfl.papers import folder
 from dpfl.plugins import analyses
-from dpfl.tables import rendering
 
 ENTRY = folder.load("meng2023").content["analyses"]["inversion"]
 SETTINGS = ENTRY["settings"] | {
@@ -77,14 +75,6 @@ def test_the_same_settings_give_the_same_bits(tables, digits):
     assert set(other["pictures"]["example"]) != set(tables["pictures"]["example"])
 
 
-def test_tables_read_the_same_from_their_files(tables, tmp_path):
-    for suffix in inversion.TABLES:
-        shown = inversion.shown().COLUMNS[suffix]
-        rendering.write(tmp_path / f"t{suffix}", tables[suffix], shown)
-        read = pd.read_csv(tmp_path / f"t{suffix}.csv")
-        assert rendering.readable(read, shown) == rendering.readable(tables[suffix], shown)
-
-
 def test_the_figure_shows_originals_over_what_was_found(tables):
     figure = inversion.shown().draw(tables)
     (below,) = figure.legends
@@ -106,26 +96,3 @@ def test_what_an_entry_names_is_found():
     assert analyses.inputs_of(ENTRY) == ["digits"]
     assert analyses.models_of(ENTRY) == ["mlp", "digits-cnn"]
     assert analyses.inputs_of({"settings": {}}) == analyses.models_of({"settings": {}}) == []
-
-
-def test_settings_are_checked_without_loading_what_computes(imported):
-    code = f"from papers.meng2023.analyses import inversion as i; i.check({SETTINGS}, 'digits')"
-    assert not imported(code, "numpy", "pandas", "torch", "matplotlib")
-
-
-@pytest.mark.parametrize(
-    "plain, private, told",
-    [
-        (20, 5, "comes the best attack on plain gradient (20 dB); not on ε = 2 (5 dB)"),
-        (20, 15, "comes the best attack on plain gradient (20 dB), ε = 2 (15 dB)"),
-        (9, 5, "No attack comes nearer to the pictures than a mean picture (10 dB): "),
-    ],
-)
-def test_the_title_names_what_gives_the_pictures_away_and_what_does_not(plain, private, told):
-    blind = {"update": "", "epsilon": float("nan"), "batch_size": float("nan"), "psnr_mean": 10}
-    seen = [
-        {"update": "plain", "epsilon": math.inf, "batch_size": 1, "psnr_mean": plain},
-        {"update": "private", "epsilon": 2.0, "batch_size": 1, "psnr_mean": private},
-    ]
-    found = inversion.shown().words({"": pd.DataFrame([blind, *seen])})
-    assert told in found and "none" not in found and not found.endswith("not on ")

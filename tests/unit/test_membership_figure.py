@@ -132,10 +132,6 @@ def test_runs_that_failed_are_neither_target_nor_reference(made, failed, told):
     assert "1 run that failed: neither" in below(drawn.figure)
 
 
-def test_plans_ask_for_as_many_seeds_as_attacks_need():
-    assert figure.LEAST_SEEDS == attacks.LEAST
-
-
 def test_the_file_of_a_study_is_where_the_figure_says(made):
     own, runs, _ = made
     (path,) = figure.READS_STUDY

@@ -1,4 +1,4 @@
-"""Pages of methods: the most accurate proven cells, two methods side by side, a page for each."""
+"""Pages of methods: the most accurate proven cells, two side by side, a page each."""
 
 import json
 import math
@@ -7,14 +7,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from links import Page
 from results_folder import ABOUT, SILENT, TOLD
 from scipy import stats
 
-from dpfl.report import cells, methods, values
+from dpfl.report import cells, layout, methods, values
 from dpfl.report.reader import Folder
+from dpfl.seeds import verdicts
 from dpfl.seeds.verdicts import PRIVACY
 from dpfl.tables import of_study
 
@@ -60,6 +61,7 @@ def change(folder: Folder, method: str, **what) -> None:
     values.read.cache_clear()
 
 
+@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries(CELL), max_size=12))
 def test_the_leader_is_the_most_accurate_cell_with_a_proof(made: list[dict]) -> None:
     shown = methods.best(pd.DataFrame(made, columns=[*CELL])).to_dict("records")
@@ -137,3 +139,43 @@ def test_every_method_has_a_page_and_every_cell_its_runs(folder: Folder) -> None
     found = pd.read_csv(folder.reports / cells.CSV)
     assert [len(runs.split()) for runs in found["runs"]] == found["n"].tolist() == [5, 5, 1, 1, 1]
     assert {path.stem for path in (folder.reports / "methods").iterdir()} == {*found["method"]}
+
+
+def test_reasons_are_told_once() -> None:
+    """No ε needs a reason where none is claimed."""
+    rows = [
+        (2.0, np.nan, "no proof", "clips late", ""),
+        (8.0, np.nan, "no proof", "clips late", ""),
+    ]
+    rows += [
+        (2.0, 1.99, "proven", "", "It sees a part."),
+        (np.inf, np.nan, "not private", "free", ""),
+    ]
+    heads = ["eps_claimed", "eps_certified", "privacy", "reasons", "audit_blind"]
+    cells = pd.DataFrame(rows, columns=heads).assign(
+        accountant="pld", privacy_reasons="no certificate"
+    )
+    assert methods.privacy_of(cells) == [
+        "no proof: 2 cells (no certificate)",
+        "proven: 1 cell (pld)",
+        "No proof: clips late",
+        "Not seen by an audit: It sees a part.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("units", "noise", "told", "untold"),
+    [
+        (["example"], ["seeded"], ["no privacy for a whole client", "secret seed"], "Unit client"),
+        (["client"], ["secure"], ["1/clients", "trusted", "system's entropy"], "Unit example"),
+        ([], [], ["No run of this scale is private."], "Unit"),
+    ],
+)
+def test_the_page_on_method_says_whom_epsilons_protect(units, noise, told, untold) -> None:
+    shown = dict.fromkeys(("margins", "adding_up", "kinds", "sources"), "")
+    shown |= {"tuned": {}, "rules": verdicts}
+    text = " ".join(
+        layout.render("method", "method", [], title="", units=units, noise=noise, **shown).split()
+    )
+    assert all(words in text for words in told) and untold not in text
+    assert "No ε here pays for that" in text and "sum of their levels" in text

@@ -9,7 +9,6 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-import results_folder
 from links import Page
 from PIL import Image
 from results_folder import LIVE, SILENT, TOLD
@@ -23,15 +22,14 @@ NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "paper.ipynb"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = results_folder.write(tmp_path_factory.mktemp("root"))
-    (made.parent / "papers" / TOLD / papers.PAGE).write_text(
+def folder(results: Path) -> Path:
+    (results.parent / "papers" / TOLD / papers.PAGE).write_text(
         '**In short.** Adam `wins`.\n\nAdam has {{ run.mean("main", method="adam") | fixed }} %.\n'
         "\n| one | two |\n|---|---|\n| 1 | 2 |\n"
         f"\n{LIVE}\n\n<script>c()</script>\n\n"
         f"```mermaid\n{LIVE}\n```\n"
     )
-    return made
+    return results
 
 
 def test_notebooks_are_stored_without_outputs(root: Path) -> None:
@@ -199,12 +197,6 @@ def test_rules_stand_once_on_the_page_of_method(folder: Path, html: str) -> None
     assert rule not in html and "method.html" in Page(html).links
 
 
-def test_a_column_without_a_text_is_left_out() -> None:
-    text = markup.table(["a", "b", "c"], [["1", "", "3"], ["4", "", ""]])
-    assert [text.count(f">{head}</th>") for head in "abc"] == [1, 0, 1]
-    assert text.count("<td>") == 4
-
-
 def test_pictures_keep_colours_and_lines_and_noise_is_small(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (500, 500, 3), dtype=np.uint8)
     noise[:50], noise[50:100] = (0, 114, 178), (213, 94, 0)
@@ -221,9 +213,3 @@ def test_pictures_keep_colours_and_lines_and_noise_is_small(tmp_path: Path) -> N
             assert max(abs(a - b) for a, b in zip(found, colour, strict=True)) <= 12
     with Image.open(io.BytesIO(data["lines"])) as shown:
         assert np.array_equal(np.asarray(shown.convert("RGB")), lines)
-
-
-@pytest.mark.parametrize("count", [20, 21])
-def test_a_long_table_is_folded(count: int) -> None:
-    shown = paper_page.table(f"{TOLD}/long", "", ["k"], [[str(k)] for k in range(count)])
-    assert ("<details>" in shown) == (count == 21)

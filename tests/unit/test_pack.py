@@ -76,14 +76,6 @@ def test_what_a_kill_after_the_end_leaves_is_removed_by_the_next_call(tmp_path):
         assert not (done.folder / "checkpoint").exists()
 
 
-def test_a_finished_run_is_not_trained_again(tmp_path):
-    (one,) = jobs_of(tmp_path, {})
-    pack.train([one], 1)
-    before = (one.folder / finished.KEPT / "model.safetensors").stat().st_mtime_ns
-    pack.train([one], 1)
-    assert (one.folder / finished.KEPT / "model.safetensors").stat().st_mtime_ns == before
-
-
 def test_a_kept_file_that_changed_is_not_believed(tmp_path):
     (one,) = jobs_of(tmp_path, {})
     pack.train([one], 1)

@@ -1,12 +1,13 @@
-"""Which runs train in one job: all of them once, in packs of about the size that is asked for."""
+"""Which runs train in one job: all of them once, in packs of about the size asked for."""
 
+import re
 from graphlib import TopologicalSorter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfl.planning import estimate, packs, plan
+from dpfl.planning import estimate, naming, packs, plan
 
 LONG = {"minutes": 1000, "cores": 1}
 
@@ -58,3 +59,16 @@ def test_cutting_keeps_the_order(costs, limit):
     names = [str(number) for number in range(len(costs))]
     chunks = list(packs._chunks(names, dict(zip(names, costs, strict=True)), limit))
     assert [name for chunk in chunks for name in chunk] == names
+
+
+ENDS = st.text("0123456789abcdef", min_size=8, max_size=8)
+NAMES = st.lists(st.tuples(st.sampled_from(["digits-sgd-eps0.5-s0", "a"]), ENDS), unique=True)
+
+
+@given(NAMES, st.data())
+def test_a_pattern_matches_the_wanted_names_alone(parts, data):
+    names = [f"{head}-{end}" for head, end in parts]
+    wanted = [name for name in names if data.draw(st.booleans())]
+    pattern = re.compile(f"runs/({naming.pattern(wanted, names)})/summary.json")
+    found = [name for name in names if pattern.fullmatch(f"runs/{name}/summary.json")]
+    assert found == wanted

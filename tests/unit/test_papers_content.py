@@ -4,8 +4,9 @@ import csv
 from pathlib import Path
 
 import pytest
+import yaml
 
-from dpfl.papers import folder
+from dpfl.papers import citation, folder
 
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
 
@@ -35,9 +36,9 @@ def test_a_paper_says_what_it_is_and_what_was_read(key):
     assert all(set(choice) == {"what", "key", "default", "note"} for choice in found["choices"])
     assert all(" " not in choice["key"] and choice["default"] for choice in found["choices"])
     assert found["claims"] or not found.get("citation")  # a folder of our own claims nothing
-    citation = found.get("citation", {"type": "none", "authors": ["nobody"]})
-    assert found["choices"] and citation["authors"]
-    foreign = "zh" in citation.get("languages", [])
+    cited = found.get("citation", {"type": "none", "authors": ["nobody"]})
+    assert found["choices"] and cited["authors"]
+    foreign = "zh" in cited.get("languages", [])
     assert not foreign or "title_en" in found or found["title"].isascii()
 
 
@@ -71,3 +72,35 @@ def test_fsdp_of_table_5_is_rank_50_of_table_3():
     rank = {(x["dataset"], x["epsilon"]): x["value"] for x in lines if x["rank"] == "50"}
     assert len(rank) == 6
     assert rank == five
+
+
+def test_the_citation_file_is_whole(root):
+    found = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert found["cff-version"] == "1.2.0"
+    titles = [reference["title"] for reference in found["references"]]
+    assert len(titles) == len(set(titles))
+    cited = [about["title"] for about in map(paper, KEYS) if "citation" in about]
+    assert titles[: len(cited)] == cited
+    for reference in found["references"]:
+        assert reference["type"] and reference["authors"]
+
+
+def test_a_text_without_a_citation_is_called_by_its_title():
+    about = paper("composition-text")
+    assert "citation" not in about
+    assert citation.short(about) == about["title"]
+
+
+@pytest.mark.parametrize(
+    ("authors", "expected"),
+    [
+        (["Zhou", "Qian"], "Zhou and Qian (2022)"),
+        (["Meng", "Liu", "Xie"], "Meng, Liu and Xie (2022)"),
+        (["Fu", "Ye", "Hu", "Chen"], "Fu et al. (2022)"),
+        (["Solo"], "Solo (2022)"),
+    ],
+)
+def test_short_citations(authors, expected):
+    people = [{"family-names": name, "given-names": "A."} for name in authors]
+    about = {"title": "t", "citation": {"type": "article", "year": 2022, "authors": people}}
+    assert citation.short(about) == expected

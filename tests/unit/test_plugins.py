@@ -5,6 +5,7 @@ import pytest
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.checks import plugin_settings
+from dpfl.papers import folder
 from dpfl.plugins import analyses
 
 ANALYSIS = "def check(settings): ...\ndef tables(settings): ...\n"
@@ -56,3 +57,15 @@ def test_an_analysis_that_cannot_be_used_is_one_line(written, name, text, told):
     assert line.startswith(f"papers/doe2024/analyses/{name}.py: ") and told in line
     with pytest.raises(Exception, match=told.split(": ")[-1]):
         analyses.load("doe2024", entry["uses"])
+
+
+def test_settings_of_analyses_are_checked_without_loading_what_computes(imported):
+    asked = [
+        (paper, own["uses"], own["settings"], *analyses.inputs_of(own))
+        for paper in folder.names()
+        for own in folder.load(paper).content.get("analyses", {}).values()
+    ]
+    check = "[analyses.load(paper, name).check(*given) for paper, name, *given in asked]"
+    code = f"from dpfl.plugins import analyses\nasked = {asked!r}\n{check}"
+    assert asked
+    assert not imported(code, "numpy", "pandas", "torch", "dp_accounting", "matplotlib")

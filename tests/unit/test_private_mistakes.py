@@ -195,20 +195,6 @@ def test_a_gradient_left_by_the_user_is_not_applied():
     assert torch.equal(trained(model=model), trained())
 
 
-def test_the_adaptive_budget_takes_no_more_steps_than_are_planned():
-    model = network()
-    private = dpfl.Private(
-        model,
-        sgd(model.parameters()),
-        examples=tensors(),
-        **SIZES,
-        budget={"uses": "adaptive", "save": 0.2, "spend": 3.0, "agreement": 0.0},
-    )
-    while private.step():
-        assert private.taken <= SIZES["epochs"] * (N // SIZES["batch_size"])
-    assert private.taken == private.steps
-
-
 @pytest.mark.parametrize(
     "changed",
     [

@@ -22,10 +22,6 @@ def follow_noise(optimizer, theta, deviation, steps, seed=0):
         optimizer.step()
 
 
-def test_residual_scale_at_the_default():
-    assert residual_scale(0.9) == pytest.approx(0.92338, abs=1e-5)
-
-
 @pytest.mark.parametrize("beta1", [0.3, 0.9, 0.97])
 def test_unclipped_rate_is_the_one_that_adabelief_reaches_under_noise(beta1):
     alpha, batch, noise_multiplier, clip_norm = 2e-3, 64, 1.3, 0.5
@@ -53,25 +49,6 @@ def test_most_coordinates_are_clipped_from_the_predicted_step_on(r, side):
         share.append(beyond.double().mean().item())
     assert share[0] < share[1] < share[2]
     assert 0.3 < share[1] < 0.7
-
-
-@pytest.mark.parametrize(
-    "batch, noise_multiplier, steps, rate, expected, start",
-    [
-        (250, 1.1, 6000, 0.246, "upper", 690),
-        (64, 1.173, 1860, 0.059, "lower", 1440),
-        (64, 0.834, 1860, 0.083, "never clipped", None),
-        (64, 0.650, 1860, 0.107, "never clipped", None),
-        (64, 1.173, 93, 0.059, "never clipped", None),
-    ],
-)
-def test_worked_examples(batch, noise_multiplier, steps, rate, expected, start):
-    """One client at batch 250; one of ten at epsilon 2, 4, 8; state reset each round (93 steps)."""
-    r = unclipped_rate(1e-3, batch, noise_multiplier, 1.0, residual_scale(0.9))
-    assert r == pytest.approx(rate, abs=6e-4)
-    found = regime(r, final_lr=0.1, gamma=1e-3, steps=steps)
-    assert found.name == expected
-    assert found.step == (start and pytest.approx(start, rel=0.01))
 
 
 @given(

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -202,33 +201,6 @@ def test_a_snakemake_takes_the_lock_unless_it_was_started_under_it(call):
         done = subprocess.run(by_hand, env=ours, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: another replicate runs here (pid {os.getpid()} on ")
-
-
-def test_an_interruption_reaches_snakemake_and_is_told_in_two_lines(call):
-    def interrupt():
-        until((call.folder / "ready").exists)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    wait = "finish(runs[0]); pathlib.Path('ready').touch(); signal.pause()"
-    status = call.replicate(f"try: {wait}\nexcept KeyboardInterrupt: fail(runs[1]); sys.exit(1)")
-    thread.join()
-    assert status == 1
-    assert len(call.calls()) == 1
-    assert call.told[-2].startswith("stopping")
-    assert call.told[-1] == f"stopped: 1 of {len(call.runs)} runs are done; repeat to go on"
-
-
-def test_only_one_holds_the_lock_and_the_other_learns_who(tmp_path):
-    path = tmp_path / "deep" / "lock"
-    assert not lock.holder(path)
-    first = lock.take(path)
-    refuses(rf"another replicate runs here \(pid {os.getpid()} on ", lock.take, path)
-    assert lock.holder(path)
-    first.close()
-    assert not lock.holder(path)
-    lock.take(path).close()
 
 
 def test_a_child_holds_the_lock_when_its_parent_is_gone_until_it_is_killed(tmp_path):

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import tiny
 import torch
 from example_gradients import each_cross_entropy, naive
 from refusals import refuses
@@ -18,7 +17,6 @@ from dpfl.base.errors import UserError
 from dpfl.data import _progress, _scattering, digits
 from dpfl.gradients import PerExampleGradients
 from dpfl.models.parts.feature_norm import FeatureNorm
-from dpfl.training import run
 
 BASES = {"digits-scatter": "digits", "mnist-scatter": "mnist", "cifar10-scatter": "cifar10"}
 SHAPES = {name: plugins.constant("data", name, "SHAPE", None) for name in BASES}
@@ -222,19 +220,3 @@ def test_per_example_gradients_equal_one_example_at_a_time(model, dataset, dtype
     expected = weights.double() @ rows
     assert total.dtype == wide
     assert (total.double() - expected).norm() <= tolerance * expected.norm()
-
-
-@pytest.mark.parametrize("model", ["scatter-linear", "scatter-cnn"])
-def test_a_run_learns_from_features(prepared, tmp_path, model):
-    settings = tiny.settings(
-        dataset="digits-scatter",
-        model=model,
-        epsilon="inf",
-        federation=tiny.federation(clients_per_round=None, batch_size=64, local_steps=20),
-    )
-    inputs = tiny.inputs_of(settings, tmp_path)
-    assignment = np.arange(digits.TRAIN_EXAMPLES) % tiny.CLIENTS
-    np.save(inputs.assignment, assignment.astype(np.load(inputs.assignment).dtype))
-    inputs = type(inputs)(prepared[0], inputs.assignment, None, "sources")
-    result = run.train(settings, inputs, tmp_path / "run", lambda line: None)
-    assert result.metrics[-1]["test_accuracy"] > 0.9

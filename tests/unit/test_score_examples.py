@@ -5,12 +5,10 @@ import pandas as pd
 import pytest
 import tiny
 import torch
-from torch import nn
 from torch.nn import functional
 
 from dpfl import data
-from dpfl.attacks import observed, query, roc
-from dpfl.attacks.membership import ATTACKS, comparable
+from dpfl.attacks import observed, query
 from dpfl.training import run, summary
 
 
@@ -104,35 +102,3 @@ def test_public_examples_are_refused_in_one_line(scored, drive):
     done = drive("score_examples", *asked(home, path, weights[:1], [home / "public.npy"]))
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
     assert "public examples are neither members nor held out" in done.stderr
-
-
-def overfitted(inputs: torch.Tensor, targets: torch.Tensor) -> nn.Module:
-    """A network that learned its examples by heart."""
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(inputs.shape[1], 64), nn.ReLU(), nn.Linear(64, 3))
-    optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    for _ in range(150):
-        optimizer.zero_grad()
-        functional.cross_entropy(model(inputs), targets).backward()
-        optimizer.step()
-    return model
-
-
-def test_networks_trained_on_fifty_examples_give_them_away():
-    rng = np.random.default_rng(0)
-    inputs = torch.from_numpy(rng.normal(size=(160, 10)).astype(np.float32))
-    targets = torch.from_numpy(rng.integers(0, 3, 160))
-    members = np.zeros((8, 100), dtype=bool)
-    for row in members:
-        row[rng.permutation(100)[:50]] = True
-    models = [overfitted(inputs[:100][row], targets[:100][row]) for row in members]
-    seen = observed.Observed(
-        np.stack([query.confidences(m, inputs[:100], targets[:100]) for m in models]),
-        members,
-        np.stack([query.confidences(m, inputs[100:], targets[100:]) for m in models]),
-    )
-    where = comparable(members)
-    for attack in ATTACKS.values():
-        scores = np.where(where, attack(seen), np.nan)
-        areas = [roc.area(own, row) for own, row in zip(scores, members, strict=True)]
-        assert np.mean(areas) > 0.8 and min(areas) > 0.65

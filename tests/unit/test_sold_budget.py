@@ -2,7 +2,6 @@
 
 import math
 
-import pandas as pd
 import pytest
 from closed_forms import gaussian_delta
 from dp_accounting.pld import privacy_loss_distribution as pld
@@ -53,14 +52,3 @@ def test_of_shuffled_batches_an_epoch_is_one_gaussian(table):
     row = row_of(table, "mnist")
     mu = math.sqrt(row["epochs"] / 3.04**2 + 2 / 8**2)
     assert gaussian_delta(row["shuffled"], mu) == pytest.approx(DELTA, rel=1e-4)
-
-
-def test_the_title_of_the_figure_tells_the_prices_of_its_rows():
-    rows = [("mnist", 2.3701, 10.0), ("cifar10", 2.25, 6.5)]
-    found = pd.DataFrame(rows, columns=["dataset", "pld", "shuffled"])
-    found = found.assign(model="linear", classic_rdp=3.0, claimed=3, delta=1e-5)
-    figure = ANALYSIS.shown().draw({"": found})
-    title = " ".join(figure.get_suptitle().replace("\u00a0", " ").split())
-    assert "ε = 3 is 2.25 to 2.371 by PLD" in title and "6.5 to 10 by what is proven" in title
-    marks = [line.get_marker() for line in figure.axes[0].lines if line.get_linestyle() == "None"]
-    assert len({*marks}) == len(marks) == 3

@@ -149,16 +149,6 @@ def test_settings_that_are_tuned_once_share_the_tuning_made_without_them(alongsi
     assert {clipping["clip_norm"] for clipping in tried} == {1.0}
 
 
-def test_a_strategy_is_tuned_on_its_own(composed):
-    config = copy.deepcopy(composed["composition-text"])
-    config["select"] = ["budgets"]
-    del config["studies"]["budgets"]["tuned_once"]
-    found = made(config)
-    for cell in cells(found, "composition-text/budgets"):
-        strategy = config["budgets"][cell["variant"]["budget"]]["uses"]
-        assert {r["settings"]["budget"]["strategy"] for r in trials(found, cell)} == {strategy}
-
-
 def test_an_added_method_leaves_all_names_as_they_are(meng):
     before = made(meng)
     meng["studies"]["cadabelief"]["methods"] = ["sgd", "adam", "adabelief"]

@@ -178,9 +178,3 @@ def test_what_is_made_again_is_announced_in_a_line_each(made, tmp_path):
     told, count = estimate.summary(made, state.open_of(made, tmp_path)).splitlines(), len(made.runs)
     assert told[0].startswith(f"{count} training runs, {count - 5} without a result yet: about")
     assert f"made again: 1 stale: trained by other code, such as {names[5]}" in told
-
-
-def test_the_version_of_the_code_is_that_of_the_files_that_a_run_uses(made):
-    runs = [run["settings"] for run in made.runs.values()]
-    by_optimizer = {own["optimizer"]["algorithm"]: sources.of_run(own) for own in runs}
-    assert len(set(by_optimizer.values())) == len(by_optimizer) > 1

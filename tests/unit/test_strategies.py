@@ -102,20 +102,6 @@ def test_shapes_of_the_shares():
         assert weights == sorted(weights, reverse=True)
 
 
-def test_falling_and_rising_shares_cost_the_same_noise():
-    """Composition does not know the order of what was fixed in advance."""
-    work, budget = Work(0.1, 2, 4), Budget(2.0, DELTA)
-    falling, rising = (schedule(n, work, budget, shape="linear", ratio=3) for n in FIXED)
-    assert falling.noise_multipliers == pytest.approx(rising.noise_multipliers[::-1])
-
-
-def test_a_ratio_of_one_is_uniform():
-    work, budget = Work(0.1, 2, 4), Budget(2.0, DELTA)
-    uniform = schedule("uniform", work, budget).noise_multipliers
-    flat = schedule("decay", work, budget, shape="linear", ratio=1).noise_multipliers
-    assert flat == pytest.approx(uniform, rel=1e-3)
-
-
 @pytest.mark.parametrize(
     "name, own, message",
     [

@@ -9,18 +9,25 @@ import pandas as pd
 import pytest
 from scipy import stats
 from synthetic import cell, study
-from tabled import BUDGETS, INF, accuracy, budget_study, compare, row, study_of
+from tabled import BUDGETS, INF, accuracy, budget_study, compare, row, spending, study_of
 
 from dpfl.base import yaml_file
+from dpfl.base.errors import UserError
 from dpfl.report import values
-from dpfl.tables import rendering, results
+from dpfl.tables import comparisons, rendering, results
 from dpfl.words import cell_words, columns
 from dpfl.words import vocabulary as words
-from dpfl.words.vocabulary import verdict_of
+from dpfl.words.vocabulary import NOT_RUN, verdict_of
 
 
-def test_a_cell_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
-    made, _, _, table = compare(tmp_path)
+@pytest.fixture(scope="module")
+def methods(tmp_path_factory: pytest.TempPathFactory):
+    """The study of all methods: all as `compare` returns it; tests must not change it."""
+    return compare(tmp_path_factory.mktemp("methods"))
+
+
+def test_a_cell_is_the_mean_of_its_seeds(methods) -> None:
+    made, _, _, table = methods
     assert len(table) == len(made["cells"]) == 18
     own = row(table, method="adam", epsilon=8.0)
     sample = [100 * accuracy(cell("adam", 8.0, 5), seed) for seed in range(5)]
@@ -34,15 +41,8 @@ def test_a_cell_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     assert pd.isna(own[["eps_audited", "audit_ceiling", "audit_level"]]).all()
 
 
-def test_one_seed_has_no_interval_and_infinity_is_not_private(tmp_path: Path) -> None:
-    _, _, _, table = compare(tmp_path)
-    own = row(table, method="sgd", epsilon=INF)
-    assert own["n"] == 1 and pd.isna(own[["ci_low", "ci_high", "sd"]]).all()
-    assert own["privacy"] == "not private"
-
-
-def test_comparisons_pair_by_seed_at_every_finite_epsilon_and_pooled(tmp_path: Path) -> None:
-    _, _, compared, _ = compare(tmp_path)
+def test_comparisons_pair_by_seed_at_every_finite_epsilon_and_pooled(methods) -> None:
+    _, _, compared, _ = methods
 
     def means(method: str, *epsilons: float) -> np.ndarray:
         of = [[accuracy(cell(method, e, 5), s) for e in epsilons] for s in range(5)]
@@ -106,13 +106,6 @@ def test_budgets_together_have_the_numbers_of_the_one_that_decides(tmp_path: Pat
     assert parts[2]["difference"] == parts[1]["difference"] == pytest.approx(-1)
 
 
-@pytest.mark.parametrize("seeds", [1, 2])
-def test_few_seeds_give_no_verdict(tmp_path: Path, seeds: int) -> None:
-    _, _, compared, _ = compare(tmp_path, seeds=seeds)
-    assert {*compared["needs"]} == {words.TOO_FEW.needs}
-    assert compared["p"].isna().all() == (seeds < 3)
-
-
 @pytest.mark.parametrize("dataset", ["digits", "digits-scatter"])
 def test_digits_only_demonstrate(tmp_path: Path, dataset: str) -> None:
     _, _, compared, _ = compare(tmp_path, dataset=dataset)
@@ -146,18 +139,8 @@ def test_a_network_that_always_answers_one_class_is_at_chance(tmp_path, best, tr
     assert (own["n"], own["diverged"], own["trained"]) == (3, 0, trained)
 
 
-def test_a_cell_without_a_proof_says_so_with_its_reasons(tmp_path: Path) -> None:
-    cells = [cell("sgd", 2.0, 2)]
-    reasons = {"eps_certified": None, "eps_certified_reasons": ["clips after the noise"]}
-    _, runs, _, table = study_of(tmp_path, cells, lambda c, s: reasons if s else {})
-    assert not runs["certified"].any()  # one run without a proof leaves its cell without one
-    own = table.iloc[0]
-    assert np.isnan(own["eps_certified"])
-    assert (own["privacy"], own["reasons"]) == ("no proof", "clips after the noise")
-
-
-def test_written_tables_say_the_same_three_times(tmp_path: Path) -> None:
-    _, _, compared, table = compare(tmp_path / "runs")
+def test_written_tables_say_the_same_three_times(methods, tmp_path: Path) -> None:
+    _, _, compared, table = methods
     rendering.write(tmp_path / "main", table, rendering.columns_of(table, "cells"))
     rendering.write(tmp_path / "compared", compared, rendering.columns_of(compared, "comparisons"))
     back = values.read(tmp_path / "main.csv")
@@ -213,10 +196,13 @@ def test_a_cell_without_a_certificate_says_so_wherever_it_is_named(tmp_path: Pat
     unproven = {"eps_certified": None, "eps_certified_reasons": ["nothing is clipped"]}
 
     def outcome(own: dict, seed: int) -> dict:
-        return unproven if own["runs"][0].startswith("fsdp-2") else {}
+        return unproven if seed and own["runs"][0].startswith("fsdp-2") else {}
 
     baseline = {"method": "sgd"}
     made, _, compared, table = study_of(tmp_path, cells, outcome, baseline=baseline)
+    own = table.iloc[0]  # one run without a proof leaves its cell without one
+    assert np.isnan(own["eps_certified"])
+    assert (own["privacy"], own["reasons"]) == ("no proof", "nothing is clipped")
     assert compared["better_certified"].tolist() == [False]
     assert compared["worse_certified"].tolist() == [True]
     assert cell_words.not_certified(compared.iloc[0]) == ["fsdp"]
@@ -251,12 +237,10 @@ def test_every_varied_setting_has_a_column(tmp_path: Path) -> None:
 
 def test_numeric_keys_are_those_that_vary_in_numbers() -> None:
     variants = [
-        {"clip_norm": c, "rounds": r, "budget": "uniform", "batch_size": 64}
-        for c in (0.1, 1)
-        for r in (5, 10)
+        {"clip_norm": c, "budget": b, "rank": 5} for c, b in ((0.1, "uniform"), (1, "decay"))
     ]
     made = study([cell("sgd", 2.0, 1, **variant) for variant in variants])
-    assert results.numeric_keys(made) == ["clip_norm", "rounds"]
+    assert results.numeric_keys(made) == ["clip_norm"]
 
 
 TYPES = ("boolean", "number", "string")
@@ -278,3 +262,65 @@ def test_columns_of_an_optimizer_stand_only_in_tables_of_its_studies(tmp_path: P
     assert heads[-4:] == ["r", "regime", "clipped below", "clipped above"]
     assert lines[0][-4:] == ["0.05", "lower", "0.4", "0"] and lines[1][-4:] == ["", "", "", ""]
     assert not {"r", "regime"} & {*plain}
+
+
+@pytest.fixture(scope="module")
+def budgets(tmp_path_factory: pytest.TempPathFactory):
+    """The study of budgets: all as `budget_study` returns it; tests must not change it."""
+    return budget_study(tmp_path_factory.mktemp("budgets"))
+
+
+def test_a_baseline_is_compared_with_every_other_value(budgets) -> None:
+    _, _, compared, _ = budgets
+    assert len(comparisons.whole(compared)) == 2 * 3 * 2
+    assert len(compared) == 4 * 2 * 3 * 2
+    assert set(compared["worse"]) == {"sgd, budget=uniform", "adam, budget=uniform"}
+    assert set(compared["clip_norm"]) == {0.5, 1.0} and compared["budget"].isna().all()
+
+    def means(budget: str) -> np.ndarray:
+        own = [cell("adam", e, 6, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
+        return 100 * np.mean([[spending(c, s) for c in own] for s in range(6)], axis=1)
+
+    own = row(compared, better="adam, budget=decay", clip_norm=1.0, part="pooled")
+    expected = stats.ttest_rel(means("decay"), means("uniform"))
+    assert own["p"] == pytest.approx(expected.pvalue)
+    assert own["difference"] == pytest.approx(np.mean(means("decay") - means("uniform")))
+    assert own["n"] == 6 and np.isnan(own["epsilon"])
+
+
+def test_holm_is_over_all_comparisons_with_the_baseline(budgets) -> None:
+    _, _, compared, _ = budgets
+    own = comparisons.whole(compared).sort_values("p")
+    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
+def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(budgets) -> None:
+    made, runs, *_ = budgets
+    lacks = (runs["method"] == "adam") & (runs["budget"] == "uniform")
+    found = comparisons.comparisons(made, runs[~lacks])
+    gone = found[found["better"].str.startswith("adam")]
+    assert set(gone["needs"]) == {NOT_RUN.needs} and set(gone["n"]) == {0}
+    assert len(gone) == 2 * 3
+    own = comparisons.whole(found).query("n > 0").sort_values("p")
+    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
+
+
+def test_a_study_without_a_baseline_compares_nothing(budgets) -> None:
+    made, runs, *_ = budgets
+    missing = {key: value for key, value in made.items() if key != "baseline"}
+    for asked in (made | {"baseline": {}}, missing):
+        assert len(comparisons.comparisons(asked, runs)) == 0
+
+
+def test_a_baseline_that_is_not_run_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"budget=uniforn, expected one of uniform, decay, growth"):
+        budget_study(tmp_path, seeds=1, baseline={"budget": "uniforn"})
+
+
+def test_a_baseline_may_be_a_number(budgets) -> None:
+    made, runs, *_ = budgets
+    compared = comparisons.comparisons(made | {"baseline": {"clip_norm": 1}}, runs)
+    assert set(compared["worse"]) == {"sgd, clip_norm=1.0", "adam, clip_norm=1.0"}
+    assert len(comparisons.whole(compared)) == 2 * 4 and (compared["n"] == 6).all()

@@ -1,9 +1,11 @@
-"""Rules of tuning: what they try, what they choose, and that their number of trials is fixed."""
+"""Rules of tuning: what they try and choose, in a fixed number of trials; how seldom they err."""
 
 import math
 from itertools import chain
 
+import numpy as np
 import pytest
+import tuning_simulation as simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,3 +131,46 @@ def test_two_settings_are_bisected_one_after_the_other():
     varied = [{k for k in peak if stage[0][0][k] != stage[1][0][k]} for stage in trials[1:5]]
     assert varied == [{"rate"}, {"clip_norm"}, {"rate"}, {"clip_norm"}]
     assert accuracy(chosen, 0) > max(accuracy(v, 0) for v in grid)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return {rule: simulation.errors(rule) for rule in simulation.RULES}
+
+
+@pytest.mark.parametrize("pairing", simulation.DIFFERENCE_SD)
+def test_two_equal_methods_are_seldom_told_apart_by_more_than_half_the_margin(simulated, pairing):
+    for rule in (simulation.SHIPPED, simulation.RULES[-1]):
+        assert simulated[rule][f"holds, {pairing}"] <= 0.05
+
+
+def test_noisier_trials_and_steeper_curves_leave_false_claims_rare(monkeypatch):
+    """Trials as on Fashion-MNIST, and curves that fall off above the peak, where training fails."""
+    rule = simulation.RULES[-1]
+
+    def falling(cls, rng, low, high):
+        left, right = rng.uniform([0.3, 3], [0.8, 20]) / np.log(simulation.AWAY) ** 2
+        return cls(np.exp(rng.uniform(np.log(low), np.log(high))), left, right)
+
+    for trial_sd, sd, cost in ((1.0, 0.48, (0.6, 1.4)), (0.8, 0.4, None)):
+        monkeypatch.setattr(simulation, "TRIAL_SD", trial_sd)
+        monkeypatch.setattr(simulation, "DIFFERENCE_SD", {"paired": sd})
+        if cost:
+            monkeypatch.setattr(simulation, "COST", cost)
+        else:
+            monkeypatch.setattr(simulation.Curve, "drawn", classmethod(falling))
+        found = simulation.errors(rule, 1000)
+        assert found["holds, paired"] <= 0.05 < found["above 0, paired"]
+
+
+@pytest.mark.parametrize("pairing", simulation.DIFFERENCE_SD)
+def test_a_coarse_grid_alone_would_fail(simulated, pairing):
+    coarse, shipped = simulated[simulation.RULES[0]], simulated[simulation.SHIPPED]
+    assert coarse[f"holds, {pairing}"] > 0.1
+    assert coarse[f"above 0, {pairing}"] > 3 * shipped[f"above 0, {pairing}"]
+
+
+def test_the_documented_table_is_that_of_the_simulation(root, simulated):
+    assert simulation.table(simulated) in (root / "docs" / "statistics.md").read_text(
+        encoding="utf-8"
+    )

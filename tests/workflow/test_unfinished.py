@@ -1,4 +1,4 @@
-"""Runs that fail: all others finish, the report says what is missing, and later it is whole."""
+"""Runs that fail or are killed: all others finish, and later all are whole."""
 
 import csv
 import json
@@ -65,3 +65,18 @@ def test_what_failed_is_marked_and_the_marks_go_when_it_succeeds(failed, mini):
     shutil.copy2(mini.path / OPTIMIZER, failed.path / OPTIMIZER)
     failed.make()
     assert made(failed) == made(mini)
+
+
+MNIST = "results/data/mnist.safetensors"
+FIRST = "train-images-idx3-ubyte"
+
+
+def test_a_file_that_is_not_the_data_set_is_one_line(sources, tmp_path):
+    """In the log and on the terminal; it leaves nothing behind."""
+    (tmp_path / FIRST).write_bytes(b"not an image")
+    failed = sources.run(MNIST, "--config", f"data_dir={tmp_path}")
+    assert failed.returncode != 0
+    (line,) = (sources.results / "logs/prepare_data/mnist.log").read_text("utf-8").splitlines()
+    assert f"{FIRST}: expected sha256 " in line and "(12 bytes)" in line
+    assert line in failed.stdout + failed.stderr
+    assert not list(sources.results.glob("data/*"))
