@@ -9,6 +9,7 @@
 #   make status                                             how far it is: while it runs, and after
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
 #   make verify PAPER=meng2023 SCALE=mnist                  a sample of kept runs trained again and compared
+#   make judge RESULTS=mine.csv BETTER=mine WORSE=dpsgd     a table of yours judged by the same rules; nothing is trained
 #   make report-reference                                   the report from kept results alone, in results/kept/
 #   make docs                                               generated parts of the docs, and their site with a page per paper
 #   make bench                                              speed against peers, in results/bench/
@@ -24,11 +25,14 @@ SCALE ?=
 CONFIG ?=
 DATA_DIR ?=
 CORES ?= all
+RESULTS ?=
+BETTER ?=
+WORSE ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 
-KNOWN := PAPER STUDY SCALE CONFIG DATA_DIR CORES PYTHON
+KNOWN := PAPER STUDY SCALE CONFIG DATA_DIR CORES PYTHON RESULTS BETTER WORSE
 GIVEN := $(foreach pair,$(MAKEOVERRIDES),$(if $(findstring =,$(pair)),$(firstword $(subst =, ,$(pair)))))
 $(if $(filter-out $(KNOWN),$(GIVEN)),$(error unknown variable $(filter-out $(KNOWN),$(GIVEN)); expected some of $(KNOWN)))
 
@@ -38,7 +42,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: help replicate install list status keep verify report-reference test test-all test-slurm test-gpu bench docs lint clean
+.PHONY: help replicate install list status keep verify judge report-reference test test-all test-slurm test-gpu bench docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -64,6 +68,10 @@ keep: $(VENV)/installed
 verify: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/verify.py --cores '$(CORES)' $(if $(PAPER),--papers $(PAPER)) \
 		$(if $(SCALE),--scale '$(SCALE)') $(if $(DATA_DIR),--data-dir '$(DATA_DIR)')
+
+judge: $(VENV)/installed
+	@$(BIN)/python workflow/scripts/judge_results.py --results '$(RESULTS)' --better '$(BETTER)' \
+		--worse $(foreach name,$(WORSE),'$(name)')
 
 report-reference: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/report_reference.py

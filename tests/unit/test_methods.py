@@ -143,23 +143,19 @@ def test_every_method_has_a_page_and_every_cell_its_runs(folder: Folder) -> None
 
 def test_reasons_are_told_once() -> None:
     """No ε needs a reason where none is claimed."""
-    rows = [
-        (2.0, np.nan, "no proof", "clips late", ""),
-        (8.0, np.nan, "no proof", "clips late", ""),
-    ]
-    rows += [
-        (2.0, 1.99, "proven", "", "It sees a part."),
-        (np.inf, np.nan, "not private", "free", ""),
-    ]
-    heads = ["eps_claimed", "eps_certified", "privacy", "reasons", "audit_blind"]
-    cells = pd.DataFrame(rows, columns=heads).assign(
-        accountant="pld", privacy_reasons="no certificate"
-    )
-    assert methods.privacy_of(cells) == [
+    heads = ["eps_claimed", "eps_certified", "privacy", "reasons", "audit_blind", "mechanism"]
+    rows = [(e, np.nan, "no proof", "clips late", "", "p3sgd") for e in (2.0, 8.0)]
+    rows.append((2.0, 1.99, "proven", "", "It sees a part.", "dpsgd"))
+    rows.append((np.inf, np.nan, "not private", "free", "", "pdpsgd"))
+    made = pd.DataFrame(rows, columns=heads)
+    made["settings"] = [{"mechanism": {"estimator": name}} for name in made["mechanism"]]
+    told = {"accountant": "pld", "privacy_reasons": "no certificate"}
+    assert methods.privacy_of(made.assign(**told)) == [
         "no proof: 2 cells (no certificate)",
         "proven: 1 cell (pld)",
         "No proof: clips late",
         "Not seen by an audit: It sees a part.",
+        f"Not protected: {methods.UNPROTECTED}",
     ]
 
 

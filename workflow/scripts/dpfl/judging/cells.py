@@ -18,8 +18,10 @@ def runs(claim: dict, evidence: Evidence) -> pd.DataFrame:
     These are settings of the study; `dataset` is the data set that it is about, so that a claim on
     another one has no runs.
     """
-    about = datasets.base(evidence.study["dataset"])
-    return chosen(claim, evidence.runs.assign(dataset=about), claim.get("cells", {}))
+    table = evidence.runs
+    if "dataset" not in table:
+        table = table.assign(dataset=datasets.base(evidence.study["dataset"]))
+    return chosen(claim, table, claim.get("cells", {}))
 
 
 def chosen(claim: dict, table: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:

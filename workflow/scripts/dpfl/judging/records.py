@@ -16,7 +16,7 @@ from dpfl.judging.claims import COLUMNS
 from dpfl.papers import citation, folder
 from dpfl.tables import results
 
-FORMAT = "judged-claims/5"
+FORMAT = "judged-claims/6"
 SCHEMA = Path(__file__).parents[3] / "schemas" / "claims.schema.json"
 HEAD = ("paper", "claim", "kind", "study", "runs")
 """What a record says elsewhere than in the values of its parts."""
@@ -38,18 +38,24 @@ def read(path: Path) -> pd.DataFrame:
 def document(
     papers: Sequence[str], judged: pd.DataFrame, home: Path, commit: str | None
 ) -> dict[str, Any]:
-    """Return all records, valid against the schema; UserError naming the first that is not.
+    """Return all records, valid against the schema.
 
     `judged` is tables/claims.csv, `home` the folder of results, `commit` that of the code.
     """
     config = (home / "config.json").read_bytes()
-    made = {
-        "format": FORMAT,
-        "scale": json.loads(config)["scale"],
-        "commit": commit,
-        "settings_sha256": hashlib.sha256(config).hexdigest(),
-        "records": [r for paper in papers for r in _records(paper, judged, home)],
-    }
+    return valid(
+        {
+            "format": FORMAT,
+            "scale": json.loads(config)["scale"],
+            "commit": commit,
+            "settings_sha256": hashlib.sha256(config).hexdigest(),
+            "records": [r for paper in papers for r in _records(paper, judged, home)],
+        }
+    )
+
+
+def valid(made: dict[str, Any]) -> dict[str, Any]:
+    """Return records that fit the schema; UserError naming the first part that does not."""
     for error in jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).iter_errors(made):
         where = ".".join(map(str, error.absolute_path))
         raise UserError(f"claims.json: {where}: {error.message}")
@@ -62,7 +68,7 @@ def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str,
     own = judged[judged["paper"] == paper]
     for (name, study), rows in own.groupby(["claim", "study"], sort=False, dropna=False):
         claim, study = known[name], _known(study)
-        parts = [_values(row) for row in rows.to_dict("records")]
+        parts = [values(row) for row in rows.to_dict("records")]
         yield {
             "paper": {
                 "key": paper,
@@ -78,7 +84,7 @@ def _records(paper: str, judged: pd.DataFrame, home: Path) -> Iterator[dict[str,
         }
 
 
-def _values(row: dict[str, Any]) -> dict[str, Any]:
+def values(row: dict[str, Any]) -> dict[str, Any]:
     """Return one row of the table as JSON: nothing for what is not known."""
     found = {name: _known(row[name]) for name in COLUMNS if name not in HEAD}
     counts = {name: int(found[name]) for name in COUNTS if found[name] is not None}

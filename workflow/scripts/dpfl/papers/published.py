@@ -16,9 +16,10 @@ again.
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from dpfl.base.errors import UserError
@@ -69,35 +70,45 @@ def read(paper: str) -> tuple[Printed, ...]:
     if not path.exists():
         return ()
     found: dict[tuple, Printed] = {}
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file)
-            _expect_columns(where, rows.fieldnames or ())
-            for row in rows:
-                one = _printed(f"{where}, line {rows.line_num}", rows.line_num, row)
-                first = found.setdefault((one.table, one.row, one.metric, one.coordinates), one)
-                if first is not one:
-                    said = f"says again what line {first.line} says"
-                    raise UserError(f"{where}, line {one.line}: {said}")
-    except (UnicodeDecodeError, csv.Error, OSError) as error:
-        raise UserError(f"{where}: no table: {error}") from error
+    for line, row in lines(path, where, COLUMNS):
+        one = _printed(f"{where}, line {line}", line, row)
+        first = found.setdefault((one.table, one.row, one.metric, one.coordinates), one)
+        if first is not one:
+            raise UserError(f"{where}, line {line}: says again what line {first.line} says")
     return tuple(found.values())
 
 
-def _expect_columns(where: str, names: Sequence[str]) -> None:
+def lines(path: Path, where: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table that people write, each with its line; `columns` have to be there.
+
+    UserError for a file that is no table, a column that is missing or there twice, and a row with
+    more or fewer fields than the head.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.DictReader(file)
+            _expect_columns(where, rows.fieldnames or (), columns)
+            for row in rows:
+                if None in row or None in row.values():
+                    said = "expected as many fields as the head has"
+                    raise UserError(f"{where}, line {rows.line_num}: {said}")
+                yield rows.line_num, row
+    except (UnicodeDecodeError, csv.Error, OSError) as error:
+        raise UserError(f"{where}: no table: {error}") from error
+
+
+def _expect_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
     if ";" in (head := ",".join(names)):
         place = f"{where}, line 1, column {head.index(';') + 1}"
         raise UserError(f"{place}: a semicolon between columns; save it with commas")
-    for name in (name for name in (*COLUMNS, *names) if names.count(name) != 1):
+    for name in (name for name in (*needed, *names) if names.count(name) != 1):
         raise UserError(f"{where}: {names.count(name)} columns {name!r} in the head, expected one")
 
 
 def _printed(where: str, line: int, row: dict[str, str]) -> Printed:
-    if None in row or None in row.values():
-        raise UserError(f"{where}: expected as many fields as the head has")
     for name in (name for name in NAMES if not row[name].strip()):
         raise UserError(f"{where}: {name} is empty, expected a name")
-    numbers = {name: _number(text) for name, text in row.items()}
+    numbers = {name: number(text) for name, text in row.items()}
     given = {n: row[n] if math.isnan(numbers[n]) else numbers[n] for n in LIMITS if row.get(n)}
     percent = {"value": "number in [0, 100]"} if row["metric"].endswith("_pct") else {}
     bounds.check(where, LIMITS | percent, {"value": ""} | given)
@@ -121,10 +132,10 @@ def tables(paper: str) -> list[str]:
 
 def same(printed: str, ours: object) -> bool:
     """Tell whether a coordinate is a setting of ours: equal numbers, or equal texts."""
-    return printed == str(ours) or _number(printed) == _number(str(ours))
+    return printed == str(ours) or number(printed) == number(str(ours))
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
     """Read a number; NaN, which equals nothing, for a text that is none."""
     try:
         return float(text)

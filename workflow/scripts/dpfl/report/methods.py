@@ -13,6 +13,7 @@ from dpfl import plugins
 from dpfl.base import files
 from dpfl.figures import datasets, families
 from dpfl.figures.pictures import link
+from dpfl.mechanisms.parts.fitting import needs_public
 from dpfl.papers.datasets import base
 from dpfl.papers.folder import shared
 from dpfl.report import cells, chart, layout, markup
@@ -45,6 +46,9 @@ PAIRED = (
     "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
     "the pair alone, adjusted for no other pair: it makes no verdict. Pages of papers have those."
 )
+
+
+UNPROTECTED = "the public examples that it learns from: no ε covers them"
 
 
 def write(read: cells.Read, home: Path, links: list[tuple[str, str]]) -> None:
@@ -90,7 +94,7 @@ def _best(found: pd.DataFrame, home: Path) -> Iterator[Markup]:
         drawn = ["epsilon", "accuracy", "ci_low", "ci_high"]
         lines = {name: own[drawn].to_numpy(float) for name, own in rows.groupby("features")}
         heading = markup.part("heading", f"{title}: {UNITS[unit]}")
-        told = f"Test accuracy on {title} against ε, %"
+        told = f"Best test accuracy on {title} at each ε, %"
         drawn = [chart.draw(lines, told, np.log)] if across else []
         yield markup.joined(heading, *drawn, *_tables(rows, home, LEADER))
 
@@ -180,13 +184,15 @@ def _composition(own: pd.DataFrame) -> list[list[str]]:
 
 
 def privacy_of(own: pd.DataFrame) -> list[str]:
-    """Count the verdicts on ε, each with what it is due to; say what no proof or audit covers."""
+    """Count the verdicts on ε, each with what it is due to; say what nothing proves or protects."""
     private = cells.private(own)
     due = private["accountant"].where(private["privacy"] == PROVEN, private["privacy_reasons"])
     verdicts = due.groupby(private["privacy"])
     lines = [f"{v}: {counted(len(of), 'cell')} ({listed(of.unique())})" for v, of in verdicts]
     bare = private[private["eps_certified"].isna()]
+    public = private["settings"].map(lambda own: UNPROTECTED * needs_public(own["mechanism"]))
     told = {"No proof": bare["reasons"], "Not seen by an audit": private["audit_blind"]}
+    told["Not protected"] = public
     return [
         *lines,
         *(f"{head}: {text}" for head, of in told.items() for text in of.unique() if text),

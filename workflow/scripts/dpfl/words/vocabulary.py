@@ -27,7 +27,7 @@ UNJUDGED = (SHORTER, DEMONSTRATION, UNFINISHED, NOT_KEPT, NOT_RUN, NOT_JUDGED)
 """What says nothing of a claim, and is only counted."""
 
 ALARM, REFUTED, NO_PROOF = "certificate refuted", "refuted", "no proof"
-PROVEN, NOT_PRIVATE = "proven", "not private"
+PROVEN, NOT_PRIVATE, AS_STATED = "proven", "not private", "as stated"
 BEATEN = (ALARM, REFUTED)
 """Verdicts on a claimed epsilon that an audit, or a check of noise or sampling, contradicts."""
 
@@ -42,4 +42,6 @@ def in_words(row: Mapping[str, Any]) -> str:
     own, privacy = verdict_of(row), row.get("privacy")
     if own.verdict in GOOD and privacy in (*BEATEN, NO_PROOF):
         return f"{own.verdict}, without a proof"
+    if own.verdict in GOOD and privacy == AS_STATED:
+        return f"{own.verdict}, if ε is as stated"
     return f"{own.verdict}: needs {own.needs}" if own.needs else own.verdict
