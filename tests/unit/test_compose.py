@@ -113,9 +113,9 @@ def test_what_no_paper_has_is_new_to_all_or_of_the_one_that_it_names(default):
 
 
 def test_a_study_is_named_with_its_paper(default):
-    change = {"studies": {"meng2023/cadabelief": {"methods": {"add": ["adabound-final"]}}}}
+    change = {"studies": {"meng2023/cadabelief": {"methods": {"add": ["sgd-ema"]}}}}
     papers = configuration.composed(default | change)
-    assert papers["meng2023"]["studies"]["cadabelief"]["methods"][-1] == "adabound-final"
+    assert papers["meng2023"]["studies"]["cadabelief"]["methods"][-1] == "sgd-ema"
 
 
 def test_select_takes_full_names_and_local_ones_that_are_clear(default):

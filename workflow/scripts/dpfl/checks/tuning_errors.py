@@ -68,8 +68,8 @@ def _effort_errors(where: str, by: str, study: dict, grid: dict) -> Iterator[str
         own = own_variant(study, variant)
         cell, found = variant_text({"method": method} | own), grid_values(grid, method, own)
         if not found:
-            told = variant_text(variant) or "nothing"
-            yield f"{where} varies {told}, which studies.{by} does not tune"
+            told = f"varies {variant_text(variant)}" if variant else f"has {method}"
+            yield f"{where} {told}, which studies.{by} does not tune"
             continue
         first = first or (cell, len(found))
         if len(found) != first[1]:
