@@ -38,7 +38,7 @@ def read(path: Path) -> pd.DataFrame:
 def document(
     papers: Sequence[str], judged: pd.DataFrame, home: Path, commit: str | None
 ) -> dict[str, Any]:
-    """Return all records, valid against the schema.
+    """Return all records, valid against the schema; UserError naming what is not.
 
     `judged` is tables/claims.csv, `home` the folder of results, `commit` that of the code.
     """

@@ -84,8 +84,12 @@ class Kept:
     def _finished_here(self) -> set[str]:
         """Return the runs that are done, but for those that results/reference holds.
 
+        What finished in a pack that was cut off is laid out first: nobody has shown it yet.
         UserError where some of them lie in results/unfinished alone: their curves would be lost.
         """
+        for kept in self.results.glob(f"runs/*/{finished.KEPT}"):
+            if kept.parent.name in self.plan.runs and finished.lacking(kept.parent):
+                finished.show(kept.parent)
         states = state.of_runs(self.plan, self.results, running=False, whole=True)
         kept = state.counted(self.plan, self.results)
         held = {run for run, folder in kept.items() if self.results / "reference" in folder.parents}

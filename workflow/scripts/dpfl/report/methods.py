@@ -37,6 +37,7 @@ PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data"
 """What tables show: of the best cells, of those of a method, and of pairs."""
 CURVES, FEWEST = 8, 2
 """The most lines of a figure, and the most rounds that make none."""
+UNPROTECTED = "the public examples that it learns from: no ε covers them"
 BEST = (
     "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Trials of "
     "rates do not count. The best of many looks a little better than it is: pages of methods have "
@@ -46,9 +47,6 @@ PAIRED = (
     "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
     "the pair alone, adjusted for no other pair: it makes no verdict. Pages of papers have those."
 )
-
-
-UNPROTECTED = "the public examples that it learns from: no ε covers them"
 
 
 def write(read: cells.Read, home: Path, links: list[tuple[str, str]]) -> None:
