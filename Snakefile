@@ -15,14 +15,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
 from dpfl.base.errors import UserError
 from dpfl.checks import config as configuration
-from dpfl.planning import (
-    estimate,
-    naming,
-    outline,
-    packs,
-    plan,
-    unfinished,
-)
+from dpfl.planning import estimate, naming, outline, packs, plan, unfinished
 from dpfl.base.files import write_json
 from dpfl.runs import state
 from dpfl.terminal import lock
@@ -75,10 +68,7 @@ if DeploymentMethod.CONDA not in workflow.deployment_settings.deployment_method:
 onstart:
     lock.hold()  # until this process ends: Snakemake's own outlives a kill
     write_json(RESOLVED, config)
-    logger.info(
-        estimate.summary(PLAN, OPEN),
-        extra={"event": "plan", "plan": PLAN},
-    )
+    logger.info(estimate.summary(PLAN, OPEN), extra={"event": "plan", "plan": PLAN})
     # Under its limit, Snakemake checks all open jobs once a second for every finished one.
     workflow.scheduler.job_rate_limiter = None
 
@@ -88,7 +78,6 @@ localrules:
     describe_study,
     describe_paper,
     describe_config,
-    tune,
 
 
 rule all:

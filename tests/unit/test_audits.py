@@ -124,6 +124,8 @@ def test_a_claim_has_the_audit_of_the_cell_that_is_worst_off(tmp_path: Path) -> 
     assert (found["privacy"], found["eps_audited"]) == ("certificate refuted", 7.5)
     assert found["audit_level"] == pytest.approx(0.05)
     assert found["privacy_reasons"].startswith("audited above what is certified")
+    less = sides[2].assign(cell=9, run=sides[2]["run"] + "-less", eps_claimed=0.5)
+    assert rows.of_runs(sides[2], less)["eps_claimed"] == 0.5
 
 
 def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
@@ -133,7 +135,7 @@ def test_records_hold_the_audit_of_a_claim(tmp_path: Path) -> None:
     judged = [head | found | {"claim": claim["id"]} for claim in told]
     pd.DataFrame(judged, columns=claims.COLUMNS).to_csv(tmp_path / "c.csv", index=False)
     (tmp_path / "config.json").write_text('{"scale": "small"}')
-    made = records.document(["audit"], pd.read_csv(tmp_path / "c.csv"), tmp_path, commit=None)
+    made = records.of_results(["audit"], pd.read_csv(tmp_path / "c.csv"), tmp_path, commit=None)
     part = made["records"][0]["parts"][0]
     assert (part["eps_audited"], part["audit_ceiling"], part["audit_level"]) == (4.86, 4.86, 0.05)
     assert part["audit_estimator"] == "one run, top calls"
@@ -146,8 +148,8 @@ def test_a_record_rests_on_the_tables_of_its_own_study(tmp_path: Path) -> None:
     names = ("main.csv", "main_trials.csv", "main-rates.csv", "main-rates_tuned.csv", "mainly.csv")
     for name in names:
         files.write_text(tmp_path / "tables" / "p" / name, name)
-    found = records._evidence("p", "main", tmp_path)
-    assert [Path(one["path"]).name for one in found] == ["main.csv", "main_trials.csv"]
+    found = records._used("p", "main", tmp_path)
+    assert [path.name for path in found] == ["main.csv", "main_trials.csv"]
 
 
 def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> None:

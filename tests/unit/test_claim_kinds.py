@@ -26,6 +26,7 @@ from scipy import stats
 
 from dpfl.base.errors import UserError
 from dpfl.judging import contrasts
+from dpfl.report import claims_table
 from dpfl.words import vocabulary as words
 from dpfl.words.vocabulary import verdict_of
 
@@ -152,6 +153,8 @@ def test_a_gap_that_is_closed_has_to_be_there(free, expected):
     without = judged.found({("n", np.inf, ()): judged.normal(np.random.default_rng(2), free, 8)})
     table = judge(replace(found, free=without.runs.assign(cell=-1)), **ORDERING)
     assert verdict_of(table.iloc[0]) == expected
+    whole, *parts = table.to_dict("records")
+    assert claims_table.deciding_words(whole, parts).startswith("without") == (free < 96)
     gaps = table[table["part"].str.startswith("without privacy against b")]
     assert gaps["epsilon"].tolist() == [2.0, 4.0]
     assert gaps["difference"].tolist() == pytest.approx([free - 90] * 2, abs=0.5)

@@ -266,7 +266,7 @@ def mean(rows, dataset, epsilon):
 def test_a_record_is_of_a_claim_and_a_study(derived, tmp_path):
     (tmp_path / "config.json").write_text('{"scale": "mnist"}', encoding="utf-8")
     judged = records.read(derived / "meng2023" / "mnist" / "claims" / "claims.csv")
-    made = records.document(["meng2023"], judged, tmp_path, None)["records"]
+    made = records.of_results(["meng2023"], judged, tmp_path, None)["records"]
     own = [r for r in made if r["claim"]["id"] == "noise-lowers-accuracy"]
     assert [r["claim"]["study"] for r in own] == ["cadabelief", "cadabelief-fashion"]
     assert len({r["parts"][0]["runs"][0] for r in own}) == 2

@@ -43,6 +43,8 @@ def test_every_epsilon_and_every_rival_decide_and_data_sets_are_judged_apart(tmp
     rows += runs("best", five + 2, 2) + runs("best", five + 2, 8)
     both = verdicts(tmp_path, *rows[:20], *rows[-10:], worse=("old", "best"))
     assert both["pictures"][0] == "does not hold"
+    free = [*runs("new", five, "inf"), *runs("old", five - 2, "inf")]
+    assert set(verdicts(tmp_path, *free)["pictures"]) == {"holds"}
 
 
 def test_few_seeds_and_an_epsilon_of_one_side_are_open_and_a_failed_run_counts(tmp_path):

@@ -16,11 +16,7 @@ from tabled import row
 from dpfl.figures.drawn import Drawn
 from dpfl.tables import ranges, results
 
-CURVES = {
-    "sgd": [50, 90, 91, 10],
-    "adabound": [88, 88, 89, 88],
-    "adabound-final": [20, 80, 88, 60],
-}
+CURVES = {"sgd": [50, 90, 91, 10], "adabound": [88, 88, 89, 88], "adabound-final": [20, 80, 88, 60]}
 
 
 CONSTANT = validated(lambda own: 0.9)

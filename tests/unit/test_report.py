@@ -102,7 +102,7 @@ def row_of(**changes) -> dict:
     numbers = ("printed", "ours", "ours_low", "ours_high", "n", "failed", "difference", "needed_n")
     numbers += ("difference_low", "difference_high", "eps_claimed", "eps_certified", "eps_audited")
     numbers += ("audit_ceiling", "audit_status", "lucky_gain", "weak_baseline", "epsilon", "p_holm")
-    usual = {"privacy": "not private", "verdict": "holds", "needs": ""}
+    usual = {"privacy": "not private", "verdict": "holds", "needs": "", "runs": ""}
     return dict.fromkeys(numbers, float("nan")) | usual | changes
 
 

@@ -97,10 +97,7 @@ def test_stages_are_told_when_their_last_job_ends_and_every_analysis_is_one(hear
     for number, rule in enumerate(["prepare_data", *rules]):
         heard.begin(number, rule)
         heard.end(number)
-    assert [line[10:] for line in heard.told] == [
-        "prepare_data: done",
-        "analyse: done",
-    ]
+    assert [line[10:] for line in heard.told] == ["prepare_data: done", "analyse: done"]
 
 
 def test_the_expected_end_follows_estimates_and_the_time_until_now(heard, monkeypatch):

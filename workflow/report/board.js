@@ -9,7 +9,7 @@ function filter() {
   for (const part of document.querySelectorAll('.matrix tbody, .matrix tr[id]')) {
     part.hidden = asked.length > 0 && !part.querySelector('.cell:not([hidden])');
   }
-  said.textContent = `${shown().length} verdicts shown`;
+  said.textContent = `${shown().filter((one) => one.is_result).length} results shown`;
   const address = new URL(location);
   address.search = new URLSearchParams(asked);
   try { history.replaceState(null, '', address); } catch { /* the address of a frame stays */ }

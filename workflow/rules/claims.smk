@@ -57,9 +57,9 @@ rule derive:
         "results/derived/made.json",
     log:
         "results/logs/derive.log",
+    priority: 1
     conda:
         "../../envs/dpfl.yaml"
-    threads: 2
     resources:
         mem_mb=2000,
         runtime=30,

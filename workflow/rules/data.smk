@@ -6,6 +6,7 @@ rule prepare_data:
         "results/data/{dataset}.safetensors",
     log:
         "results/logs/prepare_data/{dataset}.log",
+    priority: 4  # trainings wait for it
     conda:
         "../../envs/dpfl.yaml"
     resources:
@@ -46,6 +47,7 @@ for number, names in enumerate(packs.partitions(PLAN, config["pack"]), 1):
             ],
         log:
             f"results/logs/partition/{number}.log",
+        priority: 4
         conda:
             "../../envs/dpfl.yaml"
         resources:

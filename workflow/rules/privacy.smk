@@ -16,6 +16,7 @@ for number, names in enumerate(packs.calibrations(PLAN, config["pack"]), 1):
             expand("results/calibrations/{name}.json", name=names),
         log:
             f"results/logs/calibrate/{number}.log",
+        priority: 4  # trainings wait for it
         conda:
             "../../envs/dpfl.yaml"
         resources:
@@ -61,6 +62,7 @@ for analysis in PLAN.analyses:
             words=analysis_figures([analysis], "txt"),
         log:
             f"results/logs/analyse/{analysis}.log",
+        priority: 2  # it takes longer than a table, and `derive` waits for it
         conda:
             "../../envs/dpfl.yaml"
         resources:

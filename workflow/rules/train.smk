@@ -12,6 +12,7 @@ rule train_pack:
         temp("results/packs/{pack}.json"),
     log:
         "results/logs/train_pack/{pack}.log",
+    priority: 3  # what only tells of results comes last
     conda:
         "../../envs/dpfl.yaml"
     threads: lambda w: at_once(w.pack)
@@ -34,6 +35,7 @@ rule train:
         **RUN_FILES,
     log:
         "results/logs/show/{run}.log",
+    priority: 4
     localrule: True
     conda:
         "../../envs/dpfl.yaml"
@@ -48,6 +50,7 @@ rule tune:
         "results/tunings/{tuning}.json",
     log:
         "results/logs/tune/{tuning}.log",
+    priority: 4
     localrule: True
     conda:
         "../../envs/dpfl.yaml"

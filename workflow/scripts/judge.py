@@ -17,7 +17,7 @@ def main() -> None:
     args = options.read(__doc__, paper=Path(), papers=[""], results=Path("results"))
     if args.papers:
         judged = of_paper.together(args.papers, args.results)
-        made = records.document(args.papers, judged, args.results, tree.commit())
+        made = records.of_results(args.papers, judged, args.results, tree.commit())
         files.write_json(args.results / "claims.json", made)
     else:
         of_paper.write(files.read_json(args.paper), args.results)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfl.base.errors import UserError
 from dpfl.judging.evidence import Evidence
-from dpfl.papers import datasets
+from dpfl.papers import datasets, published
 from dpfl.tables import results
 
 
@@ -42,12 +42,8 @@ def same(value: object, wanted: object) -> bool:
     """Tell whether two settings are one: 1, 1.0 and "1" are; a list holds those wanted."""
     if isinstance(wanted, list | tuple):
         return any(same(value, one) for one in wanted)
-    if value == wanted or str(value) == str(wanted):
-        return True
-    try:
-        return math.isclose(float(value), float(wanted), rel_tol=1e-9)
-    except (TypeError, ValueError):
-        return False
+    numbers = published.number(str(value)), published.number(str(wanted))
+    return str(value) == str(wanted) or math.isclose(*numbers, rel_tol=1e-9)
 
 
 def epsilons(claim: dict, *sides: pd.DataFrame) -> list[float]:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from dpfl.base.errors import UserError
+from dpfl.seeds import pairing
 
 
 def change(values: np.ndarray) -> np.ndarray:
@@ -21,11 +22,8 @@ def of_seeds(runs: pd.DataFrame, over: str, values: list[float], column: str) ->
 
     UserError for two runs of one seed at one value.
     """
-    placed = runs.assign(at=pd.to_numeric(runs[over]))
-    for one in placed[placed.duplicated(["seed", "at"])].to_dict("records"):
-        where = f"seed {one['seed']}, {over} {one['at']:g}"
-        raise UserError(f"two runs of {one['method']} at {where} ({one['run']}), expected one")
-    table = placed.pivot(index="seed", columns="at", values=column).reindex(columns=values)
+    placed = runs.assign(**{over: pd.to_numeric(runs[over])})
+    table = pairing.by_seed(placed, column, over).reindex(columns=values)
     complete = table.dropna() if len(values) > 1 else table[:0]
     changes = change(complete.to_numpy(dtype=float)) if len(complete) else []
     return pd.Series(changes, complete.index, dtype=float)

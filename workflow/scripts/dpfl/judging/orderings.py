@@ -93,11 +93,9 @@ class Question:
     def shares(self, pair: Pair) -> pairing.Shares:
         """Count the runs of both sides that trained; where that is not asked, none failed."""
         own = pairing.Shares.count(*pair.sides)
-        return (
-            own
-            if self.value == "accuracy"
-            else replace(own, better=own.of_better, worse=own.of_worse)
-        )
+        if self.value == "accuracy":
+            return own
+        return replace(own, better=own.of_better, worse=own.of_worse)
 
     def differences(self, pair: Pair, epsilons: Sequence[float]) -> np.ndarray:
         """Return one difference per seed, the mean over epsilons."""

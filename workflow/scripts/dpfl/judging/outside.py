@@ -8,7 +8,6 @@ methods, and each seed is there for both, or neither. How runs were tuned is not
 an epsilon is right: privacy is `as stated`.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -62,16 +61,9 @@ class Outside:
 
     def document(self, judged: dict[str, list[rows.Row]], commit: str | None) -> dict[str, Any]:
         """Return the rows as records, valid against the schema of claims."""
-        settings = json.dumps([self.better, *self.worse, self.margin])
-        return records.valid(
-            {
-                "format": records.FORMAT,
-                "scale": "not run here",
-                "commit": commit,
-                "settings_sha256": hashlib.sha256(settings.encode()).hexdigest(),
-                "records": [self._record(*of) for of in judged.items()],
-            }
-        )
+        settings = json.dumps([self.better, *self.worse, self.margin]).encode()
+        made = [self._record(*of) for of in judged.items()]
+        return records.document(made, "not run here", commit, settings)
 
     def _rows(self, runs: pd.DataFrame) -> Iterator[rows.Row]:
         """Yield the rows on one data set."""
@@ -80,7 +72,8 @@ class Outside:
         study = {"name": self.path.name, "dataset": runs["dataset"].iloc[0], "margin": self.margin}
         known = Evidence(self.path.stem, study, runs, pd.DataFrame, pd.DataFrame())
         for row in ordering.judge(claim | {"better": self.better}, known):
-            yield row | {"privacy": AS_STATED, "privacy_reasons": "", "tuning": ""}
+            stated = {} if row["eps_claimed"] == math.inf else {"privacy": AS_STATED}
+            yield row | {"privacy_reasons": "", "tuning": ""} | stated
 
     def _require_pairs(self, runs: pd.DataFrame) -> None:
         """Raise a UserError for seeds that one of two methods has at an epsilon of both."""
@@ -94,18 +87,10 @@ class Outside:
 
     def _record(self, dataset: str, found: list[rows.Row]) -> dict[str, Any]:
         says = f"{self.better} is more accurate than {', '.join(self.worse)}"
-        parts = [records.values(row) for row in rows.table(found).to_dict("records")]
-        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         source = {"key": self.path.stem, "title": self.path.name, "citation": "", "doi": None}
-        where = {"id": found[0]["claim"], "where": dataset, "quote": says, "translation": None}
-        return {
-            "paper": source,
-            "claim": where | {"kind": "ordering", "study": None},
-            **{key: parts[0][key] for key in ("verdict", "needs", "privacy")},
-            "reason": None,
-            "parts": parts,
-            "evidence": [{"path": self.path.name, "sha256": digest}],
-        }
+        claim = {"id": found[0]["claim"], "where": dataset, "quote": says, "translation": None}
+        claim |= {"kind": "ordering", "study": None}
+        return records.record(source, claim, rows.table(found), {self.path.name: self.path})
 
 
 def read(path: Path) -> pd.DataFrame:

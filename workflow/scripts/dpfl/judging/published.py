@@ -13,14 +13,7 @@ import pandas as pd
 from dpfl.papers import published
 from dpfl.seeds import audits, outcomes, verdicts
 from dpfl.tables import results
-from dpfl.words.vocabulary import (
-    DEMONSTRATION,
-    NOT_JUDGED,
-    NOT_RUN,
-    SHORTER,
-    UNFINISHED,
-    Verdict,
-)
+from dpfl.words import vocabulary as words
 
 Ran = Iterable[tuple[results.Study, pd.DataFrame]]
 """Studies with their runs, as `results.frame` makes them."""
@@ -46,7 +39,7 @@ def table(paper: str, studies: Ran, priced: Mapping[str, pd.DataFrame]) -> pd.Da
 
 
 def _nothing(number: published.Printed) -> dict[str, str]:
-    return (NOT_JUDGED if dict(number.told).get("not_run") else NOT_RUN)._asdict()
+    return (words.NOT_JUDGED if dict(number.told).get("not_run") else words.NOT_RUN)._asdict()
 
 
 def _printed(paper: str, number: published.Printed) -> dict[str, Any]:
@@ -78,7 +71,7 @@ def _of_studies(paper: str, studies: Ran) -> Iterator[tuple[int, dict[str, Any]]
         for cell in study.get("unfinished", []):
             for number in _printed_by(paper, cell):
                 place = {"study": study["name"], "method": cell["method"]}
-                yield number["line"], place | UNFINISHED._asdict() | {"runs": ""}
+                yield number["line"], place | words.UNFINISHED._asdict() | {"runs": ""}
 
 
 def _printed_by(paper: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
@@ -112,10 +105,10 @@ def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, A
     }
 
 
-def decided(study: results.Study, verdict: Verdict) -> Verdict:
+def decided(study: results.Study, verdict: words.Verdict) -> words.Verdict:
     """Return a verdict on a printed number, open in a study that demonstrates or is too short."""
     shorter = study.get("shorter", False)
-    return DEMONSTRATION if study["demonstrates"] else SHORTER if shorter else verdict
+    return words.DEMONSTRATION if study["demonstrates"] else words.SHORTER if shorter else verdict
 
 
 def _of_analyses(priced: Mapping[str, pd.DataFrame]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -58,6 +58,7 @@ def of_runs(*sides: pd.DataFrame) -> Row:
     """Return what some runs have in common: their names, failures, three epsilons and the audit.
 
     The epsilons are those of the cell that is worst off, so that they fit the verdict on privacy.
+    Of several that are refuted it claims least, beside what its attack found.
     """
     used = [side for side in sides if len(side)]
     if not used:
@@ -65,8 +66,14 @@ def of_runs(*sides: pd.DataFrame) -> Row:
     runs = pd.concat(used).drop_duplicates(["cell", "run"])
     failed = len(runs) - len(outcomes.of_trained(runs))
     each = [audits.of_cell(own) for _, own in runs.groupby("cell", sort=False)]
-    worst = min(each, key=lambda c: (verdicts.PRIVACY.index(c["privacy"]), -c["eps_claimed"]))
+    worst = min(each, key=_worst_first)
     return {"runs": " ".join(dict.fromkeys(runs["run"])), "failed": failed, **worst}
+
+
+def _worst_first(cell: Row) -> tuple[float, ...]:
+    claimed, audited = cell["eps_claimed"], cell["eps_audited"]
+    beaten_by = audited / claimed if audited > claimed else 0.0
+    return verdicts.PRIVACY.index(cell["privacy"]), -beaten_by, -claimed
 
 
 def interval(name: str, measured: verdicts.Interval) -> Row:

@@ -200,7 +200,7 @@ def deciding(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
 
     Printed numbers, each with a verdict of its own, are told as a whole.
     """
-    ran = _compared(parts)
+    ran = _compared(whole, parts)
     printed = any(known(row["printed"]) for row in (whole, *parts))
     if not ran or (printed and not known(whole["difference"])):
         return whole
@@ -209,7 +209,7 @@ def deciding(whole: Mapping, parts: Sequence[Mapping]) -> Mapping:
 
 def deciding_words(whole: Mapping, parts: Sequence[Mapping]) -> str:
     """Return which part that is, such as `against SGD, ε 8, lowest of 6`; nothing without any."""
-    own, count = deciding(whole, parts), len(_compared(parts))
+    own, count = deciding(whole, parts), len(_compared(whole, parts))
     if known(whole["printed"]) or (own is whole and not known(whole["difference"])):
         return ""
     name = own["about"] if own is whole else own["part"]
@@ -221,10 +221,15 @@ def spelled(name: str) -> str:
     return families.named(name.replace("epsilon ", "ε "))
 
 
-def _compared(parts: Sequence[Mapping]) -> list[Mapping]:
-    """Return the parts that ran, those at one epsilon or all where none names one."""
-    ran = [row for row in parts if vocabulary.verdict_of(row) != vocabulary.NOT_RUN]
-    return [row for row in ran if known(row["epsilon"])] or ran
+def _compared(whole: Mapping, parts: Sequence[Mapping]) -> list[Mapping]:
+    """Return the parts that ran, those at one epsilon or all where none names one.
+
+    Those with runs of another study are of a gap to it: they count only where one of them decides.
+    """
+    every = [row for row in parts if vocabulary.verdict_of(row) != vocabulary.NOT_RUN]
+    ran = [row for row in every if known(row["epsilon"])] or every
+    own = [row for row in ran if {*str(row["runs"]).split()} <= {*str(whole["runs"]).split()}]
+    return own if any(row["difference"] == whole["difference"] for row in own) else ran
 
 
 def _line(claim: dict, rows: list[dict], source: Source) -> Line:
@@ -264,6 +269,7 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     """Return what may be downloaded of a claim; None is unknown, or where nothing is private."""
     data, key = source.study(whole["study"]).get("dataset", source.scale), source.of.key
     about = {"id": f"{key}-{claim}{more}", "paper": key, "claim": claim, "scale": source.scale}
+    about["is_result"] = vocabulary.verdict_of(whole) not in vocabulary.UNJUDGED
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
     facts["decided_by"] = decides["about"]

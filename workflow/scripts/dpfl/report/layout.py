@@ -11,10 +11,7 @@ LINKS = {
     "index": ("Claims", "Which claims hold?"),
     "leaderboard": ("Leaderboard", "The most accurate results with a proof"),
     "compare": ("Compare methods", "Two methods side by side"),
-    "method": (
-        "How verdicts are made",
-        "How verdicts are made, what ε means, where numbers come from",
-    ),
+    "method": ("How verdicts are made", "Rules of verdicts, what ε means, where numbers come from"),
 }
 """Every page beside those of papers: its name in links, and its title."""
 

@@ -83,10 +83,8 @@ def _machines(found: list[dict[str, Any]]) -> dict[str, str]:
     """Return machines and versions that some runs, or kept results, name."""
     hardware = (machine.line(one) for about in found for one in about["hardware"])
     versions = (f"{name} {text}" for about in found for name, text in about["versions"].items())
-    return {
-        "machines": "; ".join(dict.fromkeys(hardware)),
-        "versions": ", ".join(dict.fromkeys(versions)),
-    }
+    joined = {"machines": "; ".join(dict.fromkeys(hardware))}
+    return joined | {"versions": ", ".join(dict.fromkeys(versions))}
 
 
 def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> Markup:

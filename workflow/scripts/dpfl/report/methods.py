@@ -38,6 +38,7 @@ PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data"
 CURVES, FEWEST = 8, 2
 """The most lines of a figure, and the most rounds that make none."""
 UNPROTECTED = "the public examples that it learns from: no ε covers them"
+PUBLIC = " (learns from public examples too)"
 BEST = (
     "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Trials of "
     "rates do not count. The best of many looks a little better than it is: pages of methods have "
@@ -115,7 +116,7 @@ def _columns(home: Path) -> dict[str, Column]:
         "features": plain("features"),
         "ε": lambda row: number(row["epsilon"]),
         "accuracy, %": _accuracy,
-        "method": lambda row: _linked(f"{HOME}/{row['method']}.html", row["label"]),
+        "method": _method,
         "ε certified": cell_words.certified,
         "data": lambda row: datasets.title(row["dataset"]),
         "network": lambda row: ", ".join(filter(None, (row["network"], row["varied"]))),
@@ -126,9 +127,14 @@ def _columns(home: Path) -> dict[str, Column]:
     }
 
 
+def _method(row: pd.Series) -> Markup:
+    public = PUBLIC * needs_public(row["settings"]["mechanism"])
+    return _linked(f"{HOME}/{row['method']}.html", row["label"]) + public
+
+
 def _accuracy(row: pd.Series) -> str:
-    interval = ends(row["ci_low"], row["ci_high"], ".2f")
-    return f"{row['accuracy']:.2f}{interval} ({cell_words.seeds(row)})"
+    shown = f"{row['accuracy']:.2f}{ends(row['ci_low'], row['ci_high'], '.2f')}"
+    return f"{shown} ({cell_words.seeds(row)})"
 
 
 def _side(row: pd.Series, of: str) -> str:

@@ -179,21 +179,17 @@ def claims(page: Page) -> Markup:
 def reproduce(page: Page) -> Markup:
     """Return the command of these results, what was assumed, and all tables."""
     key, folder, kept = page.of.key, page.results, page.results.kept(page.of.key)
-    command, hours = (
-        method_page.command([key], page.outline["scale"]),
-        page.outline.get("core_hours"),
-    )
-    asked = markup.part("command", page.sources[-1].title, command, hours)
-    every = f"{above(folder.is_kept)}{CSV}", "every cell, with its runs"
+    command = method_page.command([key], page.outline["scale"])
+    told = page.sources[-1].title, command, page.outline.get("core_hours")
     tables = sorted((folder.path / "tables" / key).glob("*.csv"))
+    links = [(pictures.link(path, folder.reports), path.stem) for path in tables]
+    links += [(f"{above(folder.is_kept)}{CSV}", "every cell, with its runs")]
     return _view(
         "reproduce",
-        method_page.of_kept(kept) if kept else asked,
+        method_page.of_kept(kept) if kept else markup.part("command", *told),
         _listed("What the paper leaves open", CHOICES, page.of.about.get("choices", [])),
         markup.part("heading", "Download", 3),
-        markup.part(
-            "links", [*((pictures.link(p, folder.reports), p.stem) for p in tables), every]
-        ),
+        markup.part("links", links),
     )
 
 

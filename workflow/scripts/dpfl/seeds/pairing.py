@@ -102,18 +102,18 @@ def _by_share(
     return replace(part, p=share.p, p_holm=p_holm, verdict=asked.by_share(share.ahead))
 
 
-def by_seed(runs: pd.DataFrame, value: str = "accuracy") -> pd.DataFrame:
-    """Return the values of one cell per epsilon: a row per seed, a column per epsilon.
+def by_seed(runs: pd.DataFrame, value: str = "accuracy", over: str = "epsilon") -> pd.DataFrame:
+    """Return the values of one cell: a row per seed, a column per epsilon, or what it is `over`.
 
     UserError for a value that is not finite, and for two runs of one seed at one epsilon.
     """
     broken = runs.loc[~np.isfinite(runs[value].astype(float)), "run"]
     if len(broken):
         raise UserError(f"run {broken.iloc[0]} has no finite {value}")
-    for _, row in runs[runs.duplicated(["seed", "epsilon"])].iterrows():
-        where = f"seed {row['seed']}, epsilon {row['epsilon']:g}"
+    for _, row in runs[runs.duplicated(["seed", over])].iterrows():
+        where = f"seed {row['seed']}, {over} {row[over]:g}"
         raise UserError(f"two runs of {row['method']} at {where} ({row['run']}), expected one")
-    return runs.pivot(index="seed", columns="epsilon", values=value)
+    return runs.pivot(index="seed", columns=over, values=value)
 
 
 def differences(

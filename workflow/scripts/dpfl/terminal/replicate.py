@@ -24,7 +24,8 @@ from dpfl.terminal.choice import LAST, Choice
 from dpfl.terminal.progress import last_line
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
-ALWAYS = ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor", "--nolock")
+ALWAYS = ("--scheduler", "greedy")  # by default a solver is started for every job that ends
+ALWAYS += ("--keep-going", "--rerun-incomplete", "--show-failed-logs", "--nocolor", "--nolock")
 PARTIAL = re.compile(
     r"(--dry-?run|--until|--omit-from|-[UO]|-[a-zA-Z]*n[a-zA-Z]*)(=.*)?|results/.*"
 )
