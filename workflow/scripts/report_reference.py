@@ -37,12 +37,13 @@ def main() -> None:
         firsts.append(_scale(args.output / scale, own, args))
         notebooks += [_notebook(args.output / scale, path.parent.name, args) for path in own]
     os.environ["PYTHONPATH"] = str(SCRIPTS)  # for the processes of notebooks
+    read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=_hush) as pool:
+        of_all = pool.submit(site.write_all_kept, read, args.derived, args.output)
         for stage in (notebooks, firsts):
             for made in pool.map(_run, stage):
                 print(f"page: {made.parents[1].name} {made.stem}", flush=True)
-    read = paper.read_all({path.parent.name: None for path, _ in found}, args.home)
-    site.write_all_kept(read, args.derived, args.output)
+        of_all.result()
     print(f"report: {args.output / 'index.html'}")
 
 

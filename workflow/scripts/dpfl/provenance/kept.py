@@ -30,10 +30,12 @@ from dpfl.tuning.parts import choice_of_values, tuned
 def all_of(reference: Path, home: Path, figures: bool = True, cores: int = 2) -> None:
     """Derive every kept folder whose runs, or whose code, are other than before, into `home`.
 
-    As many at a time as there are cores, a process each. Derived folders of which nothing is kept
-    are removed. Figures take most of the time: tables and verdicts are made without them.
+    As many at a time as there are cores, a process each, the largest first. Derived folders of
+    which nothing is kept are removed. Figures take most of the time: tables and verdicts are made
+    without them.
     """
-    wanted = {home / path.parent.name / path.name: path for path in kept_runs.folders(reference)}
+    sizes = {p: sum(f.stat().st_size for f in p.glob("*.gz")) for p in kept_runs.folders(reference)}
+    wanted = {home / p.parent.name / p.name: p for p in sorted(sizes, key=sizes.get, reverse=True)}
     for gone in set(folders(home)) - set(wanted):
         files.remove(gone)
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
