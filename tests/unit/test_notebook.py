@@ -42,8 +42,7 @@ def test_notebooks_are_stored_without_outputs(root: Path) -> None:
 def executed(drive, folder: Path, paper: str, made: Path, template: Path = NOTEBOOK):
     """Execute the notebook as the workflow does."""
     asked = ("--paper", paper, "--output", made, "--template", template, "--results", folder)
-    pages = ("--home", folder.parent / "papers", "--html", folder / "reports")
-    return drive("notebook", *asked, *pages)
+    return drive("notebook", *asked, "--home", folder.parent / "papers")
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ rule notebook:
     shell:
         "(export PYTHONPATH={params.scripts};"
         " python workflow/scripts/notebook.py --template {input.template} --paper {wildcards.paper}"
-        " --output {output.notebook} --html results/reports) > {log} 2>&1"
+        " --output {output.notebook}) > {log} 2>&1"
 
 
 rule report:

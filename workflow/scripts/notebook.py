@@ -1,7 +1,7 @@
 """Execute the notebook of papers for one paper, and write its page; a mistake in it is one line.
 
-`--paper` is its key, `--output` the executed notebook, `--html` the folder of the page, `--home`
-that of the papers' folders.
+`--paper` is its key, `--output` the executed notebook, `--home` the folder of the papers' folders.
+The page lies in the folder reports of the results.
 """
 
 from pathlib import Path
@@ -12,10 +12,9 @@ from nbconvert import HTMLExporter
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from dpfl.base import cli, files, options
+from dpfl.base import cli, options
 from dpfl.base.errors import UserError
-from dpfl.report import layout, markup, paper
-from dpfl.report.reader import Folder
+from dpfl.report import layout, markup, paper_page
 
 FRAME = {"template_name": "notebook", "extra_template_basedirs": [str(markup.TEMPLATES)]}
 BODY = Config(TemplateExporter=FRAME)
@@ -24,9 +23,8 @@ BODY = Config(TemplateExporter=FRAME)
 
 def main() -> None:
     """Write the executed notebook, also where a cell fails, to be looked into; then its page."""
-    wanted = {"paper": str, "output": Path, "html": Path}
     given = {"template": Path("notebooks/paper.ipynb"), "home": Path("workflow/papers")}
-    args = options.read(__doc__, **wanted, **given, results="results")
+    args = options.read(__doc__, paper=str, output=Path, **given, results="results")
     args.output.parent.mkdir(parents=True, exist_ok=True)
     read = {"paper": args.paper, "results": args.results, "papers": str(args.home)}
     how = {"kernel_name": "python3", "cwd": ".", "progress_bar": False}
@@ -41,10 +39,7 @@ def main() -> None:
             of_all = f"{args.output}: cell {number} of {len(done.cells)}"
             raise UserError(f"{of_all} did not end; expected no exit in a notebook")
     body = Markup(HTMLExporter(BODY).from_filename(str(args.output))[0])
-    title = paper.read(args.home / args.paper).short
-    links = layout.links(Folder(Path(args.results)).is_kept)
-    page = layout.render("paper", args.paper, links, title=title, body=body)
-    files.write_text(args.html / f"{args.output.stem}.html", page)
+    layout.write_paper(paper_page.read(args.paper, args.results, args.home), body)
 
 
 if __name__ == "__main__":

@@ -160,9 +160,8 @@ def in_a_row(found: Iterable[Epsilon]) -> str:
 def span(rows: Iterable[Mapping], column: str) -> str:
     """Return from where to where the numbers of some rows go, such as `0.31 to 2.71`."""
     found = sorted({row[column] for row in rows if known(row[column])})
-    return " to ".join(
-        numerals.text(value, DIGITS) for value in dict.fromkeys(found[:1] + found[-1:])
-    )
+    ends = dict.fromkeys(found[:1] + found[-1:])
+    return " to ".join(numerals.text(value, DIGITS) for value in ends)
 
 
 def ours(row: Mapping) -> str:
@@ -269,8 +268,8 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     """Return what may be downloaded of a claim; None is unknown, or where nothing is private."""
     data, key = source.study(whole["study"]).get("dataset", source.scale), source.of.key
     about = {"id": f"{key}-{claim}{more}", "paper": key, "claim": claim, "scale": source.scale}
-    about["is_result"] = vocabulary.verdict_of(whole) not in vocabulary.UNJUDGED
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
-    facts["decided_by"] = decides["about"]
+    is_result = vocabulary.verdict_of(whole) not in vocabulary.UNJUDGED
+    facts |= {"decided_by": decides["about"], "is_result": is_result}
     return about | {n: v if known(v) and v != math.inf else None for n, v in facts.items()}

@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dpfl.base import files
 from dpfl.report import markup
 
 LINKS = {
@@ -32,6 +33,13 @@ def links(is_kept: bool) -> list[tuple[str, str]]:
 def above(is_kept: bool) -> str:
     """Return the way from a page to the folder of what all scales share."""
     return "../../" if is_kept else ""
+
+
+def write_paper(page: Any, body: Markup) -> None:
+    """Write a paper's page, a `paper_page.Page`, with a body into the folder of pages."""
+    key, way = page.of.key, links(page.results.is_kept)
+    shown = render("paper", key, way, title=page.of.short, body=body)
+    files.write_text(page.results.reports / f"{key}.html", shown)
 
 
 def render(template: str, here: str, links: Sequence[tuple[str, str]], **shown: Any) -> Markup:

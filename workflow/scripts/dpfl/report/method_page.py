@@ -1,7 +1,6 @@
 """The page on method and provenance: rules of verdicts, what ε means, where results come from."""
 
 import ast
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from dpfl.report import cells, markup
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.seeds import conjunction, fairness, verdicts
+from dpfl.terminal.choice import Choice
 from dpfl.words.forms import points
 from dpfl.words.numerals import counted
 
@@ -47,20 +47,14 @@ def rules(kinds: Iterable[str], level: str) -> str:
     """Return how some kinds of claims are judged, in Markdown: the first lines of their files."""
     texts = {kind: ast.get_docstring(plugins.tree("judging/kinds", kind)) or "" for kind in kinds}
     texts = {"differences": orderings.__doc__.strip()} | texts
-    return "\n\n".join(
-        f"{level} {kind}\n\n{text.replace('+-', '±')}" for kind, text in texts.items()
-    )
+    each = (f"{level} {kind}\n\n{text.replace('+-', '±')}" for kind, text in texts.items())
+    return "\n\n".join(each)
 
 
 def of_kept(about: dict[str, Any]) -> Markup:
     """Return where the kept results of a paper at a scale come from."""
     plain = {"command": about["command"], "commit": _commits(about), "trained": _trained(about)}
     return markup.part("facts", plain | _machines([about]))
-
-
-def command(papers: Iterable[str], scale: str) -> str:
-    """Return the command that runs papers at a scale."""
-    return f"make replicate PAPER={shlex.quote(' '.join(papers))} SCALE={shlex.quote(scale)}"
 
 
 def _commits(about: dict[str, Any]) -> str:
@@ -75,8 +69,8 @@ def _trained(about: dict[str, Any]) -> str:
     if not runs:
         return "no training"
     dates = dict.fromkeys(ended[key][:10] for key in ("first", "last") if ended)
-    told = [counted(runs, "training run"), f"{about['core_hours']:g} core-hours"]
-    return ", ".join([*told, *([" to ".join(dates)] if dates else [])])
+    told = counted(runs, "training run"), f"{about['core_hours']:g} core-hours", " to ".join(dates)
+    return ", ".join(filter(None, told))
 
 
 def _machines(found: list[dict[str, Any]]) -> dict[str, str]:
@@ -90,12 +84,12 @@ def _machines(found: list[dict[str, Any]]) -> dict[str, str]:
 def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> Markup:
     """Return what stands behind this run; of kept results the way to what stands behind each."""
     if folder.is_kept:
-        return markup.part(
-            "links", [(f"{key}.html#reproduce", of.short) for key, of in read.items()]
-        )
+        ways = [(f"{key}.html#reproduce", of.short) for key, of in read.items()]
+        return markup.part("links", ways)
     summaries = [folder.summary(run) for run in plan.runs_of(studies)]
+    [scale] = {folder.outline(key)["scale"] for key in read}
     facts = {
-        "command": command(read, *{folder.outline(key)["scale"] for key in read}),
+        "command": Choice({"papers": [*read], "scale": scale}).command(),
         "commit": tree.commit() or "none: there is no repository",
         "training runs": str(len(summaries)),
     } | _machines([s | {"hardware": [s["hardware"]]} for s in summaries])

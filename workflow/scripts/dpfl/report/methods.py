@@ -116,7 +116,7 @@ def _columns(home: Path) -> dict[str, Column]:
         "features": plain("features"),
         "ε": lambda row: number(row["epsilon"]),
         "accuracy, %": _accuracy,
-        "method": _method,
+        "method": lambda row: _linked(f"{HOME}/{row['method']}.html", row["label"]) + _public(row),
         "ε certified": cell_words.certified,
         "data": lambda row: datasets.title(row["dataset"]),
         "network": lambda row: ", ".join(filter(None, (row["network"], row["varied"]))),
@@ -127,9 +127,8 @@ def _columns(home: Path) -> dict[str, Column]:
     }
 
 
-def _method(row: pd.Series) -> Markup:
-    public = PUBLIC * needs_public(row["settings"]["mechanism"])
-    return _linked(f"{HOME}/{row['method']}.html", row["label"]) + public
+def _public(row: pd.Series) -> str:
+    return PUBLIC * needs_public(row["settings"]["mechanism"])
 
 
 def _accuracy(row: pd.Series) -> str:

@@ -17,6 +17,7 @@ from dpfl.report.layout import above
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.tables import rendering, results
+from dpfl.terminal.choice import Choice
 
 GROUPS = {
     "compare": "Comparisons and controls",
@@ -63,6 +64,11 @@ def read(key: str, results: str | Path, home: str | Path) -> Page:
     """Read a paper from the folder of all papers, with its results."""
     own = Path(home) / key
     return Page(paper.read(own), own, Folder(Path(results)))
+
+
+def whole(page: Page) -> Markup:
+    """Return everything that the page shows, in the order of the notebook of papers."""
+    return markup.joined(head(page), answer(page), studies(page), claims(page), reproduce(page))
 
 
 def head(page: Page) -> Markup:
@@ -179,7 +185,7 @@ def claims(page: Page) -> Markup:
 def reproduce(page: Page) -> Markup:
     """Return the command of these results, what was assumed, and all tables."""
     key, folder, kept = page.of.key, page.results, page.results.kept(page.of.key)
-    command = method_page.command([key], page.outline["scale"])
+    command = Choice({"papers": [key], "scale": page.outline["scale"]}).command()
     told = page.sources[-1].title, command, page.outline.get("core_hours")
     tables = sorted((folder.path / "tables" / key).glob("*.csv"))
     links = [(pictures.link(path, folder.reports), path.stem) for path in tables]
