@@ -63,7 +63,7 @@ def measured(job: Job) -> list[dict]:
     """Return the rows of a job, measured in a new process on one core."""
     label = f"{job['contender']}, {job['model']}" if job else "federated rounds"
     print(f"measuring {label}", file=sys.stderr, flush=True)
-    command = [sys.executable, __file__, "--worker", json.dumps({"job": job})]
+    command = [sys.executable, __file__, "--worker", json.dumps(job)]
     done = subprocess.run(command, env=os.environ | ONE_CORE, capture_output=True, text=True)
     if done.returncode:
         reason = (done.stderr.splitlines() or [f"exit status {done.returncode}"])[-1]
@@ -71,11 +71,10 @@ def measured(job: Job) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def work(given: dict[str, Job]) -> None:
+def work(job: Job) -> None:
     """Measure one job in this process; one JSON line for each row."""
     from dpfl.bench import rounds, steps  # two CPU seconds that the parent need not pay
 
-    job = given["job"]
     found: Iterable[dict] = steps.measure(**job) if job else rounds.measure()
     for row in found:
         print(json.dumps(row), flush=True)

@@ -17,7 +17,6 @@ from dpfl.provenance.keep import Kept
 from dpfl.terminal import choice, lock
 
 RESULTS = Path("results")
-REFERENCE, UNFINISHED = RESULTS / "reference", RESULTS / "unfinished"
 
 
 def main() -> None:
@@ -38,7 +37,7 @@ def main() -> None:
         raise UserError(f"{error}; first: {chosen.command()}") from error
     for paper in papers:
         kept = Kept(made, chosen, commit, paper, RESULTS, finished_alone=not whole)
-        print(kept.write(REFERENCE if whole else UNFINISHED))
+        print(kept.write(RESULTS / ("reference" if whole else "unfinished")))
     held.close()
 
 

@@ -21,10 +21,8 @@ def main() -> None:
     several = {"models": [str], "weights": [Path], "assignments": [Path]}
     args = options.read(__doc__, data=Path, **several, output=Path)
     dataset = data.load(args.data)
-    told = [
-        _of_model(dataset, *run)
-        for run in zip(args.models, args.weights, args.assignments, strict=True)
-    ]
+    runs = zip(args.models, args.weights, args.assignments, strict=True)
+    told = [_of_model(dataset, *run) for run in runs]
     seen = observed.Observed(*(np.stack(arrays) for arrays in zip(*told, strict=True)))
     observed.write(args.output, [path.parent.name for path in args.weights], seen)
 
