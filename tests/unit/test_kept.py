@@ -157,16 +157,16 @@ def test_of_an_unfinished_scale_what_is_done_here_is_kept_and_nothing_is_lost(
     refuses("1 finished runs, such as c, are not laid out here; first: make", own._finished_here)
     (tmp_path / "runs" / "c").mkdir()
     assert own._finished_here() == {"a", "c"}
+    for folder in folders.values():  # of the folder of `b`, the row of `c` is an older one
+        folder.mkdir(parents=True)
+        kept_runs.write(folder, [{"run": run, "of": folder.parts[-3]} for run in "bc"], [])
+    found = {run: row["of"] for run, row in own._kept_rows().items()}
+    assert found == {"b": "reference", "c": "unfinished"}
 
 
 HARDWARE = {"cpu": "some", "machine": "x", "system": "y", "instructions": "AVX2", "threads": 1}
-SUMMARY = {
-    "final_test_accuracy": 0.9,
-    "hardware": HARDWARE,
-    "versions": {"torch": "2"},
-    "sources": "s",
-    "inputs": {"data": "d", "assignment": "a"},
-}
+SUMMARY = {"final_test_accuracy": 0.9, "hardware": HARDWARE, "versions": {"torch": "2"}}
+SUMMARY |= {"sources": "s", "inputs": {"data": "d", "assignment": "a"}}
 OTHER = {"machine": {"hardware": HARDWARE | {"cpu": "other"}}, "code": {"sources": "t"}}
 OTHER |= {"versions": {"versions": {"torch": "3"}}}
 OTHER |= {"assignment": {"inputs": {"data": "d", "assignment": "b"}}}

@@ -78,8 +78,8 @@ class Kept:
     def _kept_rows(self) -> dict[str, kept_runs.Row]:
         """Return the rows of runs that count because they are kept already."""
         counted = state.counted(self.plan, self.results)
-        rows = (row for folder in {*counted.values()} for row in kept_runs.rows(folder))
-        return {row["run"]: row for row in rows if row["run"] in counted}
+        found = ((row, folder) for folder in {*counted.values()} for row in kept_runs.rows(folder))
+        return {row["run"]: row for row, folder in found if counted.get(row["run"]) == folder}
 
     def _finished_here(self) -> set[str]:
         """Return the runs that are done, but for those that results/reference holds.
