@@ -54,7 +54,7 @@ help:
 install: $(VENV)/installed
 
 list: $(VENV)/installed
-	@$(BIN)/python workflow/scripts/list.py $(CHOICE)
+	@$(BIN)/python workflow/scripts/status.py --list $(CHOICE)
 
 # Of the last replicate, unless told otherwise.
 status: $(VENV)/installed

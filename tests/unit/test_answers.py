@@ -64,6 +64,13 @@ def test_a_row_shows_the_weakest_result_of_its_main_claim_and_the_worst_privacy(
     [row] = answers.rows(lines, [own])
     assert row.verdict == "matches 1 of 2, differs 1 of 2 (CIFAR-10: 65.2, printed 67)"
     assert row.private == "refuted: an attack finds at least 4.39 where 4 is claimed"
+    said = f"  T: It wins.? {row.verdict}. Private? {row.private}"
+    for kept, head in ((True, " (stored results):"), (False, ":")):
+        there = [replace(one, source=replace(source, kept=kept)) for one in lines]
+        assert answers.in_terminal({"p": own}, there) == [
+            f"What the papers' claims came to{head}",
+            said,
+        ]
     [none] = answers.rows([], [own])
     assert none.cells[2:] == ("not judged", "", "none judged")
 

@@ -179,7 +179,7 @@ def test_status_counts_states_and_tells_rounds_and_failures(tmp_path, monkeypatc
     for run, told in ((RUNS[1], {"round": 3, "test_accuracy": 0.5}), (RUNS[2], {"round": 4})):
         files.write_json(f"results/runs/{run}/checkpoint/manifest.json", told)
     fail(RUNS[3])
-    shown = list(status.lines(PLAN, running=True))
+    shown = list(status.lines(SELECTED, "pid 1"))
     (total,) = [line.split() for line in shown if line.startswith("all ")]
     counts = {"done": 1, "running": 2, "failed": 1, "stale": 1, "damaged": 0}
     counts["absent"] = len(RUNS) - sum(counts.values())
@@ -190,7 +190,7 @@ def test_status_counts_states_and_tells_rounds_and_failures(tmp_path, monkeypatc
     assert RUNS[1] in first and first.endswith(f"round 3 of {rounds}  50.00 %")
     assert second.endswith(f"round 4 of {rounds}")
     assert any(line.endswith("killed by signal 9  results/logs/x.log") for line in shown)
-    assert not any(line.startswith("running ") for line in status.lines(PLAN, running=False))
+    assert not any(line.startswith("running ") for line in status.lines(SELECTED, ""))
 
 
 def test_what_is_given_several_times_counts_as_a_whole(root, tmp_path, monkeypatch):

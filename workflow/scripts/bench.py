@@ -23,11 +23,9 @@ from dpfl.docs import markdown
 ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NETWORKS = {"mnist-cnn": "mnist", "cifar10-cnn": "cifar10"}
 OTHER_NETWORKS = {"resnet-gn": "cifar10", "small-transformer": "token-order"}
-PEERS = {
-    name: {"batches": (64, 256, 1024)}
-    for name in ("non-private", "ours", "Opacus hooks", "Opacus ghost", "vmap(grad)")
-}
-OTHER_PEERS = {name: {"batches": (64,)} for name in PEERS if name != "Opacus ghost"}
+OTHERS = ("non-private", "ours", "Opacus hooks", "vmap(grad)")
+PEERS = {name: {"batches": (64, 256, 1024)} for name in (*OTHERS, "Opacus ghost")}
+OTHER_PEERS = {name: {"batches": (64,)} for name in OTHERS}
 # Every tenth step of the certified form may make a new basis: so many are timed at once.
 EACH = {"fsdp-central": 1, "fsdp-certified": 10, "fsdp-central, naive": 1}
 EACH |= {"dpfl.Private, what a step compares": 100}

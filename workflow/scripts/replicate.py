@@ -7,12 +7,14 @@ What follows -- goes to Snakemake as it is.
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from dpfl.base import cli
 from dpfl.papers import folder
 from dpfl.runs import checked
 from dpfl.terminal import answer, choice
 from dpfl.terminal.replicate import replicate
+from dpfl.terminal.status import RESULTS
 
 
 def main() -> None:
@@ -20,14 +22,13 @@ def main() -> None:
     parser = cli.Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choice.add_arguments(parser)
     parser.add_argument("--cores", default="all", help="jobs at a time; default: all cores")
-    told = "write these results down as those that this version was checked with"
-    parser.add_argument("--checked", action="store_true", help=told)
+    parser.add_argument("--checked", action="store_true", help="remember these results as checked")
     parser.add_argument("snakemake", nargs="*", help="arguments for Snakemake, after --")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
     chosen = choice.chosen(arguments)
     try:
-        status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=stored)
+        status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=rows)
     except KeyboardInterrupt:
         sys.exit("stopped before the first job; repeat to go on")
     if arguments.checked and status == 0:
@@ -35,12 +36,14 @@ def main() -> None:
     sys.exit(status)
 
 
-def stored() -> list[str]:
-    """Return what stored results come to, as README.md says it."""
+def rows(papers: Sequence[str]) -> list[str]:
+    """Return a line per paper: what came out here, or without papers the stored results."""
     from dpfl.provenance import derivations
     from dpfl.report import answers  # two CPU seconds, which a call that fails need not take
 
-    return answers.in_terminal(folder.HOME, derivations.HOME)
+    if papers:
+        return answers.in_terminal(*answers.of_run(folder.HOME, RESULTS, papers))
+    return answers.in_terminal(*answers.of_stored(folder.HOME, derivations.HOME))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dpfl.papers import folder
 from dpfl.report import claims_table, judged, markup, paper
 from dpfl.report.claims_table import Line
 from dpfl.report.paper import Paper
+from dpfl.report.reader import Folder
 from dpfl.seeds import verdicts
 from dpfl.words import vocabulary
 from dpfl.words.numerals import counted, known, number, rounded_down
@@ -25,6 +26,7 @@ UNDECIDED = "open"
 CLASSES = (HOLDS, UNPROVEN, FAILS, UNDECIDED)
 """What results count as, in the order of a bar."""
 OF_TONES = {"good": HOLDS, "doubt": UNPROVEN, "bad": FAILS, "even": FAILS, "open": UNDECIDED}
+NONE = vocabulary.NOT_JUDGED.verdict
 _WEAKEST_FIRST = (FAILS, UNDECIDED, UNPROVEN, HOLDS)
 
 
@@ -66,15 +68,19 @@ def of_stored(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
     return papers, claims_table.lines(judged.of_reference(derived, papers.values()))
 
 
-def in_terminal(home: Path, derived: Path) -> list[str]:
-    """Return what stored results come to, a line per paper, for a terminal."""
-    papers, lines = of_stored(home, derived)
-    told = [
-        f"  {row.paper}: {row.claim}? {row.verdict}. Private? {row.private or 'not judged'}"
-        for row in rows(lines, papers.values())
-        if row.results
-    ]
-    return ["What the papers' claims came to (stored results):", *told] if told else []
+def of_run(home: Path, results: Path, keys: Iterable[str]) -> tuple[dict[str, Paper], list[Line]]:
+    """Return papers of a folder, and the lines of what was judged of them in `results`."""
+    papers = paper.read_all(keys, home)
+    found = judged.of_run(Folder(results), papers.values())
+    return papers, claims_table.lines(source for source in found if not source.kept)
+
+
+def in_terminal(papers: Mapping[str, Paper], lines: list[Line]) -> list[str]:
+    """Return what the results of papers come to, a line each, for a terminal."""
+    made = [row for row in rows(lines, papers.values()) if row.results]
+    told = [f"  {x.paper}: {x.claim}? {x.verdict}. Private? {x.private or NONE}" for x in made]
+    stored = " (stored results)" * all(line.source.kept for line in lines)
+    return [f"What the papers' claims came to{stored}:", *told] if told else []
 
 
 def said(lines: list[Line]) -> str:
@@ -129,7 +135,7 @@ def _row(of: Paper, lines: list[Line]) -> Row:
         page=lines[0].source.page if lines else "",
         paper=of.short,
         claim=of.main_says,
-        verdict=_verdict(own, told) if told else vocabulary.NOT_JUDGED.verdict,
+        verdict=_verdict(own, told) if told else NONE,
         private=_private(own),
         results=count(decided),
     )

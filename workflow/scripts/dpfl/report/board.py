@@ -49,6 +49,8 @@ def of_sources(sources: list[Source]) -> dict[str, Any]:
     read = {source.of.key: source.of for source in sources}
     papers = [_paper(of, sources, kept + run) for of in read.values()]
     verdict, privacy = ({getattr(line, name) for line in ran} for name in ("verdict", "privacy"))
+    about = yaml_file.read(ROOT.parents[2] / "CITATION.cff", "CITATION.cff")
+    title = f"{about['title']}, {about['version']}"
     return {
         "answers": answers.table(kept, read.values()),
         "columns": [*dict.fromkeys(column for _, column in cells)],
@@ -59,7 +61,7 @@ def of_sources(sources: list[Source]) -> dict[str, Any]:
             "verdict": {word: word for word in sorted({own.verdict for own in verdict})},
             "privacy": {word: word for word in verdicts.PRIVACY if word in privacy},
         },
-        "cite": _cited(),
+        "cite": citation.full({"title": title, "citation": about}),
     }
 
 
@@ -72,9 +74,3 @@ def _paper(of: Paper, sources: list[Source], lines: list[Line]) -> dict[str, Any
         "rows": {line.record["id"]: line.short for line in own if line.verdict != NOT_RUN},
         "not_run": len({line.identity for line in own if line.verdict == NOT_RUN}),
     }
-
-
-def _cited() -> str:
-    """Return how this software is cited."""
-    about = yaml_file.read(ROOT.parents[2] / "CITATION.cff", "CITATION.cff")
-    return citation.full({"title": f"{about['title']}, {about['version']}", "citation": about})

@@ -16,13 +16,9 @@ BOX = '<div class="scroll" tabindex="0" role="group" aria-label="table">'
 @cache
 def environment() -> jinja2.Environment:
     """Return the environment of all templates; a value that is missing is an error."""
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    strict = {"autoescape": True, "undefined": jinja2.StrictUndefined}
+    blocks = {"trim_blocks": True, "lstrip_blocks": True}
+    made = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **strict, **blocks)
     made.filters["code"], made.policies["json.dumps_kwargs"] = code, {"sort_keys": False}
     return made
 

@@ -31,6 +31,7 @@ def context(folder: Folder, read: Mapping[str, Paper]) -> dict[str, Any]:
     private = [cells.private(folder.cells(name)) for name in names]
     claims = [claim for of in read.values() for claim in of.claims.values()]
     kinds = dict.fromkeys(claim["kind"] for claim in claims if "kind" in claim)
+    files = [(f"../{p}", name) for p, name in TABLES.items() if (folder.path / p).exists()]
     return {
         "margins": ", ".join(map(points, sorted({study["margin"] for study in studies}))),
         "rules": verdicts,
@@ -39,7 +40,7 @@ def context(folder: Folder, read: Mapping[str, Paper]) -> dict[str, Any]:
         "kinds": markup.markdown(rules(kinds, "###")),
         "units": {unit for own in private for unit in own["unit"]},
         "noise": {source for own in private for source in own["noise"]},
-        "sources": markup.joined(_sources(folder, read, studies), _files(folder)),
+        "sources": markup.joined(_sources(folder, read, studies), markup.part("links", files)),
     }
 
 
@@ -53,14 +54,10 @@ def rules(kinds: Iterable[str], level: str) -> str:
 
 def of_kept(about: dict[str, Any]) -> Markup:
     """Return where the kept results of a paper at a scale come from."""
-    plain = {"command": about["command"], "commit": _commits(about), "trained": _trained(about)}
+    accepted = (f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items())
+    commits = "; ".join([about["commit"], *accepted])
+    plain = {"command": about["command"], "commit": commits, "trained": _trained(about)}
     return markup.part("facts", plain | _machines([about]))
-
-
-def _commits(about: dict[str, Any]) -> str:
-    """Name the commit of the runs, and those of trials that were accepted from older ones."""
-    older = (f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items())
-    return "; ".join([about["commit"], *older])
 
 
 def _trained(about: dict[str, Any]) -> str:
@@ -96,9 +93,3 @@ def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> 
     pairs = {(s["settings"]["dataset"], s["inputs"]["data"]) for s in summaries if "inputs" in s}
     lines = [[datasets.title(name), digest] for name, digest in sorted(pairs)]
     return markup.joined(markup.part("facts", facts), markup.table(["data set", "SHA-256"], lines))
-
-
-def _files(folder: Folder) -> Markup:
-    """Return links to the tables and the configuration."""
-    there = [(f"../{p}", name) for p, name in TABLES.items() if (folder.path / p).exists()]
-    return markup.part("links", there)

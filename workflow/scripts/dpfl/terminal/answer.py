@@ -1,6 +1,5 @@
 """What the end of `make replicate` says: what trained, whether it fits, verdicts, what is next."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -13,23 +12,23 @@ from dpfl.runs.kept_runs import csv_rows
 from dpfl.terminal.choice import Choice
 from dpfl.terminal.status import RESULTS
 from dpfl.words.numerals import counted
-from dpfl.words.vocabulary import ALARM, in_words
+from dpfl.words.vocabulary import ALARM
 
-CLAIMS, REPORT = RESULTS / "tables/claims.csv", RESULTS / "reports/index.html"
+REPORT = RESULTS / "reports/index.html"
 CELLS = REPORT.with_name("cells.csv")
-Closing = Callable[[], Sequence[str]]
-"""What gives the rows that a demonstration ends with, in place of verdicts of its own."""
+Closing = Callable[[Sequence[str]], Sequence[str]]
+"""What gives a row per paper: of some papers' results here, or of all stored ones."""
 
 
 def lines(plan: Plan, choice: Choice, closing: Closing = tuple) -> Iterator[str]:
     """Yield the answer of a call that has made everything."""
-    if all(study["demonstrates"] for study in plan.studies.values()):
+    if not all(study["demonstrates"] for study in plan.studies.values()):
+        yield from closing([*plan.papers])
+    else:
         yield from demonstrated(plan.runs) if plan.runs else ()
         yield f"your accuracies: {REPORT.with_name('leaderboard.html')}"
-        yield from closing()
+        yield from closing(())
         yield from _next(plan, choice.config()["scale"])
-    else:
-        yield from _verdicts()
     yield f"report: {REPORT}"
 
 
@@ -56,14 +55,6 @@ def alarms() -> Iterator[str]:
     for row in (row for row in csv_rows(CELLS) if row.get("privacy") == ALARM):
         where = f"{row['paper']}/{row['study']}, {row['method']}, epsilon {row['epsilon']}"
         yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
-
-
-def _verdicts() -> Iterator[str]:
-    """Yield the verdicts on every paper's claims, counted."""
-    rows = [row for row in csv_rows(CLAIMS) if row["part"] == "overall"]
-    for paper in dict.fromkeys(row["paper"] for row in rows):
-        words = Counter(in_words(row) for row in rows if row["paper"] == paper)
-        yield f"{paper}: {'; '.join(f'{number} {word}' for word, number in words.items())}"
 
 
 def _next(plan: Plan, here: str) -> Iterator[str]:

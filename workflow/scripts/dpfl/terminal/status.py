@@ -12,6 +12,7 @@ from dpfl.planning import estimate
 from dpfl.planning.plan import Plan, runs_of, runs_with_trials
 from dpfl.runs import state
 from dpfl.runs.state import State
+from dpfl.terminal.choice import Choice, last
 
 RESULTS = Path("results")
 
@@ -34,12 +35,16 @@ def names_of(plan: Plan) -> dict[str, str]:
     return {run: f"{studies[run]:{width}}  {run:{wide}}" for run in plan.runs}
 
 
-def lines(plan: Plan, running: bool) -> Iterator[str]:
+def lines(chosen: Choice, running: str) -> Iterator[str]:
     """Yield the table of studies, what is left, is made again, is running and has failed.
 
-    Without a process that trains, which is `running`, what has begun is not running.
+    Without a choice, of the last one. `running` is who runs here: if nobody does, what has begun is
+    not running.
     """
-    names, studies, todo = names_of(plan), studies_of(plan), state.open_of(plan, RESULTS, running)
+    yield f"running: {running}" if running else "nothing runs here"
+    plan = (chosen or last()).plan()
+    names, studies = names_of(plan), studies_of(plan)
+    todo = state.open_of(plan, RESULTS, bool(running))
     table = []
     for study in [*dict.fromkeys(studies[run] for run in plan.runs), "all"]:
         own = [run for run in plan.runs if study in (studies[run], "all")]
