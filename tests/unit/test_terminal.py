@@ -186,7 +186,7 @@ def test_status_counts_states_and_tells_rounds_and_failures(tmp_path, monkeypatc
     assert total == ["all", str(len(RUNS)), *map(str, counts.values())]
     assert f"made again: 1 stale: trained by other code, such as {RUNS[4]}" in "\n".join(shown)
     rounds = PLAN.runs[RUNS[1]]["settings"]["federation"]["rounds"]
-    first, second = [line for line in shown if line.startswith("running")]
+    first, second = [line for line in shown if line.startswith("running ")]
     assert RUNS[1] in first and first.endswith(f"round 3 of {rounds}  50.00 %")
     assert second.endswith(f"round 4 of {rounds}")
     assert any(line.endswith("killed by signal 9  results/logs/x.log") for line in shown)
