@@ -138,7 +138,7 @@ def test_what_is_compared_with_what(monkeypatch, printed, epochs, told):
     coordinates = (("epochs", epochs),) if epochs else ()
     number = published.Printed("table 1", "sgd", "accuracy_pct", 90.0, coordinates, 2)
     said = published.compared("new2024", number, "10 epochs")
-    assert said == f"test accuracy after 10 epochs beside printed {told}"
+    assert said == f"test accuracy after 10 epochs against printed {told}"
 
 
 def test_epochs_are_those_of_the_cell(default):
@@ -147,7 +147,7 @@ def test_epochs_are_those_of_the_cell(default):
     federation = compose(default | {"scale": "mnist"})["zhou2022"]["federations"]["central"]
     assert federation["rounds"] * federation["local_epochs"] == 10
     assert number["compared"] == (
-        "test accuracy after 10 epochs beside printed training accuracy, epochs not printed"
+        "test accuracy after 10 epochs against printed training accuracy, epochs not printed"
     )
 
 

@@ -1,8 +1,8 @@
-"""Table 4 of the paper beside what accountants find for the same runs, in ε at one δ.
+"""Table 4 of the paper, and what accountants find for the same runs, in ε at one δ.
 
 The header's ε of a step gives the noise, σ = sqrt(2 ln(1.25/δ)) / header. Batch size, δ and P3SGD's
 candidate scales are assumptions. A diamond is printed, the others are computed: with one noisy sum
-a batch, or with all that is released. Classic RDP stands beside PLD, tight and rounded up.
+a batch, or with all that is released. Classic RDP is shown too, and PLD, tight and rounded up.
 """
 
 from collections.abc import Collection

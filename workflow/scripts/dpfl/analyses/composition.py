@@ -1,4 +1,4 @@
-"""What k rounds cost together: composition theorems beside what accountants prove.
+"""What k rounds cost together: composition theorems and what accountants prove.
 
 On the left is ε against the number of rounds, on the right the δ that each bound speaks of. Then
 follows ε of the other mechanisms. Smaller is better, and every line is an upper bound for the same

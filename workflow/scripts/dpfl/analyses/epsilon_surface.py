@@ -1,7 +1,7 @@
 """ε of T Poisson-sampled Gaussian releases: a panel per sampling rate, noise against T.
 
 Prices are PLD's on the fine grid, those of whole batches the Gaussian's closed form. Where RDP
-finds more than 50, its own price stands, an upper bound.
+finds more than 50, its own price is shown, an upper bound.
 """
 
 from types import ModuleType

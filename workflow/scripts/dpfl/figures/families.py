@@ -46,8 +46,8 @@ def title(method: str) -> str:
 def named(text: str) -> str:
     """Return a text for readers, with titles where names of methods stand in it as whole words.
 
-    A name that is a word of English too, such as `strong`, has its title as a side of `A against B`
-    and where nothing else stands in the text.
+    A name that is a word of English too, such as `strong`, has its title as a side of `A against
+    B`, before a setting, and where nothing else is in the text.
     """
     whole = title(text)
     return whole if whole != text else _names().sub(lambda found: title(found[0]), text)
@@ -59,7 +59,7 @@ def _names() -> re.Pattern:
     titles = {name: told for one in declared().values() for name, told in one.methods.items()}
     words = "|".join(name for name, told in titles.items() if _is_english(name, told))
     others = "|".join(re.escape(name) for name in titles if not _is_english(name, titles[name]))
-    sides = rf"(?<=against )(?:{words})|(?:{words})(?= against )"
+    sides = rf"(?<=against )(?:{words})|(?:{words})(?= against |, \w+=)"
     return re.compile(rf"(?<![\w=-])(?:{others}|{sides})(?![\w-])")
 
 

@@ -1,6 +1,6 @@
 """What is said of a difference, better - worse, in points; of rounds the margin is one round.
 
-It is judged at every epsilon first. The mean over them, pooled, stands second and decides nothing.
+It is judged at every epsilon first. The mean over them, pooled, comes second and decides nothing.
 The p of a pair is its largest over the epsilons (intersection-union). Holm's procedure runs over
 the pairs of a claim. M is the margin. By the interval of at least 5 seeds at the level of Holm's
 step, the first that is true:

@@ -151,7 +151,7 @@ def compared(paper: str, number: Printed, length: str) -> str:
     after = f"after {counted(float(epochs), 'epoch')}" if epochs else "epochs not printed"
     comma = "" if epochs and "accuracy" in said else ","
     rerun = f", of a rerun by {said['by']}" if "by" in said else ""
-    return f"test accuracy after {length} beside printed {theirs}{comma} {after}{rerun}"
+    return f"test accuracy after {length} against printed {theirs}{comma} {after}{rerun}"
 
 
 def by(about: Mapping[str, Any], table: str) -> str:

@@ -2,7 +2,7 @@
 
 A line is the mean difference in test accuracy, in points, over the seeds that trained with both.
 The band reaches from the lowest to the highest of them, where there are several. Zero is the first
-method, whose last accuracy stands over the panel. A run that the budget ended keeps its last
+method, whose last accuracy is written over the panel. A run that the budget ended keeps its last
 accuracy. Runs that failed are counted below. A dashed line has no proof of its epsilon. The frame
 fits the later rounds: early in training a line may lie outside.
 """

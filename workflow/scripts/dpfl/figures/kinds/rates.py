@@ -3,7 +3,7 @@
 Where one optimizer serves several mechanisms or clipping rules, each of them has a panel. The
 others are faint lines behind; the bar at the bottom spans the good rates. A cross is a rate above
 the best one at which a loss was not finite or that ended at chance. A second rate of an optimizer,
-such as final_lr beside alpha, is thinner with small marks. Hollow and dashed: no proof of epsilon.
+such as final_lr next to alpha, is thinner with small marks. Hollow and dashed: no proof of epsilon.
 """
 
 import textwrap

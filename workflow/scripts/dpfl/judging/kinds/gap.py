@@ -1,4 +1,4 @@
-"""The printed gain of one method on another beside ours, at equal privacy budget.
+"""The printed gain of one method on another against ours, at equal privacy budget.
 
 The printed gain is the difference of two numbers printed at the same place (`table`: those that
 stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per

@@ -1,4 +1,4 @@
-"""Printed accuracies beside ours: a row for each printed number, and how many of them match.
+"""Printed accuracies against ours: a row for each printed number, and how many of them match.
 
 The 95 % Student interval of our mean over the seeds whose run trained (`failed` counts the others),
 against the band printed +- margin:

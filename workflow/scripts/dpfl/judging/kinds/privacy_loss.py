@@ -1,4 +1,4 @@
-"""Printed privacy losses beside the prices that an analysis finds for the same releases.
+"""Printed privacy losses against the prices that an analysis finds for the same releases.
 
 A price is computed: there are no seeds and no interval. Per printed number and reading the
 analysis says whether its price is the printed one as printed, rounded alike:

@@ -9,8 +9,8 @@ round for `falls`, by the rule of differences. With `worse` it is the change of 
 method. Seeds that lack a value, or whose run failed at one, do not count. It `needs runs of it`
 where fewer than two values were run.
 
-The claim is a conjunction over all that the study varies beside `over` (variants, epsilons), each
-part at 95 %: false in one part, it is found to hold in at most 2.5 % of cases. A trend need not be
+The claim is a conjunction over all else that the study varies (variants, epsilons), each part at
+95 %: false in one part, it is found to hold in at most 2.5 % of cases. A trend need not be
 monotone: it says what the whole range does.
 """
 
