@@ -30,8 +30,6 @@ RATE, NOISE, STEPS = 0.01, 0.65, 1000
 
 
 def price(name: str, sample_rate: float, noise: float, steps: int) -> float:
-    if name == "prv":
-        pytest.importorskip("opacus")
     return epsilon(sample_rate, noise, steps, DELTA, name)
 
 

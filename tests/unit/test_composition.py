@@ -69,7 +69,6 @@ deltas, counts = st.floats(0, 1e-5), st.integers(1, 1000)
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, pd.DataFrame]:
-    pytest.importorskip("opacus")
     return analysis.tables(SETTINGS)
 
 

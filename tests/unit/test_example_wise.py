@@ -1,5 +1,6 @@
 """Networks that mix examples, keep statistics or draw at random are refused; all others are not."""
 
+import contextlib
 import copy
 import multiprocessing
 import pickle
@@ -263,6 +264,32 @@ def test_every_shipped_network_has_gradients_of_its_own(name):
     given = torch.randint(9, (6, 8)) if tokens else given
     own.require_own(model, cross_entropy, (given, targets), 3)
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize(("others", "passes"), [(1, True), (2, False), (64, False)])
+def test_one_example_at_a_kink_refuses_nothing(monkeypatch, others, passes):
+    """Both gradients are right there; wrong ones are so in more than one part."""
+    calls = []
+
+    def tried(model, loss_fn, inputs, targets):
+        calls.append(len(inputs))
+        if (inputs[:, 0] < others).any():
+            raise UserError("it is not autograd's")
+
+    spread_out = torch.arange(64.0).view(16, 4).T.reshape(64, 1)  # 0 and 1 in different parts
+    monkeypatch.setattr(own, "drawn_within", lambda *_: spread_out.expand(-1, 5))
+    monkeypatch.setattr(own, "require_true_gradients", tried)
+    with contextlib.nullcontext() if passes else pytest.raises(UserError, match="autograd"):
+        own.require_own(
+            nn.Linear(5, CLASSES), cross_entropy, (torch.rand(9, 5), torch.arange(9) % 3), 3
+        )
+    assert calls == [64, 16, 16, 16, 16]
+
+
+def test_of_a_large_network_fewer_examples_are_differentiated(monkeypatch):
+    monkeypatch.setattr(own, "HELD", 100 * 5 * CLASSES)
+    model, given = nn.Linear(5, CLASSES, bias=False), (torch.rand(9, 5), torch.arange(9) % CLASSES)
+    assert len(own.require_own(model, cross_entropy, given, 512)[0]) == 100
 
 
 @pytest.mark.parametrize("made_again", [copy.copy, copy.deepcopy, pickle.dumps])
