@@ -20,7 +20,7 @@ VERDICTS += (words.DIFFERS, words.INCONCLUSIVE, words.NOT_RUN)
 def of(verdict, privacy, record=None, **more):
     """A line as claims_table makes it."""
     shown = words.in_words(verdict._asdict() | {"privacy": privacy})
-    told = {"kind": "ordering", "data": "MNIST", "eps_claimed": 4.0, "eps_audited": 5.0}
+    told = {"kind": "ordering", "data": "MNIST", "worst_eps_claimed": 4.0, "worst_eps_audited": 5.0}
     told |= record or {}
     return line(verdict, privacy=privacy, shown=shown, record=told, **more)
 
@@ -56,7 +56,7 @@ def test_a_row_shows_the_weakest_result_of_its_main_claim_and_the_worst_privacy(
     }
     own = paper.Paper("p", about | {"title": "T"})
     good = of(words.MATCHES, "proven", printed="98", ours="98.1")
-    attacked = {"eps_audited": 4.391, "data": "CIFAR-10"}
+    attacked = {"worst_eps_audited": 4.391, "data": "CIFAR-10"}
     bad = of(words.DIFFERS, "refuted", attacked, printed="67", ours="65.2")
     source = replace(good.source, of=own)
     pairs = (("a", good), ("b", bad))

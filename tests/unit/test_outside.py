@@ -73,6 +73,7 @@ def test_records_fit_the_schema_and_say_that_privacy_is_as_stated(tmp_path):
         ("new,2,0,90,a,\nnew,2,0,91,a,", "line 3: says again what line 2 says"),
         ("new,2,0,90,a,\nold,2,1,90,a,", "new has seeds 0 at epsilon 2, old has not"),
         ("new,2,0,90,a,", "no method 'old'"),
+        ("new,2,0,0.9,a,\nold,2,0,0.8,a,", "no accuracy is above 1, expected percent"),
         ("", "no run, expected a row for each"),
     ],
 )

@@ -49,7 +49,7 @@ def rule_graph(root: Path) -> str:
 def scales(defaults: dict[str, Any], derived: Path) -> str:
     """Return a line for every scale of every paper: what it is, its cost, and what it has taken."""
     rows, ran = [], derivations.folders(derived)
-    taken = {p.parts[-2:]: _short(derivations.about(p)["core_hours"]) for p in ran}
+    taken = {p.parts[-2:]: derivations.about(p)["core_hours"] for p in ran}
     for key in folder.names():
         notes = dict(NOTE.findall(folder.path_of(key, folder.STUDIES).read_text(encoding="utf-8")))
         for scale in folder.load(key).scales:
@@ -57,7 +57,8 @@ def scales(defaults: dict[str, Any], derived: Path) -> str:
             runs = plan.make(configuration.composed(given)).runs.values()
             hours = _short(sum(estimate.seconds(run["settings"]) for run in runs) / 3600)
             own = [key, f"`{scale}`", notes.get(scale, ""), str(len(runs)), hours]
-            rows.append([*own, taken.get((key, scale), "")])
+            took = taken.get((key, scale))  # a scale of another paper's runs took nothing
+            rows.append([*own, _short(took) if took else ""])
     return markdown.table(SCALES, rows)
 
 

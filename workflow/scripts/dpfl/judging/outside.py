@@ -96,7 +96,8 @@ class Outside:
 def read(path: Path) -> pd.DataFrame:
     """Return the runs of a table; UserError, with the line, for a row that cannot be used.
 
-    Such are a value out of its bounds, and a run that is there twice.
+    Such are a value out of its bounds, and a run that is there twice. A table of fractions in place
+    of percent is refused as a whole.
     """
     found: dict[tuple, dict[str, Any]] = {}
     for line, row in published.lines(path, str(path), COLUMNS):
@@ -107,6 +108,8 @@ def read(path: Path) -> pd.DataFrame:
     if not found:
         raise UserError(f"{path}: no run, expected a row for each")
     runs = pd.DataFrame(found.values())
+    if runs["accuracy"].max() <= 1:
+        raise UserError(f"{path}: no accuracy is above 1, expected percent")
     cells = runs.groupby(["dataset", "method", "epsilon"], sort=False).ngroup()
     return runs.assign(cell=cells, eps_claimed=runs["epsilon"])
 
@@ -126,8 +129,5 @@ def _run(where: str, row: dict[str, str]) -> dict[str, Any]:
     if not row["method"].strip():
         raise UserError(f"{where}: method is empty, expected a name")
     run = {"method": row["method"], "dataset": row.get("dataset") or "the data", **numbers}
-    return (
-        UNAUDITED
-        | run
-        | {"trained": failed == "false", "run": "-".join(str(run[key]) for key in KEY)}
-    )
+    name = "-".join(str(run[key]) for key in KEY)
+    return UNAUDITED | run | {"trained": failed == "false", "run": name}

@@ -86,23 +86,26 @@ def in_terminal(papers: Mapping[str, Paper], lines: list[Line]) -> list[str]:
 def said(lines: list[Line]) -> str:
     """Return what all results come to, first of better methods, then of all kinds."""
     better = [line for line in lines if line.compares and is_decided(line)]
-    proven, unproven = len([*filter(is_proven, better)]), count(better).get(UNPROVEN, 0)
+    proven = len([*filter(is_proven, better)])
+    unproven = [x.privacy in vocabulary.BEATEN for x in better if OF_TONES[x.tone] == UNPROVEN]
     head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
     return (
         f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
-        f"{counted(len(better), 'result')}; {unproven} of them hold without a proof. "
-        f"{total(lines)}"
+        f"{counted(len(better), 'result')}; {len(unproven)} of them hold without a proof, "
+        f"{sum(unproven)} of these at an ε that an attack refutes. {total(lines)}"
     )
 
 
-def total(lines: Iterable[Line]) -> str:
+def total(lines: list[Line]) -> str:
     """Return how many results there are, of which class, and of which kinds those that hold are."""
     found = [line for line in lines if is_decided(line)]
+    lacking = sum(line.verdict in claims_table.LACKING for line in lines)
     kinds = Counter(line.record["kind"] for line in found if is_proven(line))
     if not found:
         return "No claim is judged."
     held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
-    return f"All {counted(len(found), 'result')}: {tally(count(found))}.{held}"
+    more = f" Not counted, for want of runs: {lacking}." if lacking else ""
+    return f"All {counted(len(found), 'result')}: {tally(count(found))}.{more}{held}"
 
 
 def is_decided(line: Line) -> bool:
@@ -163,7 +166,7 @@ def _private(own: list[Line]) -> str:
     if not told:
         return ""
     worst = min(told, key=lambda line: verdicts.PRIVACY.index(line.privacy))
-    audited, claimed = worst.record["eps_audited"], worst.record["eps_claimed"]
+    audited, claimed = worst.record["worst_eps_audited"], worst.record["worst_eps_claimed"]
     if worst.privacy not in vocabulary.BEATEN or not known(audited):
         return worst.privacy
     attack, claimed = rounded_down(audited), number(claimed, "{:g}")

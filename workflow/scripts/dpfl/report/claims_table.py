@@ -25,9 +25,11 @@ PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict",
 """The heads of what a claim is made of; ε are those claimed, certified and audited."""
 DIGITS = "{:.4g}"
 WHOLE = ("kind", "verdict", "needs", "privacy", "printed", "ours", "ours_low", "ours_high")
-WHOLE += ("eps_claimed", "eps_certified", "eps_audited")
+EPSILONS = ("eps_claimed", "eps_certified", "eps_audited")
+LACKING = (vocabulary.UNFINISHED, vocabulary.NOT_KEPT)
+"""Verdicts on a claim that lacks some of its runs."""
 DECIDING = ("n", "difference", "difference_low", "difference_high")
-"""What readers may download of a claim as a whole, and of the part that decides it."""
+"""What readers may download of a claim as a whole, its ε as `worst_`, and of the deciding part."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def seeds(row: Mapping) -> str:
 def remarks(row: Mapping) -> tuple[str, ...]:
     """Say what stands beside what is printed, how sides were tuned, and what a gain would take."""
     weak, needed, lucky = (row[key] for key in ("weak_baseline", "needed_n", "lucky_gain"))
-    why = vocabulary.verdict_of(row) in (vocabulary.UNFINISHED, vocabulary.NOT_KEPT)
+    why = vocabulary.verdict_of(row) in LACKING
     found = [
         row["about"] if why else "",
         str(row["compared"]) if known(row.get("compared")) else "",
@@ -270,6 +272,9 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     about = {"id": f"{key}-{claim}{more}", "paper": key, "claim": claim, "scale": source.scale}
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
+    budget = decides if known(decides["eps_claimed"]) else whole
+    for name in EPSILONS:
+        facts |= {name: budget[name], f"worst_{name}": whole[name]}
     is_result = vocabulary.verdict_of(whole) not in vocabulary.UNJUDGED
     facts |= {"decided_by": decides["about"], "is_result": is_result}
     return about | {n: v if known(v) and v != math.inf else None for n, v in facts.items()}

@@ -16,6 +16,7 @@ from dpfl.report.judged import Source
 from dpfl.report.layout import above
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
+from dpfl.report.values import read as read_table
 from dpfl.tables import rendering, results
 from dpfl.terminal.choice import Choice
 
@@ -125,12 +126,13 @@ def _of_study(name: str, folder: Folder) -> Markup:
     """Return the section of a study."""
     study = folder.study(name)
     compared, tuned = (markup.table(*folder.grid(name, kind)) for kind in ("comparisons", "tuned"))
+    priced = read_table(folder.path_of(name, "tuned"))["eps_selected"].notna().any()
     return markup.joined(
         markup.part("heading", study["title"]),
         *(_figure(path, folder, study["title"]) for path in folder.figures(study)),
         _outcome(study, folder),
         markup.part("headed", "Against the baseline", compared),
-        markup.part("chosen", tuned),
+        markup.part("chosen", tuned, priced),
     )
 
 

@@ -35,12 +35,9 @@ def of_paper(paper: Path, run: Path, reference: Path) -> str:
     own = paper.name
     if not (paper / PAGE).exists():
         return ""
-    values = {
-        "kept": lambda scale, of=own: Values(_scale(reference / of, scale) / "tables"),
-        "run": Values(run),
-        "printed": Printed(paper / "published.csv"),
-    }
-    return render(paper / PAGE, values)
+    values = {"run": Values(run), "printed": Printed(paper / "published.csv")}
+    kept = lambda scale, of=own: Values(_scale(reference / of, scale) / "tables")  # noqa: E731
+    return render(paper / PAGE, values | {"kept": kept})
 
 
 def in_short(text: str) -> str:
@@ -80,13 +77,9 @@ class Sandbox(SandboxedEnvironment):
 
 def environment(folder: Path) -> jinja2.Environment:
     """Return what a page's language is made of: Jinja, the forms of numbers, and guards."""
-    made = Sandbox(
-        loader=jinja2.FileSystemLoader(folder),
-        undefined=jinja2.StrictUndefined,
-        extensions=["jinja2.ext.do"],
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    read = {"loader": jinja2.FileSystemLoader(folder), "extensions": ["jinja2.ext.do"]}
+    blocks = {"trim_blocks": True, "lstrip_blocks": True}
+    made = Sandbox(undefined=jinja2.StrictUndefined, **read, **blocks)
     made.filters.update(forms.FILTERS)
     made.globals["guard"] = guard
     return made

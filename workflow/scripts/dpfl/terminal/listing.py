@@ -28,7 +28,7 @@ def lines(choice: Choice) -> Iterator[str]:
 
 
 def _paper(paper: folder.Paper, defaults: dict) -> Iterator[str]:
-    """Yield every study that a scale selects, as the largest has it, and the methods they use."""
+    """Yield every study that a scale selects, with its data sets, and the methods they use."""
     rows: dict[str, list[str]] = {}
     methods: set[str] = set()
     for scale, block in paper.content["scales"].items():
@@ -36,8 +36,9 @@ def _paper(paper: folder.Paper, defaults: dict) -> Iterator[str]:
             key, _, study = name.partition("/")
             config = compose.at_scale(defaults, folder.load(key), scale)
             own = (config["studies"] | config["analyses"])[study]
-            scales = f"{rows[name][2]} {scale}" if name in rows else scale
-            rows[name] = [name, own.get("dataset", ""), scales, own["title"]]
+            _, data, scales, _ = rows.get(name, [""] * 4)
+            data = " ".join(dict.fromkeys([*data.split(), own.get("dataset", "")]))
+            rows[name] = [name, data, f"{scales} {scale}".strip(), own["title"]]
             methods.update(own.get("methods", ()))
     yield from tabulate(rows.values(), ["STUDY", "data set", "SCALE", "title"]).splitlines()
     yield from _named("methods", sorted(methods))
