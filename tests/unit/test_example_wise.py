@@ -280,9 +280,7 @@ def test_one_example_at_a_kink_refuses_nothing(monkeypatch, others, passes):
     monkeypatch.setattr(own, "drawn_within", lambda *_: spread_out.expand(-1, 5))
     monkeypatch.setattr(own, "require_true_gradients", tried)
     with contextlib.nullcontext() if passes else pytest.raises(UserError, match="autograd"):
-        own.require_own(
-            nn.Linear(5, CLASSES), cross_entropy, (torch.rand(9, 5), torch.arange(9) % 3), 3
-        )
+        own.require_own(nn.Linear(5, 3), cross_entropy, (torch.rand(9, 5), torch.arange(9) % 3), 3)
     assert calls == [64, 16, 16, 16, 16]
 
 

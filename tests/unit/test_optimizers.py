@@ -4,9 +4,11 @@ import io
 import math
 from functools import partial
 
+import adabelief_pytorch
 import declared
 import pytest
 import torch
+from adabound import AdaBound
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import line_of, refuses
@@ -168,14 +170,8 @@ def test_refuses_sparse_and_complex_gradients(kind):
 # --- other people's code ------------------------------------------------------------------------
 
 
-def adabelief_pytorch(params, **settings):
-    module = pytest.importorskip("adabelief_pytorch")
-    switches = {"rectify": False, "weight_decouple": False, "print_change_log": False}
-    return module.AdaBelief(params, **switches, **settings)
-
-
-def adabound_package(params, **settings):
-    return pytest.importorskip("adabound").AdaBound(params, **settings)
+PLAIN = {"rectify": False, "weight_decouple": False, "print_change_log": False}
+their_adabelief = partial(adabelief_pytorch.AdaBelief, **PLAIN)
 
 
 @pytest.mark.parametrize("ours", [adabelief, partial(make_cadabelief, bounds=False)])
@@ -183,7 +179,7 @@ def adabound_package(params, **settings):
 def test_adabelief_is_the_reference_code_once_eps_enters_s(ours, betas):
     settings = {"lr": 0.01, "betas": betas, "eps": 1e-8}
     got = trace(lambda params: ours(params, eps_in_second_moment=True, **settings), gradients())
-    expected = trace(lambda params: adabelief_pytorch(params, **settings), gradients())
+    expected = trace(lambda params: their_adabelief(params, **settings), gradients())
     torch.testing.assert_close(got, expected, rtol=1e-10, atol=0)
     without = trace(lambda params: ours(params, **settings), gradients())
     assert not torch.allclose(without, expected, rtol=1e-2)  # the switch is not idle
@@ -194,7 +190,7 @@ def test_adabelief_is_the_reference_code_once_eps_enters_s(ours, betas):
 def test_adabound_is_the_reference_code(lr, gamma):
     settings = {"lr": lr, "betas": (0.9, 0.99), "final_lr": 0.05, "gamma": gamma, "eps": 1e-8}
     got = trace(lambda params: adabound(params, **settings), gradients())
-    expected = trace(lambda params: adabound_package(params, **settings), gradients())
+    expected = trace(lambda params: AdaBound(params, **settings), gradients())
     torch.testing.assert_close(got, expected, rtol=1e-10, atol=0)
 
 
