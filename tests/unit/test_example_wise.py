@@ -279,6 +279,7 @@ def test_one_example_at_a_kink_refuses_nothing(monkeypatch, others, passes):
     spread_out = torch.arange(64.0).view(16, 4).T.reshape(64, 1)  # 0 and 1 in different parts
     monkeypatch.setattr(own, "drawn_within", lambda *_: spread_out.expand(-1, 5))
     monkeypatch.setattr(own, "require_true_gradients", tried)
+    monkeypatch.setattr(own, "_require_own_gradients", lambda *_: None)
     with contextlib.nullcontext() if passes else pytest.raises(UserError, match="autograd"):
         own.require_own(nn.Linear(5, 3), cross_entropy, (torch.rand(9, 5), torch.arange(9) % 3), 3)
     assert calls == [64, 16, 16, 16, 16]
@@ -288,6 +289,37 @@ def test_of_a_large_network_fewer_examples_are_differentiated(monkeypatch):
     monkeypatch.setattr(own, "HELD", 100 * 5 * CLASSES)
     model, given = nn.Linear(5, CLASSES, bias=False), (torch.rand(9, 5), torch.arange(9) % CLASSES)
     assert len(own.require_own(model, cross_entropy, given, 512)[0]) == 100
+
+
+class Backward(torch.autograd.Function):
+    """Hands its input on, and in the backward pass what a function makes of gradient and input."""
+
+    @staticmethod
+    def forward(ctx, x, function):
+        ctx.save_for_backward(x)
+        ctx.function = function
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.function(gradient, *ctx.saved_tensors), None
+
+
+BACKWARD = {
+    "the largest input": lambda g, x: g * x.abs().max(),
+    "the size of the batch": lambda g, x: g / len(g),
+    "a sign": lambda g, x: g * x.sum().sign(),
+}
+
+
+@pytest.mark.parametrize("function", BACKWARD.values(), ids=BACKWARD)
+@pytest.mark.parametrize("batch", [3, 100])
+def test_a_backward_pass_that_depends_on_the_batch_is_refused(function, batch):
+    """Sums are autograd's, since that has the same fault; outputs and losses are right."""
+    model = nn.Sequential(nn.Linear(5, 4), Of(lambda x: Backward.apply(x, function)), nn.Tanh())
+    given = torch.randn(200, 5), torch.arange(200) % 4
+    with pytest.raises(UserError, match="the gradient of an example depends on the others"):
+        own.require_own(model, cross_entropy, given, batch)
 
 
 @pytest.mark.parametrize("made_again", [copy.copy, copy.deepcopy, pickle.dumps])

@@ -293,10 +293,19 @@ def test_a_state_of_another_run_is_refused(changed, steps, told):
     assert all(map(torch.equal, before, made.model.parameters())) and made.taken == steps
 
 
+@pytest.mark.parametrize("edit", [dict.clear, lambda state: state["account"].update({"0": 0})])
+def test_what_is_no_state_or_has_another_account_is_refused(edit):
+    state = after(private(), 2).state_dict()
+    edit(state)
+    with pytest.raises(UserError, match=r"state: (expected what|its account has 0 steps)"):
+        private().load_state_dict(state)
+
+
 def test_two_runs_cost_what_their_steps_cost_together():
     one, other = (after(private(seed=seed), STEPS) for seed in (1, 2))
     z = one.plan["noise_multipliers"][0]
     expected = epsilon(BATCH / N, z, 2 * STEPS, DELTA)
+    one.plan["noise_multipliers"][:] = []  # a copy, not what counts
     assert dpfl.compose(one, other) == pytest.approx(expected, rel=1e-6)
     assert one.epsilon() < expected < one.epsilon() + other.epsilon()
     assert dpfl.compose(one, other, delta=1e-3) < expected

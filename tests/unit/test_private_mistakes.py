@@ -70,6 +70,7 @@ def by_batch(outputs, targets):
 
 INPUTS, TARGETS = tensors()
 QUANTILE = {"uses": "quantile", "clip_norm": 1.0, "quantile": 0.8}
+ADAPTIVE = {"uses": "adaptive", "save": 0.1, "spend": 1.5, "agreement": 0.0}
 MORE = nn.Parameter(torch.ones(2))
 
 
@@ -106,6 +107,7 @@ MORE = nn.Parameter(torch.ones(2))
         ({"epsilon": math.inf}, "epsilon is inf; .* 1000"),
         ({"epsilon": 1e4}, r"epsilon is 10000.0; .* in \[1e-6, 1000\]"),
         ({"epsilon": math.nan}, "epsilon is nan"),
+        ({"epsilon": 0.01, "delta": 1e-5, "budget": ADAPTIVE}, "it pays for no step"),
         ({"epsilon": "4"}, "epsilon is '4'"),
         ({"delta": 0}, "delta is 0"),
         ({"epochs": 0}, "epochs is 0; .* >= 1"),

@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import math
 from pathlib import Path
 
 import numpy as np
@@ -106,26 +105,6 @@ def test_a_single_grid_of_rates_fits_its_figure(tmp_path: Path, grid: list[float
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(spans))
 
 
-@pytest.mark.parametrize(("index", "told"), [(1, "narrowest: SGD at ε = 4, "), (0, "")])
-def test_a_range_that_ends_with_the_grid_is_not_called_the_narrowest(
-    tmp_path: Path, index: int, told: str
-) -> None:
-    """SGD is good at one rate alone, Adam at two others, AdaBelief nowhere."""
-    good = {"sgd": {GRID[index]}, "adam": {GRID[1], GRID[2]}, "adabelief": set()}
-    cells = [cell(m, 4.0, 1, rate=g) for m in good for g in GRID]
-    outcome = validated(lambda c: 0.9 if c["variant"]["rate"] in good[c["method"]] else 0.2)
-    said = rates(tmp_path, cells, outcome).finding
-    assert said.startswith("Widest range of good rates: Adam at ε = 4, ")
-    assert "; no good rate: AdaBelief at ε = 4" in said
-    assert (told in said) if told else ("narrowest" not in said)
-
-
-def test_equal_ranges_have_no_widest_one(tmp_path: Path) -> None:
-    cells = [cell(m, 4.0, 1, rate=g) for m in ("sgd", "adam") for g in GRID]
-    said = rates(tmp_path, cells, CONSTANT).finding
-    assert said == f"All ranges of good rates span {math.log10(GRID[-1] / GRID[0]):.1f} decades"
-
-
 def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Path) -> None:
     figure = compare("bounds", tmp_path).figure
     upper, lower = figure.axes[0], figure.axes[3]
@@ -143,39 +122,6 @@ def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Pa
     assert (outer.min(), outer.max()) == pytest.approx((0.01, 0.2))
     first = ["ε = 2\nn = 3", "ε = 8\nn = 3", "non-private (ε = ∞)\none seed"]
     assert titles(figure.axes[:3]) == first
-
-
-@pytest.mark.parametrize(
-    ("shares", "told"),
-    [
-        ([(0.0, 1.0)], "lower all of the rates and raise none"),
-        ([(0.0, 1.0), (0.0, 0.999)], "lower all of the rates and raise none"),
-        ([(0.0, 1.0), (0.25, 0.5)], "lower 50 to 100 % of the rates and raise 0 to 25 %"),
-    ],
-)
-def test_the_title_of_bounds_says_what_is_clipped(tmp_path: Path, shares: list, told: str) -> None:
-    cells = [cell("cadabelief", 2.0 + number, 1) for number in range(len(shares))]
-
-    def outcome(own: dict, seed: int) -> dict:
-        found = (0.01, 0.02, 0.05, 0.1, 0.2, *shares[int(own["epsilon"]) - 2])
-        return {"quantiles": lambda step: found}
-
-    said = f"CAdabelief: after the last step its bounds {told}"
-    found = draw("bounds", tmp_path, cells, outcome).finding
-    assert found == said + ", in every panel" * (len(shares) > 1)
-
-
-def test_huge_rates_do_not_stretch_the_bounds_figure(tmp_path: Path) -> None:
-    huge = (0.01, 0.02, 0.05, 0.1, 1e7, 0.0, 0.3)
-    cells = [cell("cadabelief", INF, 1)]
-    figure = draw("bounds", tmp_path, cells, lambda c, s: {"quantiles": lambda step: huge}).figure
-    assert 10.1 < figure.axes[0].get_ylim()[1] < 1e3
-
-
-@pytest.mark.parametrize(("focus", "first"), [("cadabelief", "CAdabelief"), (None, "AdaBound")])
-def test_bounds_prefer_the_method_in_focus(tmp_path: Path, focus, first: str) -> None:
-    cells = [cell("adabound", 2.0, 1), cell("cadabelief", 2.0, 1)]
-    assert draw("bounds", tmp_path, cells, focus=focus).finding.startswith(first)
 
 
 WIDE = [0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]

@@ -21,7 +21,7 @@ rule notebook:
     output:
         notebook="results/notebooks/{paper}.ipynb",
         html=report(
-            "results/reports/{paper}.html",
+            update("results/reports/{paper}.html"),  # the last one stays if this fails
             caption="../report/notebook.rst",
             category="Papers",
             labels=lambda w: {"paper": w.paper},

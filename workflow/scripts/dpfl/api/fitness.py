@@ -61,6 +61,8 @@ def require_full_precision(device: torch.device) -> None:
             "TF32 is on, expected torch.backends.cudnn.allow_tf32 = False and "
             f"torch.backends.cuda.matmul.allow_tf32 = False: {_DIGITS}"
         )
+    if not (torch.tensor(1e-40) * 1.0).item():
+        raise UserError(f"set_flush_denormal is on, expected off: {_DIGITS}")
     if torch.is_inference_mode_enabled():
         raise UserError("inference mode is on, expected off: in it there are no gradients")
 

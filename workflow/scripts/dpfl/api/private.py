@@ -44,7 +44,7 @@ from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import probe
 from dpfl.training.holders import Holders
-from dpfl.training.steps import Sources, cross_entropy, tell_noise
+from dpfl.training.steps import Released, Sources, cross_entropy, tell_noise
 
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
@@ -129,15 +129,18 @@ class Private:
     def _account(self, settings: Settings) -> None:
         """Plan the noise of every epoch, and open the account."""
         content = calibrate(settings, np.zeros(len(self._examples), np.int32))
-        self.plan = content["clients"][HOLDER]
-        """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch."""
-        self._ledger = (Filter if "filter" in self.plan else Ledger)(content)
+        self._plan = content["clients"][HOLDER]
+        self.plan = deepcopy(self._plan)
+        """The calibration: sample_rate, steps, noise_multipliers and epsilon by epoch; a copy."""
+        self._ledger = (Filter if "filter" in self._plan else Ledger)(content)
+        if not self._ledger.affordable(HOLDER, 1):
+            raise UserError(f"epsilon = {settings.epsilon:g}, expected more: it pays for no step")
         self._delta, self._asked = settings.delta, {**settings.asked(), **self._parts}
-        self._expected = self.plan["sample_rate"] * len(self._examples)
+        self._expected = self._plan["sample_rate"] * len(self._examples)
 
     def _begin(self, sources: Sources) -> None:
         """Build the steps, after the checks that a run of the workflow starts with."""
-        holders = Holders(self._parts, self._expected, [self.plan], sources)
+        holders = Holders(self._parts, self._expected, [self._plan], sources)
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
         given = {"expected": self._expected, "public": self._public, "sources": sources}
         step = partial(probe.example_step, self.model, self._loss_fn, nobody, **given)
@@ -149,13 +152,15 @@ class Private:
             self._steps.differentiate = microbatched(self._microbatch)
             self._require_sums(holders.mechanism())
         self._before = self._weights()
+        self._failed: tuple[str, ...] = ()
+        """Why nothing is proven any more."""
         self._paid, self._noise = 0, 0.0
         """Of the epoch in progress: how many of its steps are paid, and at what noise."""
         self._marks = fitness.marks(self.model, self.optimizer, self._loss_fn)
 
     def _require_sums(self, mechanism: Any) -> None:
         """Raise UserError for a mechanism that needs all gradients of a batch at once."""
-        least, rng = self.plan["noise_multipliers"][0], partial(streams.rng, "trial")
+        least, rng = self._plan["noise_multipliers"][0], partial(streams.rng, "trial")
         given = (*self._tried, least, self._expected, noise.none, self._public, rng)
         differentiate = self._steps.differentiate
         mechanism.estimate(Step(self.model, self._loss_fn, *given, differentiate=differentiate))
@@ -167,7 +172,7 @@ class Private:
     @property
     def steps(self) -> int:
         """Return how many steps are planned and paid."""
-        return self.plan["paid_steps"]
+        return self._plan["paid_steps"]
 
     @property
     def taken(self) -> int:
@@ -179,12 +184,13 @@ class Private:
 
         UserError, and nothing is charged, in a process that was forked from the one in which this
         was made, or where something is not as it was checked. A step that fails later is paid and
-        counts as taken: its batch and its noise are never used again.
+        counts as taken: its batch and its noise are never used again. Whether it fails may depend
+        on one example of its batch, and shows. So nothing is proven of the run after that.
         """
         if self.taken >= self.steps:
             return False
         self._require_same()
-        each = self.plan["steps_per_round"]
+        each = self._plan["steps_per_round"]
         number = self.taken % each
         if number == 0:
             self._paid = self._ledger.affordable(HOLDER, each)
@@ -192,10 +198,10 @@ class Private:
         if number >= self._paid:
             return False
         before = self.taken
-        given = self.model, self._examples, self.plan["sample_rate"], self._noise, self._public
+        given = self.model, self._examples, self._plan["sample_rate"], self._noise, self._public
         try:
             with own.one_line(f"step {before + 1}"):
-                released = self._steps.release(*given, number)
+                released = self._released(*given, number)
                 _put(self.model, released.gradient)
                 tell_noise(self.optimizer, released.noise)
                 self.optimizer.step()
@@ -204,6 +210,17 @@ class Private:
             if before < self.taken and number + 1 == each:
                 self._end_epoch()
         return True
+
+    def _released(self, *given: Any) -> Released:
+        """Release a step; one that has drawn its batch and fails ends what is proven."""
+        before = self.taken
+        try:
+            return self._steps.release(*given)
+        except Exception:
+            if before < self.taken:
+                told = "ended in an error, which may depend on one example of its batch"
+                self._failed = self._failed or (f"step {self.taken} {told}",)
+            raise
 
     def _require_same(self) -> None:
         """Raise UserError where a step would not be what was checked, or draw a noise again."""
@@ -227,10 +244,14 @@ class Private:
 
         Exact after whole epochs and after the last step, else that of the epoch in progress. Proven
         where what ended the steps owes nothing to the run. Who stops because of what the run showed
-        has spent plan["epsilon"].
+        has spent plan["epsilon"], as has every run of an adaptive budget, which follows the run.
         """
-        unproven = isinstance(self._promised, Unproven)
-        return self._promised if unproven else self._ledger.epsilon_spent()
+        if isinstance(self._promised, Unproven):
+            return self._promised
+        if self._failed:
+            return Unproven(self._failed)
+        spent = self._ledger.epsilon_spent()
+        return self._plan["epsilon"] if spent and "filter" in self._plan else spent
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a run needs to go on to the same bits: copies, secrets included.
@@ -244,6 +265,7 @@ class Private:
             "optimizer": self.optimizer.state_dict(),
             "account": self._ledger.state(),
             "epoch": [self._paid, self._noise, self._before],
+            "failed": self._failed,
         }
         return {**deepcopy(state), "steps": identity.state_of(self._steps)}
 
@@ -259,12 +281,17 @@ class Private:
             self._load(state)
 
     def _load(self, state: Mapping[str, Any]) -> None:
+        if "about" not in state:
+            raise UserError("state: expected what state_dict() of a dpfl.Private has returned")
         run, taken = state["run"], state["steps"]["taken"]
         if state["about"] != self._about:
             raise UserError("state: it is of a run with other settings, examples, network or loss")
         if self.taken and run != self._run:
             raise UserError("state: it is of another run; expected that no step was taken before")
         identity.require_ahead(run, taken)
+        counted = state["account"].get("steps", state["account"]).get(str(HOLDER), 0)
+        if counted != taken:
+            raise UserError(f"state: its account has {counted} steps, expected the {taken} taken")
         self._ledger.restore(state["account"])
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
@@ -272,6 +299,7 @@ class Private:
         self._begin(identity.sources_of(state["steps"]))
         identity.restore(self._steps, state["steps"])
         self._paid, self._noise, self._before = state["epoch"]
+        self._failed = tuple(state["failed"])
         identity.note(run, taken)
 
     def audit(self) -> dict[str, Any]:
@@ -311,13 +339,13 @@ def _event(run: Private) -> DpEvent | None:
     """Return the steps of a run as one event, None of a run that has taken none."""
     if isinstance(spent := run.epsilon(), Unproven):
         raise UserError(f"compose: a run has no proof: {'; '.join(spent.reasons)}")
-    if "filter" in run.plan:
+    if "filter" in run._plan:
         raise UserError("compose: an adaptive budget chooses its noise by the run; expected others")
-    each = run.plan["steps_per_round"]
+    each = run._plan["steps_per_round"]
     begun = min(-(-run.taken // each) * each, run.steps)
-    epochs = zip(run.plan["noise_multipliers"], range(0, begun, each), strict=False)
+    epochs = zip(run._plan["noise_multipliers"], range(0, begun, each), strict=False)
     segments = [(noise, min(each, begun - first)) for noise, first in epochs]
-    return events.varying(run.plan["sample_rate"], segments) if segments else None
+    return events.varying(run._plan["sample_rate"], segments) if segments else None
 
 
 def _settings(given: dict[str, Any], accountant: str, budget: dict[str, Any]) -> Settings:

@@ -64,8 +64,8 @@ def one_each(moved: Move, draws: int) -> Map:
     place = found.clamp(0, draws - 1).long()
 
     def hiding(moved: Tensor) -> Tensor:
-        hidden = torch.zeros(draws, dtype=torch.float64)
-        hidden[place] = torch.where(scale == 0, 0.0, moved / scale)
+        hidden, noisy = torch.zeros(draws, dtype=torch.float64), scale != 0
+        hidden[place[noisy]] = (moved / scale)[noisy]  # what has no noise hides in no draw
         return hidden
 
     return Map(lambda drawn: scale * drawn[place], hiding)

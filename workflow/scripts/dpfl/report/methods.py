@@ -163,7 +163,9 @@ def of_method(own: pd.DataFrame, pairs: pd.DataFrame, home: Path) -> Markup:
     against = pairs[pairs["method"].eq(name) & pairs["method_other"].isin(first.methods)]
     return markup.joined(
         markup.part("heading", title, 1),
-        markup.part("paragraph", f"`{name}`: {declared[family].title if family else title}."),
+        markup.part(
+            "paragraph", f"`{name}`: {declared[family].title}." if family else f"`{name}`."
+        ),
         markup.table(["part", "name", "what it does"], _composition(own)),
         markup.part("heading", "Privacy"),
         markup.listing(privacy_of(own) or ["No cell is private."]),

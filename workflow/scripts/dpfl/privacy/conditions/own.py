@@ -6,7 +6,7 @@ nobody but the user: go on, or the one line why not.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 
 import torch
@@ -16,15 +16,17 @@ from dpfl.base.errors import UserError
 from dpfl.gradients import require_true_gradients
 from dpfl.gradients.drawn import copied
 from dpfl.gradients.facts import changed, digest, facts
+from dpfl.gradients.flat import joined
 from dpfl.gradients.layout import channels_last
 from dpfl.gradients.losses import LossFunction
-from dpfl.gradients.routing import redrawn
+from dpfl.gradients.routing import TOLERANCE, Routes, redrawn
 from dpfl.privacy.conditions import example_wise
 
 LEAST = 64  # examples that are drawn
 MOST = 1024  # of them are differentiated at most
 HELD = 2**28  # numbers of their gradients, or so many as LEAST examples have
 PARTS = 4  # of what is differentiated, if not all agrees
+GROUPS = 8  # of them, and as many single examples, are differentiated without the others
 TAME = 3.0  # within which half of them lie, where the given ones reach
 _ALONE = 64  # examples whose loss is taken alone
 _VALUES = 100  # targets that are no class are tried
@@ -73,28 +75,53 @@ def require_own(model: nn.Module, loss_fn: LossFunction, seen: Examples, batch: 
     most = min(MOST, max(LEAST, HELD // max(size, 1)))
     some = example_wise.spread(rows, most).to(inputs.device)
     with one_line(tried):
-        _require_true_gradients(model, loss_fn, inputs[some], targets[some])
+        routes = _true_routes(model, loss_fn, inputs[some], targets[some])
+        _require_own_gradients(routes, redrawn(model), loss_fn, inputs[some], targets[some])
     return inputs[some], targets[some]
 
 
-def _require_true_gradients(
+def _true_routes(
     model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
-) -> None:
-    """Raise UserError unless gradients are true on all examples, or on all PARTS of them but one.
+) -> Routes:
+    """Return routes that are true on all examples, or on all PARTS of them but one; UserError else.
 
     Rounding may put a unit of an example on either side of a kink, where both gradients are right.
     """
     try:
-        require_true_gradients(model, loss_fn, inputs, targets)
+        return require_true_gradients(model, loss_fn, inputs, targets)
     except UserError:
-        refused = 0
+        found = []
         for part in zip(inputs.chunk(PARTS), targets.chunk(PARTS), strict=True):
-            try:
-                require_true_gradients(model, loss_fn, *part)
-            except UserError:
-                refused += 1
-        if refused > 1:
+            with suppress(UserError):
+                found.append(require_true_gradients(model, loss_fn, *part))
+        if len(found) < PARTS - 1:
             raise
+        return found[-1]
+
+
+def _require_own_gradients(
+    routes: Routes, model: nn.Module, loss_fn: LossFunction, inputs: Tensor, targets: Tensor
+) -> None:
+    """Raise UserError if gradients of some examples are others in the batch than without the rest.
+
+    A backward pass may depend on the batch where outputs do not. A quarter may differ, at kinks.
+    """
+    whole = routes.pieces(model, loss_fn, inputs, targets)
+    every = torch.arange(len(inputs), device=inputs.device)
+    for groups in (every.chunk(GROUPS), every[:: len(every) // GROUPS].split(1)):
+        differ = 0
+        for group in groups:
+            alone = routes.pieces(model, loss_fn, inputs[group], targets[group])
+            weights = torch.isin(every, group).to(next(model.parameters()))
+            own = joined(alone[name].weighted_sum(weights[group]) for name in alone)
+            there = joined(whole[name].weighted_sum(weights) for name in alone)
+            apart = float((own - there).abs().max())
+            differ += not apart <= TOLERANCE.get(own.dtype, 1e-4) * float(own.abs().max())
+        if differ > len(groups) / 4:
+            raise UserError(
+                f"model {type(model).__name__}: the gradient of an example depends on the others "
+                "of the batch; expected that of each alone"
+            )
 
 
 def _kind(tensor: Tensor) -> str:
