@@ -67,7 +67,7 @@ class Call:
         path = self.folder / "stub.py"
         path.write_text(f"{STUB}sources = {self.sources}\nruns = {self.runs}\n{script}")
         command = (sys.executable, str(path))
-        status = replicate(CHOICE, "2", more, command, closing_rows=lambda _: ["closing row"])
+        status = replicate(CHOICE, "2", more, command, closing_rows=lambda *_: ["closing row"])
         self.told = self._captured.readouterr().out.splitlines()
         return status
 
@@ -99,7 +99,9 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
         "your accuracies: results/reports/leaderboard.html",
         "closing row",
     ]
-    assert following.startswith("next: make replicate PAPER=meng2023 SCALE=mnist DATA_DIR=")
+    assert following.startswith(
+        "next: make replicate PAPER=meng2023 STUDY=meng2023/cadabelief SCALE=mnist"
+    )
     assert following.endswith(" core-hours)") and report == f"report: {REPORT}"
     assert not lock.holder()
     (log,) = (call.folder / "results/logs/snakemake").glob("*.log")
@@ -244,7 +246,8 @@ def test_a_refuted_certificate_fails_the_call_and_is_named(call):
 
 def test_a_call_that_judges_ends_with_the_verdicts_on_its_papers():
     judging = Plan(studies={"doe2024/main": {"demonstrates": False}}, papers=("doe2024",))
-    assert list(answer.lines(judging, CHOICE, list)) == ["doe2024", f"report: {REPORT}"]
+    told = list(answer.lines(judging, CHOICE, lambda papers, here: [*papers] * here))
+    assert told == ["doe2024", f"report: {REPORT}"]
 
 
 def test_data_that_cannot_be_had_stop_the_call_before_snakemake(call, monkeypatch):

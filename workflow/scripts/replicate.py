@@ -36,14 +36,15 @@ def main() -> None:
     sys.exit(status)
 
 
-def rows(papers: Sequence[str]) -> list[str]:
-    """Return a line per paper: what came out here, or without papers the stored results."""
+def rows(keys: Sequence[str], here: bool) -> list[str]:
+    """Return a line for each of some papers: what came out here, or what is stored."""
     from dpfl.provenance import derivations
     from dpfl.report import answers  # two CPU seconds, which a call that fails need not take
 
-    if papers:
-        return answers.in_terminal(*answers.of_run(folder.HOME, RESULTS, papers))
-    return answers.in_terminal(*answers.of_stored(folder.HOME, derivations.HOME))
+    if here:
+        return answers.in_terminal(*answers.of_run(folder.HOME, RESULTS, keys))
+    papers, lines = answers.of_stored(folder.HOME, derivations.HOME)
+    return answers.in_terminal({key: of for key, of in papers.items() if key in keys}, lines)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl import plugins
+from dpfl.base.errors import UserError
 from dpfl.judging import cells, claims, orderings, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import datasets
@@ -18,7 +19,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
 
     A claim that is not judged, whose study this scale does not run, or which needs what is not
     finished, or not kept, has one row that says so; what a study that only demonstrates has run is
-    judged by nothing.
+    judged by nothing. UserError for a kind whose verdict names no runs: its privacy is unknown.
     """
 
     def alone(verdict: words.Verdict, **known: Any) -> pd.DataFrame:
@@ -36,6 +37,9 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
         judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
     except results.NotKeptError as error:
         return alone(words.NOT_KEPT, about=str(error))
+    decided = judged["verdict"][0] in (*words.GOOD, *words.BAD)
+    if "study" in claim and decided and not judged["runs"][0]:
+        raise UserError(f"kind {claim['kind']}: no runs in its first row, expected rows.of_runs")
     if (evidence.study or {}).get("demonstrates", False):
         ran = judged["needs"] != words.NOT_RUN.needs
         judged.loc[ran, ["verdict", "needs"]] = [*words.DEMONSTRATION]

@@ -119,8 +119,7 @@ def _run(where: str, row: dict[str, str]) -> dict[str, Any]:
     failed = row.get("failed") or "false"
     numbers = {key: published.number(row[key]) for key in ("epsilon", "accuracy")}
     numbers["seed"] = int(row["seed"]) if row["seed"].isdecimal() else math.nan
-    given = {key: row[key] if math.isnan(of) else of for key, of in numbers.items()}
-    given["failed"] = failed
+    given = {k: row[k] if math.isnan(of) else of for k, of in numbers.items()} | {"failed": failed}
     if given["epsilon"] == math.inf:
         given.pop("epsilon")
     if failed == "true" and not row["accuracy"]:

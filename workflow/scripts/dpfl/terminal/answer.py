@@ -6,7 +6,7 @@ from pathlib import Path
 from dpfl.base import files
 from dpfl.papers import folder
 from dpfl.planning import estimate
-from dpfl.planning.plan import Plan
+from dpfl.planning.plan import Plan, papers_with
 from dpfl.runs import checked
 from dpfl.runs.kept_runs import csv_rows
 from dpfl.terminal.choice import Choice
@@ -16,19 +16,18 @@ from dpfl.words.vocabulary import ALARM
 
 REPORT = RESULTS / "reports/index.html"
 CELLS = REPORT.with_name("cells.csv")
-Closing = Callable[[Sequence[str]], Sequence[str]]
-"""What gives a row per paper: of some papers' results here, or of all stored ones."""
+Closing = Callable[[Sequence[str], bool], Sequence[str]]
+"""What gives a row for each of some papers: of their results here, or else of stored ones."""
 
 
-def lines(plan: Plan, choice: Choice, closing: Closing = tuple) -> Iterator[str]:
+def lines(plan: Plan, choice: Choice, closing: Closing = lambda *_: ()) -> Iterator[str]:
     """Yield the answer of a call that has made everything."""
-    if not all(study["demonstrates"] for study in plan.studies.values()):
-        yield from closing([*plan.papers])
-    else:
+    shows = all(study["demonstrates"] for study in plan.studies.values())
+    if shows:
         yield from demonstrated(plan.runs) if plan.runs else ()
         yield f"your accuracies: {REPORT.with_name('leaderboard.html')}"
-        yield from closing(())
-        yield from _next(plan, choice.config()["scale"])
+    yield from closing(plan.papers, not shows)
+    yield from _next(plan, choice) if shows else ()
     yield f"report: {REPORT}"
 
 
@@ -57,13 +56,20 @@ def alarms() -> Iterator[str]:
         yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
 
 
-def _next(plan: Plan, here: str) -> Iterator[str]:
-    """Yield the command of the cheapest paper at the scale after this one, with its core-hours."""
-    found = []
-    for paper in map(folder.load, plan.papers):
+def _next(plan: Plan, choice: Choice) -> Iterator[str]:
+    """Yield the command of the cheapest paper at the scale after this one, with its core-hours.
+
+    Studies and files that are chosen stay so.
+    """
+    found, here = [], choice.config()["scale"]
+    for paper in map(folder.load, papers_with(plan)):
         after = paper.scales[paper.scales.index(here) + 1 :] if here in paper.scales else []
         if after and "authors" in paper.about.get("citation", {}):
-            larger = Choice({"papers": [paper.key], "scale": after[0], "data_dir": "."})
+            names = [
+                n for n in choice.settings.get("select", ()) if n.split("/")[0] in (paper.key, n)
+            ]
+            own = {"papers": [paper.key], "scale": after[0], "data_dir": "."}
+            larger = Choice(own | {"select": names} if names else own, choice.files)
             found.append((estimate.core_hours(larger.plan(), paper.key), larger.command()))
     for hours, command in sorted(found)[:1]:
         yield f"next: {command} (about {hours:g} core-hours)"

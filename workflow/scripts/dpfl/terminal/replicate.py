@@ -117,7 +117,7 @@ def replicate(
     cores: str,
     more: Sequence[str] = (),
     command: Sequence[str] = SNAKEMAKE,
-    closing_rows: answer.Closing = tuple,
+    closing_rows: answer.Closing = lambda *_: (),
 ) -> int:
     """Run Snakemake until nothing is left to make, or to fail; return its exit status.
 

@@ -51,8 +51,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
         parts += [_part(claim, evidence, found, line) for line in missing.to_dict("records")]
         told += [_sum(claim, evidence, reading, reading, parts)] * (len(readings) > 1) + parts
         words.append(_sum(claim, evidence, "overall", reading, parts))
-    best = max(words, key=lambda row: _WEAKEST_FIRST.index(verdict_of(row)))
-    return [best, *told]
+    return [max(words, key=lambda row: _WEAKEST_FIRST.index(verdict_of(row))), *told]
 
 
 def _printed(claim: dict, evidence: Evidence) -> pd.DataFrame:
