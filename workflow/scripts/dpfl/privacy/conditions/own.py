@@ -126,7 +126,7 @@ def _require_own_gradients(
 
 def _kind(tensor: Tensor) -> str:
     """Return the shape of one of a batch and its type, in words."""
-    return f"{tuple(tensor.shape[1:])} of {tensor.dtype}"
+    return f"{tuple(tensor.shape[1:])} each, of {tensor.dtype}"
 
 
 def drawn_within(given: Tensor, rows: int, generator: torch.Generator) -> Tensor:
