@@ -116,7 +116,7 @@ def _require_own_gradients(
             own = joined(alone[name].weighted_sum(weights[group]) for name in alone)
             there = joined(whole[name].weighted_sum(weights) for name in alone)
             apart = float((own - there).abs().max())
-            differ += not apart <= TOLERANCE.get(own.dtype, 1e-4) * float(own.abs().max())
+            differ += apart > TOLERANCE.get(own.dtype, 1e-4) * float(own.abs().max())  # nan is not
         if differ > len(groups) / 4:
             raise UserError(
                 f"model {type(model).__name__}: the gradient of an example depends on the others "
