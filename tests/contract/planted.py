@@ -556,3 +556,31 @@ OF_EXAMPLES_ALONE = {  # an update has no loss, and all of it is given
     PaddedWithNoise,
     PaddedWithAConstant,
 }
+
+
+# --- what another example, a later step or a new round shows --------------------------------------
+
+
+class FirstFive(Sound, told="the order of the batch shows"):
+    """No more than five examples, to bound memory: when one leaves, another comes in."""
+
+    def clipped_sum(self, rows, norms):
+        return super().clipped_sum(rows[-5:], norms[-5:])
+
+
+class MedianOfEarlierBatches(Sound, told="the next 30 steps show more of this batch"):
+    """From the tenth step on a bound that nobody has paid for."""
+
+    def clipped_sum(self, rows, norms):
+        old, own = self.kept.setdefault("old", []), norms[norms > 0].clamp(1e-3, CLIP)
+        bound = min([CLIP, *old[-10:]]) if len(old) > 8 else CLIP
+        old += [float(own.median())] * bool(len(own))
+        return super().clipped_sum(rows, norms * (CLIP / bound))
+
+
+class LessNoiseInTheNextRound(Sound, told="next round: "):
+    def forget(self):
+        self.kept["less"] = 0.8
+
+    def noise(self, size, z, normal):
+        return self.kept.get("less", 1.0) * super().noise(size, z, normal)

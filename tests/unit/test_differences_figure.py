@@ -83,32 +83,6 @@ def test_a_row_shows_the_interval_and_the_verdict_and_the_pairs_of_seeds(made):
     assert marks(ax, "_printed")[:, 0] == pytest.approx([1.5])
 
 
-def test_the_words_count_the_verdicts_and_name_the_worst(made):
-    own, runs, parts = made
-    drawn = differences.draw(own, runs)
-    assert drawn.finding.startswith("4 paired comparisons. ")
-    for verdict, count in parts["verdict"].value_counts().items():
-        assert f"{count} {verdict}" in drawn.finding
-    worst = parts.loc[parts["difference"].idxmin()]
-    told = f"against Adam at ε = {worst['epsilon']:g}, {worst['difference']:+.1f} points"
-    assert told in drawn.finding
-    assert len(drawn.data) == 4 and "number" not in drawn.data
-
-
-@pytest.mark.parametrize(("margin", "said"), [(3.3, "6 verdicts on 4 paired"), (1.0, "4 paired")])
-def test_a_pair_that_two_claims_judge_is_one_comparison(made, margin: float, said: str):
-    """Alone it has a narrower interval: half of 3.3 lies between the two lower ends."""
-    own, runs, _ = made
-    own |= {"margin": margin}
-    alone = {"kind": "controls", "controls": ["sgd"], "subject": "its bounds", "id": "bounds"}
-    write(own, runs, CLAIM, {k: v for k, v in CLAIM.items() if k != "worse"} | alone)
-    drawn = differences.draw(own, runs)
-    assert drawn.finding.startswith(f"{said} comparisons. ")
-    heads = [t.get_text() for t in drawn.figure.axes[0].texts if "against" in t.get_text()]
-    several = ["CAdabelief against SGD"] * (margin > 3)
-    assert heads == ["CAdabelief against SGD and Adam", *several]
-
-
 def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_path: Path):
     """Names that leave no room for the frame made the layout give up, and cut them off."""
     names = [f"{name}-a-method-with-a-long-name" for name in "abcdefghi"]

@@ -293,6 +293,17 @@ def test_a_state_of_another_run_is_refused(changed, steps, told):
     assert all(map(torch.equal, before, made.model.parameters())) and made.taken == steps
 
 
+def test_an_audit_above_epsilon_and_noise_without_a_price_are_told(monkeypatch):
+    made = after(private(audit=True), 3)
+    monkeypatch.setattr(
+        "dpfl.api.private.findings", lambda *_: {"epsilon": 99, "status": "audited"}
+    )
+    assert made.audit()["status"] == "refuted"
+    monkeypatch.setattr("dpfl.api.private.plugins.constant", lambda *_: (1.0, -0.5))
+    with pytest.raises(UserError, match="no accountant prices its CORRELATION"):
+        private()
+
+
 @pytest.mark.parametrize("edit", [dict.clear, lambda state: state["account"].update({"0": 0})])
 def test_what_is_no_state_or_has_another_account_is_refused(edit):
     state = after(private(), 2).state_dict()

@@ -135,8 +135,3 @@ def test_cells_that_a_study_leaves_out_have_no_number(tmp_path: Path, left_out: 
     there = {(f"{c:g}", f"{z:g}") for c, z in PAIRS if (c, z) not in left_out}
     assert set(texts(ax)) == there
     assert np.ma.masked_invalid(ax.collections[0].get_array()).mask.sum() >= len(left_out)
-
-
-def test_a_surface_without_privacy_says_so(tmp_path: Path) -> None:
-    ax, *_ = drawn(tmp_path, *PAIRS, epsilon=INF).axes
-    assert ax.get_title("left") == "non-private (ε = ∞)"

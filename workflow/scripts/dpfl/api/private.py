@@ -21,7 +21,7 @@ from dp_accounting import ComposedDpEvent, DpEvent
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from dpfl import mechanisms
+from dpfl import mechanisms, plugins
 from dpfl.api import fitness, identity
 from dpfl.api.given_examples import Given, batches, public_examples
 from dpfl.api.method import Part, method, plain, plug_in
@@ -146,6 +146,11 @@ class Private:
         step = partial(probe.example_step, self.model, self._loss_fn, nobody, **given)
         holders.require_noise(step)
         self._promised = holders.released
+        made_of = plugins.constant(
+            "mechanisms", self._parts["mechanism"]["estimator"], "CORRELATION"
+        )
+        if made_of != (1.0,) and not isinstance(self._promised, Unproven):
+            raise UserError("mechanism: no accountant prices its CORRELATION, expected Unproven")
         canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
         self._steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
         if self._microbatch:
@@ -305,13 +310,18 @@ class Private:
     def audit(self) -> dict[str, Any]:
         """Return what the canaries found so far: a lower bound on epsilon, checks, blind spots.
 
-        As in dpfl.audit.findings; its bound is wrong with a chance of `level` at most.
+        As in dpfl.audit.findings; its bound is wrong with a chance of `level` at most. `status` is
+        `refuted` where the bound is above `epsilon()`.
         """
         if self._steps.canaries is None:
             return NOT_AUDITED
         blind = mechanisms.blind(self._parts)
         terms = Terms(is_gaussian(self._promised), self._delta, LEVEL, blind)
-        return findings({HOLDER: self._steps.canaries}, terms)
+        found, spent = findings({HOLDER: self._steps.canaries}, terms), self.epsilon()
+        beaten = not isinstance(spent, Unproven) and (found["epsilon"] or 0.0) > spent
+        if beaten and found["status"] == "audited":  # what is broken has no bound
+            found["status"] = "refuted"
+        return found
 
 
 def compose(*runs: Private, delta: float | None = None) -> float:

@@ -7,8 +7,9 @@ released without noise) and s^T (L L^T)^+ s <= 1/z^2. `check` and `check_widely`
 hold; [] if all does.
 
 What a later step releases may depend on an earlier batch through what that released alone: the
-draws of the batch without the example are moved by L^+ s, which hides it, and the next step must
-be the same.
+draws of the batch without the example are moved by L^+ s, which hides it, and the steps after it
+must be the same, also in the round after this one. The example that is left out is the last, the
+first or one between them; in another order a batch must release the same.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -27,6 +28,7 @@ RANK = 1e-4  # noise weaker than this beside the strongest is none
 UNIT = 16.0  # the size of the draws that L is measured with: rounding is small beside them
 DIGITS = 256  # of the two numbers that a draw is told by, among 65,536
 CASES, STEPS = 24, 100  # on the wide network
+LATER, ROUND = 30, 25  # steps that every third batch is followed for, and the first of a new round
 
 Built = Mechanism | ClientMechanism
 Build = Callable[[], Built]
@@ -106,13 +108,17 @@ class Replay:
             raise AssertionError(f"draws of sizes {tape.sizes} and, without data, {self.sizes}")
         return estimate / CLIP, _bounds(mechanism)
 
-    def after(self, given: Batch, draws: Tensor) -> Tensor:
-        """Return what the step after this one releases; its own batch and draws are fixed."""
-        mechanism = self.build()
+    def after(self, given: Batch, draws: Tensor, steps: int) -> Tensor:
+        """Return what the steps after this one release; their own batches and draws are fixed."""
+        mechanism, found = self.build(), []
         self.unit.take(mechanism, given, Tape(draws))
-        later = Tape(random(200, "next"))
-        estimate, _ = self.unit.take(mechanism, self.unit.network.next, later, 1)
-        return torch.cat([estimate / CLIP, _bounds(mechanism)])
+        for number in range(1, steps + 1):
+            if number == ROUND:
+                end_round(mechanism)
+            tape, batch = Tape(random(200, "next", number)), self.unit.network.later(number)
+            estimate, _ = self.unit.take(mechanism, batch, tape, number % ROUND)
+            found += [estimate / CLIP, _bounds(mechanism)]
+        return torch.cat(found)
 
     def drawn(self) -> Tensor:
         """Return draws of a step."""
@@ -120,9 +126,9 @@ class Replay:
 
 
 def check(build: Build, unit: Unit, batches: Collection[Batch]) -> list[str]:
-    """Return what a mechanism does to the last examples of these batches that its noise hides not.
+    """Return what a mechanism does to examples of these batches that its noise hides not.
 
-    `build` returns it anew. Looked at is its first step, and the one after that.
+    `build` returns it anew. Looked at is its first step, the one after that, and one after a round.
     """
 
     def warm() -> Built:
@@ -130,11 +136,20 @@ def check(build: Build, unit: Unit, batches: Collection[Batch]) -> list[str]:
         unit.take(mechanism, unit.network.next, Tape(random(200, "warm")))
         return mechanism
 
+    starts = {"first step": build, "next step": warm}
+    if hasattr(build(), "forget"):
+        starts["next round"] = lambda: end_round(warm())
     return _listed(
         f"{when}: {reason}"
-        for when, make in (("first step", build), ("next step", warm))
+        for when, make in starts.items()
         for reason in _reasons(Replay(make, unit), batches)
     )
+
+
+def end_round(mechanism: Built) -> Built:
+    """Return a mechanism that was told of the end of a round, where it wants to know."""
+    getattr(mechanism, "forget", tuple)()
+    return mechanism
 
 
 def check_widely(build: Build, kind: type[Unit], count: int = CASES) -> list[str]:
@@ -168,13 +183,15 @@ def _reasons(replay: Replay, batches: Collection[Batch]) -> Iterator[str]:
         return
     for number, given in enumerate(batches):
         last = (given.gradients[-8:].norm(dim=1) / CLIP).tolist()
-        for reason in reasons_of(replay, given):
+        steps = 1 if replay.unit.network.wide or number % 3 else LATER
+        for reason in reasons_of(replay, given, steps):
             yield f"batch {number}, last norms in C {last}: {reason}"
 
 
-def reasons_of(replay: Replay, given: Batch) -> Iterator[str]:
-    """Yield what the last example of a batch does that the noise of the step hides not."""
-    less, noise = given.without_the_last(), replay.drawn()
+def reasons_of(replay: Replay, given: Batch, steps: int = 1) -> Iterator[str]:
+    """Yield what an example of a batch does that the noise hides not, in so many steps after it."""
+    last = len(given.targets) - 1
+    less, noise = given.without(last), replay.drawn()
     means = [replay.released(which, NONE) for which in (given, less)]
     for which, mean in zip((given, less), means, strict=True):
         if _differ(replay.map.noise(noise), replay.released(which, noise) - mean):
@@ -182,18 +199,23 @@ def reasons_of(replay: Replay, given: Batch) -> Iterator[str]:
     moved = means[0] - means[1]
     yield from _exposed(replay, moved)
     hidden = replay.map.hiding(moved)
-    if _differ(replay.after(given, noise), replay.after(less, noise + hidden)):
-        yield "the next step shows more of this batch than this one released"
+    if _differ(replay.after(given, noise, steps), replay.after(less, noise + hidden, steps)):
+        told = "the next step shows" if steps == 1 else f"the next {steps} steps show"
+        yield f"{told} more of this batch than this one released"
+    for place in {0, last // 2} - {last}:
+        yield from _exposed(replay, means[0] - replay.released(given.without(place), NONE), place)
+    if _differ(means[0], replay.released(given.turned(), NONE)):
+        yield "the order of the batch shows"
 
 
-def _exposed(replay: Replay, moved: Tensor) -> Iterator[str]:
+def _exposed(replay: Replay, moved: Tensor, place: int = -1) -> Iterator[str]:
     """Yield how an example that moves the release like this is not hidden, if it is not."""
     hidden, allowed = replay.map.hiding(moved), 1 / replay.unit.noise_multiplier
-    found = float(hidden.norm())
+    found, which = float(hidden.norm()), "the last example" if place < 0 else f"example {place}"
     if _differ(replay.map.noise(hidden), moved):
-        yield "the last example moves what no noise covers"
+        yield f"{which} moves what no noise covers"
     elif not found <= allowed * (1 + TOLERANCE) + TOLERANCE:
-        yield f"the last example moves the release by {found:.4f} of its noise, not {allowed:.4f}"
+        yield f"{which} moves the release by {found:.4f} of its noise, not {allowed:.4f}"
 
 
 def _reasons_of_a_round(build: Build, unit: Unit) -> Iterator[str]:
@@ -206,7 +228,7 @@ def _reasons_of_a_round(build: Build, unit: Unit) -> Iterator[str]:
     if not sum(replay.sizes):
         return
     given = pictures([LONG] * 3, [0] * 3, [False, True, False], "round")
-    less, noise = given.without_the_last(), replay.drawn()
+    less, noise = given.without(2), replay.drawn()
     trios = [(replay.build(), *own) for own in ((given, NONE), (less, NONE), (given, noise))]
     bounds = [rule.state() for rule in trios[0][0].clippings]
     for number in range(STEPS):

@@ -35,9 +35,14 @@ class Batch:
     inputs: Tensor
     targets: Tensor
 
-    def without_the_last(self) -> "Batch":
+    def without(self, place: int) -> "Batch":
         """Return the batch that one example has left."""
-        return Batch(self.inputs[:-1], self.targets[:-1])
+        rest = torch.arange(len(self.targets)) != place
+        return Batch(self.inputs[rest], self.targets[rest])
+
+    def turned(self) -> "Batch":
+        """Return the same examples in the other order."""
+        return Batch(self.inputs.flip(0), self.targets.flip(0))
 
     @cached_property
     def gradients(self) -> Tensor:
@@ -115,6 +120,14 @@ class Network:
                 scale = p[0].numel() ** -0.5 if self.wide and p.dim() > 1 else 1.0
                 p.copy_(scale * random(p.numel(), "weights", number).view_as(p))
         return model
+
+    @cache  # noqa: B019
+    def later(self, number: int) -> Batch:
+        """Return the batch of a step after the one that is looked at; not all is far from C."""
+        if self.wide or number == 1:
+            return self.next
+        norms = CLIP * 10 ** (0.6 * random(5, "later", number) - 0.5)
+        return drawn(norms.tolist(), "later", number)
 
 
 _FAR = [0.05 * CLIP, 20 * CLIP, 0.1 * CLIP, 30 * CLIP]
