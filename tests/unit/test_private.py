@@ -294,12 +294,11 @@ def test_a_state_of_another_run_is_refused(changed, steps, told):
 
 
 def test_an_audit_above_epsilon_and_noise_without_a_price_are_told(monkeypatch):
-    made = after(private(audit=True), 3)
-    monkeypatch.setattr(
-        "dpfl.api.private.findings", lambda *_: {"epsilon": 99, "status": "audited"}
-    )
-    assert made.audit()["status"] == "refuted"
-    monkeypatch.setattr("dpfl.api.private.plugins.constant", lambda *_: (1.0, -0.5))
+    monkeypatch.setattr("dpfl.api.private.findings", lambda *_: {"epsilon": 9, "status": "audited"})
+    assert after(private(audit=True), 3).audit()["status"] == "refuted"
+    real = dpfl.plugins.constant
+    told = lambda *asked: (1.0, -0.5) if "CORRELATION" in asked else real(*asked)  # noqa: E731
+    monkeypatch.setattr("dpfl.api.private.plugins.constant", told)
     with pytest.raises(UserError, match="no accountant prices its CORRELATION"):
         private()
 
