@@ -144,13 +144,13 @@ class Private:
         nobody = self._examples[torch.empty(0, dtype=torch.long)]
         given = {"expected": self._expected, "public": self._public, "sources": sources}
         step = partial(probe.example_step, self.model, self._loss_fn, nobody, **given)
-        holders.require_noise(step)
         self._promised = holders.released
         made_of = plugins.constant(
             "mechanisms", self._parts["mechanism"]["estimator"], "CORRELATION"
         )
         if made_of != (1.0,) and not isinstance(self._promised, Unproven):
             raise UserError("mechanism: no accountant prices its CORRELATION, expected Unproven")
+        holders.require_noise(step)
         canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
         self._steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
         if self._microbatch:
