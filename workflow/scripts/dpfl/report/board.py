@@ -49,8 +49,7 @@ def of_sources(sources: list[Source]) -> dict[str, Any]:
     read = {source.of.key: source.of for source in sources}
     papers = [_paper(of, sources, kept + run) for of in read.values()]
     verdict, privacy = ({getattr(line, name) for line in ran} for name in ("verdict", "privacy"))
-    about = yaml_file.read(ROOT.parents[2] / "CITATION.cff", "CITATION.cff")
-    title = f"{about['title']}, {about['version']}"
+    cff = yaml_file.read(ROOT.parents[2] / "CITATION.cff", "CITATION.cff")
     return {
         "answers": answers.table(kept, read.values()),
         "columns": [*dict.fromkeys(column for _, column in cells)],
@@ -61,7 +60,7 @@ def of_sources(sources: list[Source]) -> dict[str, Any]:
             "verdict": {word: word for word in sorted({own.verdict for own in verdict})},
             "privacy": {word: word for word in verdicts.PRIVACY if word in privacy},
         },
-        "cite": citation.full({"title": title, "citation": about}),
+        "cite": citation.full({"title": f"{cff['title']}, {cff['version']}", "citation": cff}),
     }
 
 

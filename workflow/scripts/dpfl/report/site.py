@@ -39,7 +39,6 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
         "this_run": [*answer.demonstrated(runs, folder.path)] if shows and runs else [],
         "board": board.of_sources(judged.of_run(folder, read.values())),
         "unfinished": board.unfinished(outlines),
-        "beside": "",
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
         "runs": sum(trained) if trained else len(runs),
     }
