@@ -28,7 +28,7 @@ WHOLE = ("kind", "verdict", "needs", "privacy", "printed", "ours", "ours_low", "
 EPSILONS = ("eps_claimed", "eps_certified", "eps_audited")
 LACKING = (vocabulary.UNFINISHED, vocabulary.NOT_KEPT)
 """Verdicts on a claim that lacks some of its runs."""
-DECIDING = ("n", "difference", "difference_low", "difference_high")
+DECIDING = ("n", "difference", "difference_low", "difference_high", *EPSILONS)
 """What readers may download of a claim as a whole, its ε as `worst_`, and of the deciding part."""
 
 
@@ -239,6 +239,7 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
     by, printed = published.by(of.about, claim.get("table", "")), span(rows, "printed")
     study = source.study(whole["study"])
     budget = decides if known(decides["eps_claimed"]) else whole
+    told = {**decides, **{name: budget[name] for name in EPSILONS}}
     unit = next((cell["unit"] for cell in study.get("cells", [])), "example")
     first, *more = claim["study"] if isinstance(claim.get("study"), list) else [""]
     also = whole["study"] in more  # the first study of a claim needs no name
@@ -261,7 +262,7 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         epsilons=epsilons(budget, unit),
         remarks=remarks(whole),
         runs=whole["runs"] if known(whole["runs"]) else "",
-        record=_record(source, claim["id"], f"-{whole['study']}" * alike, whole, decides),
+        record=_record(source, claim["id"], f"-{whole['study']}" * alike, whole, told),
         parts=[part(row) for row in own],
     )
 
@@ -272,9 +273,7 @@ def _record(source: Source, claim: str, more: str, whole: dict, decides: Mapping
     about = {"id": f"{key}-{claim}{more}", "paper": key, "claim": claim, "scale": source.scale}
     about["data"] = datasets.title(base(data)) if data in plugins.names("data") else data
     facts = {name: whole[name] for name in WHOLE} | {name: decides[name] for name in DECIDING}
-    budget = decides if known(decides["eps_claimed"]) else whole
-    for name in EPSILONS:
-        facts |= {name: budget[name], f"worst_{name}": whole[name]}
+    facts |= {f"worst_{name}": whole[name] for name in EPSILONS}
     is_result = vocabulary.verdict_of(whole) not in vocabulary.UNJUDGED
     facts |= {"decided_by": decides["about"], "is_result": is_result}
     return about | {n: v if known(v) and v != math.inf else None for n, v in facts.items()}

@@ -35,9 +35,9 @@ def of_paper(paper: Path, run: Path, reference: Path) -> str:
     own = paper.name
     if not (paper / PAGE).exists():
         return ""
-    values = {"run": Values(run), "printed": Printed(paper / "published.csv")}
-    kept = lambda scale, of=own: Values(_scale(reference / of, scale) / "tables")  # noqa: E731
-    return render(paper / PAGE, values | {"kept": kept})
+    values: dict[str, Any] = {"run": Values(run), "printed": Printed(paper / "published.csv")}
+    values["kept"] = lambda scale, of=own: Values(_scale(reference / of, scale) / "tables")
+    return render(paper / PAGE, values)
 
 
 def in_short(text: str) -> str:
