@@ -43,3 +43,11 @@ def choices(package: str, name: str) -> Iterator[tuple[str, Any]]:
         for value in bounds.parse(bound).choices:
             if value != defaults[setting]:
                 yield setting, value
+
+
+def others(package: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return another value than the given or usual one for every number among the settings."""
+    few = {setting for setting, _ in choices(package, name)} | {"clip_norm"}
+    usual = {key: one.default for key, one in parameters(package, name).items() if key not in few}
+    told = {key: given.get(key, value) for key, value in usual.items()}
+    return {k: another(package, name, k, v) for k, v in told.items() if v is not None}

@@ -11,6 +11,7 @@ from dpfl.privacy.release import of_step
 
 CLIP, Z = 0.7, 1.3
 SMALL = {"rank": 3, "basis_examples": 20}  # of settings, where a network has few coordinates
+OTHER = {"rank": 6, "basis_examples": 9}  # two directions, and float32 shows the order of a batch
 CLIPPINGS = {
     rule: {**declared.required("clippings", rule), "rule": rule, "clip_norm": CLIP}
     for rule in plugins.names("clippings")
@@ -33,14 +34,19 @@ def built(name, settings, rule="fixed", **clipping):
 
 
 def small_builds(wanted=lambda name: True):
-    """Return (build, unit, whether it has a proof) of every small variant with every rule."""
-    return {
-        f"{label}, {rule}": (build, plugins.constant("mechanisms", name, "UNIT"), proven(build()))
-        for label, name, own in variants(always_small=True)
-        if wanted(name)
-        for rule in plugins.constant("mechanisms", name, "CLIPPING_RULES")
-        for build in [partial(built, name, own, rule)]
-    }
+    """Return (build, unit, whether it has a proof) of every small variant with every rule.
+
+    One more of each mechanism has other values of all its numbers.
+    """
+    found = {}
+    for label, name, own in (v for v in variants(always_small=True) if wanted(v[1])):
+        rules = plugins.constant("mechanisms", name, "CLIPPING_RULES")
+        found.update({f"{label}, {rule}": partial(built, name, own, rule) for rule in rules})
+        if label == name and (more := declared.others("mechanisms", name, own)):
+            other = {**own, **more, **{key: OTHER[key] for key in OTHER.keys() & more}}
+            found[f"{label}, other values"] = partial(built, name, other)
+    unit = partial(plugins.constant, "mechanisms", variable="UNIT")
+    return {label: (b, unit(b.args[0]), proven(b())) for label, b in found.items()}
 
 
 def proven(mechanism):

@@ -335,7 +335,7 @@ class AlikeNeighbours(OnTheGrid, wide="not affine in the draws", probed=UNEVEN):
         return (drawn + 0.05 * drawn.roll(1)) / math.sqrt(1 + 0.05**2)
 
 
-class OneWithout(OnTheGrid, wide=UNCOVERED, probed="1 of the 5403 coordinates have no noise"):
+class OneWithout(OnTheGrid, wide=UNCOVERED, probed="1 of the 5419 coordinates have no noise"):
     def drawn(self, size, normal):
         drawn = normal(size)
         drawn[3000] = 0
@@ -406,7 +406,7 @@ TOO_FAR = "of its noise, not"
 class WithoutBiases(Sound, wide=TOO_FAR):
     """The norm that is clipped leaves out some of the layers."""
 
-    left_out = (1, 3, 5)
+    left_out = (1, 3, 5, 7)
 
     def clipped_sum(self, rows, norms):
         if rows.shape[1] < sum(LAYERS):
@@ -420,8 +420,12 @@ class WithoutTheConvolution(WithoutBiases, wide=TOO_FAR):
     left_out = (0,)
 
 
+class WithoutTheNormLayer(WithoutBiases, wide=TOO_FAR):
+    left_out = (2, 3)
+
+
 class WithoutTheLastLayer(WithoutBiases, wide=TOO_FAR):
-    left_out = (4, 5)
+    left_out = (6, 7)
 
 
 class AtTheMedianOfMany(Sound, wide=TOO_FAR):
@@ -517,7 +521,7 @@ class NoNoiseInTheNinetiethStep(NotClippedEveryFiftiethStep, wide="step 89 of a 
 # --- canaries that do not show --------------------------------------------------------------------
 
 
-class Padded(OnTheGrid, probed="64 of the 5403 coordinates have no noise"):
+class Padded(OnTheGrid, probed="64 of the 5419 coordinates have no noise"):
     """It differentiates by itself, and the columns of canaries are filled up."""
 
     def estimate(self, step):
@@ -545,7 +549,33 @@ class PaddedWithAConstant(PaddedWithNoise, probed="the canaries in its batch do 
         return found
 
 
-SOUND = (Sound, OnTheGrid, WithCount, TwoParts)
+# --- what is made of a release --------------------------------------------------------------------
+
+
+@dataclass
+class Around(Sound):
+    """What another releases, turned round."""
+
+    inner: Sound = field(default_factory=Sound)
+
+    def estimate(self, step):
+        return -self.inner.estimate(step) * self.part(step.inputs)
+
+    def part(self, inputs):
+        return 1.0
+
+
+class ScaledByTheBatch(Around, wide="more than a release"):
+    def part(self, inputs):
+        return 1.0 + float(len(inputs) > 30 and inputs.mean() > 0)
+
+
+class TurnedByAnEmptyExample(Around, wide="more than a release"):
+    def part(self, inputs):
+        return 1.0 - 2.0 * float((inputs.flatten(1).abs().sum(1) == 0).any())
+
+
+SOUND = (Sound, OnTheGrid, WithCount, TwoParts, Around)
 OF_EXAMPLES_ALONE = {  # an update has no loss, and all of it is given
     CarriedLoss,
     CandidatesForFree,
@@ -555,6 +585,8 @@ OF_EXAMPLES_ALONE = {  # an update has no loss, and all of it is given
     Padded,
     PaddedWithNoise,
     PaddedWithAConstant,
+    ScaledByTheBatch,
+    TurnedByAnEmptyExample,
 }
 
 

@@ -1,7 +1,6 @@
 """Scattering features: Kymatio's other implementation, known properties, and the models on them."""
 
 import json
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -103,17 +102,6 @@ def test_progress_is_told_and_the_threads_are_given_back(monkeypatch, capsys):
 # --- The data sets
 
 
-@pytest.mark.parametrize("name", BASES)
-def test_constants_are_literals_that_agree_with_the_pictures(name):
-    base = plugins.load("data", BASES[name])
-    literal = partial(plugins.constant, "data", name, default=None)
-    assert literal(variable="BASE") == BASES[name]
-    for variable in ("TRAIN_EXAMPLES", "TEST_EXAMPLES", "CLASSES"):
-        assert literal(variable=variable) == getattr(base, variable)
-    colours, height, width = base.SHAPE
-    assert SHAPES[name] == (81 * colours, height // 4, width // 4)
-
-
 def test_features_of_another_type_or_shape_are_refused(tmp_path, monkeypatch):
     source = plugins.load("data", "digits-scatter")
     monkeypatch.setattr(source, "DTYPE", "float32")
@@ -196,13 +184,6 @@ def test_normalisation_is_by_three_channels(channels):
     mean, variance = groups.mean(2, keepdim=True), groups.var(2, unbiased=False, keepdim=True)
     expected = ((groups - mean) / (variance + 1e-5).sqrt()).view_as(inputs)
     torch.testing.assert_close(FeatureNorm(channels)(inputs), expected)
-
-
-def test_features_are_widened_without_loss():
-    inputs, _ = examples((81, 7, 7), 4, torch.float16)
-    norm = FeatureNorm(81)
-    assert torch.equal(norm(inputs), norm(inputs.float()))
-    assert norm(inputs.double()).dtype == torch.float64
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])

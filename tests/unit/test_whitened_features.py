@@ -161,14 +161,6 @@ def test_features_equal_a_loop_over_places(bank):
     torch.testing.assert_close(found.square(), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_a_mirrored_picture_has_the_same_features(bank):
-    picture = _dead_leaves.pictures(31, (3, 32, 32))[30]
-    mirrored = np.ascontiguousarray(picture[:, :, ::-1])
-    torch.testing.assert_close(
-        bank(mirrored).square(), bank(picture).square(), rtol=1e-4, atol=1e-5
-    )
-
-
 def test_filters_make_white_patches_of_norm_one(bank):
     """The responses to synthetic patches of a filter vary as one number of unit variance."""
     pictures = _dead_leaves.pictures(60, (3, 32, 32))[30:]
@@ -214,8 +206,3 @@ def test_whitened_data_sets_are_shaped_as_plain_ones(name):
         assert plugins.constant("data", name, variable) == plain
     for name in ("cifar10-patches", "cifar10-patches-scatter"):
         assert plugins.constant("data", name, "BASE") == "cifar10"
-
-
-def test_prepared_digits_have_the_declared_shape(few, tmp_path):
-    found = data.read("digits-scatter-whitened", tmp_path)
-    assert found.train_inputs.shape == (1437, 81, 2, 2)

@@ -12,8 +12,8 @@ must be the same, also in the round after this one. The example that is left out
 first or one between them; in another order a batch must release the same.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -22,6 +22,7 @@ from torch import Tensor
 from dpfl.audit.audited import innermost
 from dpfl.audit.trials import CLIP, DEEP, LONG, Batch, Tape, Unit, cases, pictures, random
 from dpfl.contracts.protocols import ClientMechanism, Mechanism
+from dpfl.gradients.step import Step
 
 TOLERANCE = 1e-4  # of a bound: what rounding a float32 sum, or a release, may do
 RANK = 1e-4  # noise weaker than this beside the strongest is none
@@ -76,7 +77,7 @@ def one_each(moved: Move, draws: int) -> Map:
 class Replay:
     """The steps of a mechanism on chosen batches and draws, all in units of its bounds.
 
-    On the wide network it is the innermost mechanism: what is made of its release is not seen.
+    On the wide network it is the innermost mechanism; what is made of its release is `Told` apart.
     """
 
     def __init__(self, build: Build, unit: Unit):
@@ -159,7 +160,11 @@ def check_widely(build: Build, kind: type[Unit], count: int = CASES) -> list[str
         for unit, given in cases(kind, count)
         for reason in _reasons(Replay(build, unit), [given])
     )
-    return _listed(steps) + _listed(_reasons_of_a_round(build, kind(network=DEEP)))
+    return [
+        *_listed(steps),
+        *_listed(_reasons_around(build, kind, count)),
+        *_listed(_reasons_of_a_round(build, kind(network=DEEP))),
+    ]
 
 
 def _listed(reasons: Iterator[str]) -> list[str]:
@@ -216,6 +221,36 @@ def _exposed(replay: Replay, moved: Tensor, place: int = -1) -> Iterator[str]:
         yield f"{which} moves what no noise covers"
     elif not found <= allowed * (1 + TOLERANCE) + TOLERANCE:
         yield f"{which} moves the release by {found:.4f} of its noise, not {allowed:.4f}"
+
+
+@dataclass(frozen=True)
+class Told:
+    """In the place of an innermost mechanism: whatever the batch, it releases the same."""
+
+    inside: Built
+    clippings: Sequence = ()
+
+    def estimate(self, step: Step) -> Tensor:
+        """Return numbers of the shape of what the other releases."""
+        found = self.inside.estimate(step)
+        return random(found.numel(), "told").to(found).view_as(found)
+
+
+def _around(told: Told, mechanism: Built) -> Built:
+    """Return a mechanism with another one in its middle."""
+    own = hasattr(mechanism, "inner")
+    return replace(mechanism, inner=_around(told, mechanism.inner)) if own else told
+
+
+def _reasons_around(build: Build, kind: type[Unit], count: int) -> Iterator[str]:
+    """Yield that what is made of a release shows more of the batch than the release does."""
+    if not hasattr(build(), "inner"):
+        return
+    for unit, given in cases(kind, count):
+        around = _around(Told(innermost(made := build())), made)
+        released = [unit.take(around, b, Tape(NONE))[0] for b in (given, unit.network.empty)]
+        if not torch.equal(*released):
+            yield f"with {len(given.targets)} examples it makes more than a release of a release"
 
 
 def _reasons_of_a_round(build: Build, unit: Unit) -> Iterator[str]:
