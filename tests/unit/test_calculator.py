@@ -94,13 +94,12 @@ def test_sizes_of_a_data_set_are_rate_and_steps(run):
     assert sizes["rows"][0]["epsilon"] == pytest.approx(2, abs=5e-3)
 
 
-def test_a_table_is_the_cross_product_whoever_computes_it(run):
-    line = "noise --epsilon 1 2 --sample-rate 0.05 1 --steps 10 --delta 1e-5 --json"
-    alone, together = (rows_of(run(f"{line} --no-cache --jobs {jobs}")) for jobs in (1, 2))
-    settings = [(row["sample_rate"], row["steps"], row["target"]) for row in alone]
+def test_a_table_is_the_cross_product(run):
+    line = "noise --epsilon 1 2 --sample-rate 0.05 1 --steps 10 --delta 1e-5 --json --no-cache"
+    rows = rows_of(run(line))
+    settings = [(row["sample_rate"], row["steps"], row["target"]) for row in rows]
     assert settings == [(0.05, 10, 1), (0.05, 10, 2), (1, 10, 1), (1, 10, 2)]
-    assert together == alone
-    for row in alone:
+    for row in rows:
         assert (1 - 1e-3) * row["target"] <= row["epsilon"] <= row["target"]
         given = (row["sample_rate"], row["noise_multiplier"], row["steps"])
         assert row["epsilon"] == accounting.epsilon(*given, DELTA)
@@ -124,7 +123,7 @@ NUMBERS = {"steps": "steps", "noise multiplier": "noise_multiplier"}
             {"accountant": "accountant", "ε": "epsilon"},
         ),
         (
-            f"{NOISE} 1 1.5 --steps 10 --jobs 1",
+            f"{NOISE} 1 1.5 --steps 10",
             {"q": "sample_rate", "target ε": "target", "ε (pld)": "epsilon", **NUMBERS},
         ),
         (
@@ -152,6 +151,25 @@ def test_the_answer_says_what_it_means(run, line):
     assert (told["sampling"], told["delta"]) == ("poisson", 1e-5)
     text = run(f"{line} {SETTING} {more}")
     assert "one example, added or removed" in text and "Poisson" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        (f"epsilon {SIZES} --noise-multiplier 5", {"adjacency": "adjacency", "ε": "epsilon"}),
+        (f"noise {SIZES} --epsilon 1", {"target ε": "target", **NUMBERS}),
+    ],
+)
+def test_every_adjacency_of_a_sampling_has_a_row(run, line, columns):
+    line = f"{line} --delta 1e-5 --sampling shuffled"
+    text, told = run(line), json.loads(run(f"{line} --json"))
+    assert "a new order" in text and told["sampling"] == "shuffled" and "adjacency" not in told
+    assert [row["adjacency"] for row in told["rows"]] == ["zero-out", "replace-one"]
+    assert {row["accountant"] for row in told["rows"]} == {"gaussian"}
+    for shown, row in zip(table_of(text), told["rows"], strict=True):
+        for head, key in columns.items():
+            value = row[key]
+            assert shown[head] == (rounded_up(value) if isinstance(value, float) else str(value))
 
 
 def test_no_noise_costs_infinity(run):
@@ -249,6 +267,8 @@ def test_adaptive_tells_what_is_fixed_in_advance(run):
         ("epsilonn", "invalid choice: 'epsilonn'"),
         (f"{NOISE} 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
         (f"{NOISE} 1 --steps 1 --cache {__file__}", "expected a folder"),
+        (f"{NOISE} 1 --steps 1 --participations 2", "--participations 2 without --sampling"),
+        (f"{NOISE} 1 --steps 1 --accountant rdp --sampling poisson", "each adjacency has one acc"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_else_is_printed(run, line, told):

@@ -109,12 +109,6 @@ def test_failed_seeds_are_in_no_pair(tmp_path: Path):
     assert "Runs that failed are in no pair" in below(drawn.figure)
 
 
-def test_a_study_whose_claims_order_nothing_says_so(made):
-    own, runs, _ = made
-    figure = differences.draw(own | {"name": "doe2024/other"}, runs).figure
-    assert "no claim orders two of its cells" in figure.axes[0].texts[0].get_text()
-
-
 CLAIMS = (2.0, 4.0, 8.0)
 AUDITED = {
     "sgd": lambda e, s: {"audit": audit((0.8 + 0.03 * s) * e, 0.98 * e)},
@@ -182,12 +176,3 @@ def test_a_certificate_that_is_beaten_in_one_seed_is_refuted(tmp_path: Path) -> 
     found = draw("audit", tmp_path, [cell("sgd", 4.0, 2)], lambda own, seed: seeds[seed])
     assert found.finding == "Audits refute 1 of 1 certificates: SGD"
     assert found.data["privacy"].tolist() == ["certificate refuted"]
-
-
-def test_variants_are_told_apart_in_the_column_of_the_only_claim(tmp_path: Path) -> None:
-    cells = [cell("fsdp", 4.0, 2, rank=rank) for rank in (10, 50)]
-    (ax,) = draw("audit", tmp_path, cells, lambda c, s: {"audit": audit(3.9)}).figure.axes
-    low, high = ax.get_xlim()
-    assert low < 4 < high
-    shown = [line for name, line in lines(ax).items() if not name.startswith("_")]
-    assert len({line.get_color() for line in shown}) == len(shown) == 2

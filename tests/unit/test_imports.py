@@ -23,7 +23,7 @@ FLOORS = (
     "decomposition plugins seeds",
     "adaptive clients clippings data models papers statistics tuning",
     "attacks optimizers privacy runs",
-    "audit mechanisms planning tables",
+    "audit mechanisms planning samplings tables",
     "calculator figures judging training",
     "analyses checks",
     "api terminal",

@@ -28,7 +28,7 @@ from plotted import (
 from scipy import stats
 from synthetic import cell
 
-from dpfl.figures import looks, pictures
+from dpfl.figures import pictures
 from dpfl.figures.drawn import FORMATS
 
 
@@ -58,16 +58,6 @@ def test_accuracy_shows_means_intervals_and_numbers(tmp_path: Path) -> None:
     assert row[["low", "high"]].tolist() == pytest.approx(student(sample))
     assert [float(text) for text in row["seeds"].split()] == pytest.approx(sample)
     assert (row["n"], row["trained"], row["certified"]) == (3, 3, True)
-
-
-def test_accuracy_puts_the_non_private_runs_apart_at_the_right(tmp_path: Path) -> None:
-    (ax,) = compare("accuracy", tmp_path).figure.axes
-    assert ticks(ax.xaxis) == ["2\nn = 3", "8\nn = 3", "non-private\none seed"]
-    last = [marks(ax, name)[-1] for name in ("SGD", "CAdabelief")]
-    assert [y for _, y in last] == pytest.approx([99.0, 99.5])
-    assert all(1.5 < x < 2.5 for x, _ in last)
-    joined = [line for line in ax.lines if line.get_label() == "_line"]
-    assert [max(line.get_xdata()) < 1.5 for line in joined] == [True, True]
 
 
 def test_what_failed_or_lies_far_below_stands_at_the_edge(tmp_path: Path) -> None:
@@ -184,19 +174,6 @@ def test_variants_show_a_mark_and_an_interval_each(tmp_path: Path) -> None:
     assert segments(left)[0][:, 0] == pytest.approx(student([95, 96, 97]))
     assert len(segments(left)) == 3
     assert lines(right)["adabelief"].get_xdata() == pytest.approx([93])
-
-
-def test_the_first_of_several_settings_has_panels_in_its_colour(tmp_path: Path) -> None:
-    pairs = [(m, c) for m in ("dpsgd", "fsdp-central") for c in ("clip-1", "mean", "median")]
-    cells = [cell("alongside", 8.0, 3, mechanism=m, clipping=c, optimizer="sgd") for m, c in pairs]
-    drawn = draw("variants", tmp_path, cells)
-    upper, lower = drawn.figure.axes
-    assert titles([upper, lower]) == ["DP-SGD, ε = 8, n = 3", "central FSDP, ε = 8, n = 3"]
-    assert ticks(lower.yaxis) == ["clip-1", "mean", "median"]
-    for ax, method in ((upper, "dpsgd"), (lower, "fsdp-central")):
-        assert lines(ax)["alongside"].get_color() == looks.of_method(method).colour
-    assert "In all of it: optimizer SGD." in below(drawn.figure)
-    assert drawn.data["series"].tolist()[3] == "central FSDP, clip-1"
 
 
 def test_a_variant_that_never_trains_stands_at_the_edge_of_a_shared_frame(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 """Learning rates: the table of good ranges, its figure, and the bounds that clip rates."""
 
-import io
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 import synthetic
-from plotted import GRID, INF, below, compare, draw, lines, titles, validated
+from plotted import GRID, compare, draw, lines, titles, validated
 from refusals import refuses
 from synthetic import cell, study
 from tabled import row
@@ -16,9 +14,6 @@ from dpfl.figures.drawn import Drawn
 from dpfl.tables import ranges, results
 
 CURVES = {"sgd": [50, 90, 91, 10], "adabound": [88, 88, 89, 88], "adabound-final": [20, 80, 88, 60]}
-
-
-CONSTANT = validated(lambda own: 0.9)
 
 
 def rates(home: Path, cells: list[dict], outcome, **options) -> Drawn:
@@ -60,19 +55,6 @@ def test_rates_show_each_line_its_crosses_and_its_good_range(tmp_path: Path) -> 
     assert " over the learning rate at ε = 4" in drawn.finding and "final_lr" not in drawn.finding
 
 
-@pytest.mark.parametrize(
-    ("epsilons", "told"),
-    [([4.0], "At ε = 4, one seed"), ([INF], "Without privacy, one seed"), ([2, 4], "")],
-)
-def test_the_budget_of_rates_stands_in_the_note_or_above_the_panels(
-    tmp_path: Path, epsilons: list[float], told: str
-) -> None:
-    cells = [cell("sgd", e, 1, rate=g) for e in epsilons for g in GRID]
-    figure = rates(tmp_path, cells, CONSTANT).figure
-    assert f"{told} per rate".strip() in below(figure)
-    assert ["ε = 4" in title for title in titles(figure.axes)] == [False, True][: len(epsilons)]
-
-
 def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) -> None:
     cells = [cell("sgd", 4.0, 1, clipping=c, rate=g) for c in ("fixed", "mean") for g in GRID]
     curve = {"fixed": [0.5, 0.9, 0.91, 0.1], "mean": [0.2, 0.8, 0.95, 0.9]}
@@ -84,25 +66,6 @@ def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) 
     made = study(cells, kind="rates")
     found = ranges.ranges(made, results.frame(made, tmp_path)).set_index("clipping")["best_rate"]
     assert found.to_dict() == {"fixed": GRID[2], "mean": GRID[2]}
-
-
-@pytest.mark.parametrize("grid", [[2.0, 4.0, 8.0, 16.0], [0.125, 0.25, 0.5, 1.0], GRID])
-def test_a_single_grid_of_rates_fits_its_figure(tmp_path: Path, grid: list[float]) -> None:
-    cells = [cell("sgd", 4.0, 1, rate=g) for g in grid]
-    title = "Learning rates of strong private baselines on scattering features of CIFAR-10"
-    figure = rates(tmp_path, cells, CONSTANT, title=title).figure
-    figure.savefig(io.BytesIO())
-    (ax,) = figure.axes
-    box = figure._suptitle.get_window_extent()
-    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
-    label = ax.yaxis.label.get_window_extent()
-    assert figure.legends[0].get_window_extent().y1 <= label.y0 and label.y1 <= box.y0
-    shown = [t for t in ax.get_xticklabels(which="both") if t.get_text()]
-    low, high = ax.get_xlim()
-    spans = [t.get_window_extent() for t in shown if low <= t.get_position()[0] <= high]
-    spans.sort(key=lambda span: span.x0)
-    assert len(spans) >= 2
-    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(spans))
 
 
 def test_bounds_show_the_bounds_the_quantiles_and_the_clipped_share(tmp_path: Path) -> None:

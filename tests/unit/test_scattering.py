@@ -13,7 +13,7 @@ from torch import nn
 
 from dpfl import data, models, plugins
 from dpfl.base.errors import UserError
-from dpfl.data import _progress, _scattering, digits
+from dpfl.data import _scattering, digits
 from dpfl.gradients import PerExampleGradients
 from dpfl.models.parts.feature_norm import FeatureNorm
 
@@ -61,15 +61,6 @@ def test_digits_equal_what_kymatio_computes_in_numpy(tmp_path):
     assert np.array_equal(found.test_targets, pictures.test_targets)
 
 
-def test_every_colour_has_channels_of_its_own():
-    pictures = noise(3, (3, 28, 28))
-    found = features(pictures)
-    assert found.shape == (3, 243, 7, 7)
-    for colour in range(3):
-        own = found[:, 81 * colour : 81 * (colour + 1)]
-        assert np.array_equal(own, features(pictures[:, colour : colour + 1]))
-
-
 def test_every_colour_is_normalised_by_its_own_constants_first():
     """Waves have no mean: it moves the averages alone, and a spread divides everything."""
     pictures = noise(3, (3, 28, 28))
@@ -87,16 +78,6 @@ def test_features_of_a_picture_do_not_depend_on_its_chunk(monkeypatch):
     monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 3)
     assert np.array_equal(features(pictures), whole)
     assert np.array_equal(features(pictures[7:8]), whole[7:8])
-
-
-def test_progress_is_told_and_the_threads_are_given_back(monkeypatch, capsys):
-    monkeypatch.setattr(_scattering, "PLANES_PER_CHUNK", 2)
-    monkeypatch.setattr(_progress, "REPORT_EVERY", 4)
-    threads = torch.get_num_threads()
-    features(noise(9, (1, 28, 28)))
-    told = [line.split(" pictures")[0] for line in capsys.readouterr().err.splitlines()]
-    assert told == [f"scattering: {done} of 9 train" for done in (4, 8)]
-    assert torch.get_num_threads() == threads
 
 
 # --- The data sets

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from dpfl import data, plugins
+from dpfl import data
 from dpfl.data import (
     _computed,
     _dead_leaves,
@@ -19,9 +19,6 @@ from dpfl.data import (
     digits,
     mnist,
 )
-
-NAMES = ("digits", "mnist", "fashion-mnist", "cifar10")
-WHITENED = {f"{name}-scatter-whitened": f"{name}-scatter" for name in NAMES}
 
 
 @pytest.fixture
@@ -197,12 +194,3 @@ def test_features_of_a_picture_depend_on_that_picture_alone(rule, few):
     assert np.array_equal(beside.train_inputs[-1], alone)
     moved = features(arrays(others, np.concatenate([one, others])))
     assert np.array_equal(moved.test_inputs[0], alone)
-
-
-@pytest.mark.parametrize("name", WHITENED)
-def test_whitened_data_sets_are_shaped_as_plain_ones(name):
-    for variable in ("BASE", "TRAIN_EXAMPLES", "TEST_EXAMPLES", "CLASSES", "SHAPE", "DTYPE"):
-        plain = plugins.constant("data", WHITENED[name], variable)
-        assert plugins.constant("data", name, variable) == plain
-    for name in ("cifar10-patches", "cifar10-patches-scatter"):
-        assert plugins.constant("data", name, "BASE") == "cifar10"

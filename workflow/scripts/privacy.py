@@ -8,7 +8,6 @@
 
 import argparse
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def arguments() -> argparse.Namespace:
     def command(run: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
         text = run.__doc__.partition("\n")[0]
         found = commands.add_parser(run.__name__, description=text, help=text, **form)
-        found.set_defaults(run=run)
+        found.set_defaults(run=run, sampling=None)
         found.add_argument("--delta", type=real, required=True)
         found.add_argument("--json", action="store_true", help="for machines, unrounded")
         return found
@@ -49,7 +48,7 @@ def arguments() -> argparse.Namespace:
     table = command(noise)
     table.add_argument("--epsilon", type=real, nargs="+", required=True)
     add_works(table, {"nargs": "+"})
-    table.add_argument("--jobs", type=whole, default=os.cpu_count(), help="processes for a table")
+    table.add_argument("--accountant", help=f"default: {calculator.CERTIFICATE}")
     bought, plan = command(rounds), command(schedule)
     for spent in (bought, plan):
         spent.add_argument("--epsilon", type=real, required=True)
@@ -61,8 +60,8 @@ def arguments() -> argparse.Namespace:
     plan.add_argument("--steps-per-round", type=whole, required=True)
     plan.add_argument("--rounds", type=whole, required=True)
     plan.add_argument("--setting", type=setting, nargs="+", default=[], metavar="KEY=VALUE")
+    plan.add_argument("--accountant", default=calculator.CERTIFICATE)
     for calibrating in (table, plan):
-        calibrating.add_argument("--accountant", default=calculator.CERTIFICATE)
         calibrating.add_argument("--cache", type=Path, default=CACHE, help="calibrations kept")
         calibrating.add_argument("--no-cache", action="store_true")
     return parser.parse_args()

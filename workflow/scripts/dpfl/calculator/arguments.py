@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
 
@@ -38,6 +39,14 @@ def require_given(wanted: dict[str, Any], against: dict[str, Any]) -> None:
             raise UserError(f"{option(name)} {value} beside {option(next(iter(wanted)))}; {CHOICE}")
 
 
+def require_sampling(args: argparse.Namespace) -> None:
+    """Expect no accountant beside a sampling, and no participations without one."""
+    if args.sampling and args.accountant:
+        raise UserError("--accountant beside --sampling: each adjacency has one accountant here")
+    if args.participations is not None and not args.sampling:
+        raise UserError(f"--participations {args.participations} without --sampling")
+
+
 def option(name: str) -> str:
     """Return how an argument is written on the command line."""
     return f"--{name.replace('_', '-')}"
@@ -50,6 +59,9 @@ def add_works(parser: argparse.ArgumentParser, several: dict[str, str]) -> None:
     parser.add_argument("--examples", type=whole, help="in place of rate and steps")
     parser.add_argument("--batch-size", type=whole)
     parser.add_argument("--epochs", type=real, help="of floor(examples / batch size) steps")
+    ways = ", ".join(plugins.names("samplings"))
+    parser.add_argument("--sampling", help=f"{ways}: under every adjacency that it has")
+    parser.add_argument("--participations", type=whole, help="of one example at most, in steps")
 
 
 def real(text: str) -> float:

@@ -4,14 +4,17 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
+from dpfl import samplings
 from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
-from dpfl.calculator.arguments import one_work, works
+from dpfl.calculator.arguments import one_work, require_sampling, works
 from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
+from dpfl.samplings import Plan
 from dpfl.tables.rendering import markdown
 from dpfl.words.numerals import rounded_up
 
@@ -23,8 +26,12 @@ IN_WORDS = "Unit: one example, added or removed; every step draws a fresh Poisso
 
 
 def epsilon(args: argparse.Namespace) -> None:
-    """Print what the steps cost under every accountant."""
+    """Print what the steps cost under every accountant, or under every adjacency of a sampling."""
     rate, steps = one_work(args)
+    require_sampling(args)
+    if args.sampling:
+        plan = Plan(rate, args.noise_multiplier, steps, args.participations)
+        return _of_sampling(args, samplings.costs(args.sampling, plan, args.delta))
     rows = calculator.epsilons(rate, args.noise_multiplier, steps, args.delta, args.accountant)
     facts = {"sample_rate": rate, "noise_multiplier": args.noise_multiplier, "steps": steps}
     columns = {
@@ -39,9 +46,14 @@ def epsilon(args: argparse.Namespace) -> None:
 def noise(args: argparse.Namespace) -> None:
     """Print the noise that every combination of rate, steps and target needs."""
     rates, counts = works(args)
-    rows = calculator.noise_table(
-        rates, counts, args.epsilon, args.delta, args.accountant, _cache_of(args), args.jobs
-    )
+    require_sampling(args)
+    if args.sampling:
+        plans = [Plan(*work, args.participations) for work in product(rates, [1.0], counts)]
+        priced = args.epsilon, args.delta
+        return _of_sampling(args, samplings.noises(args.sampling, plans, *priced))
+    args.accountant = args.accountant or calculator.CERTIFICATE
+    asked = rates, counts, args.epsilon, args.delta, args.accountant
+    rows = calculator.noise_table(*asked, _cache_of(args))
     columns = {
         "q": column("sample_rate", "{:.6g}".format),
         "steps": column("steps", str),
@@ -52,6 +64,22 @@ def noise(args: argparse.Namespace) -> None:
     if args.accountant != calculator.CERTIFICATE:
         columns["ε certified (pld)"] = column("certified", rounded_up)
     _answer(args, {"accountant": args.accountant}, rows, columns)
+
+
+def _of_sampling(args: argparse.Namespace, rows: list[Row]) -> None:
+    """Print rows of several adjacencies, each with the accountant that prices it."""
+    columns = {
+        "q": column("sample_rate", "{:.6g}".format),
+        "steps": column("steps", str),
+        "adjacency": column("adjacency", str),
+        "target ε": column("target", "{:g}".format),
+        "noise multiplier": column("noise_multiplier", rounded_up),
+        "accountant": column("accountant", str),
+        "ε": column("epsilon", rounded_up),
+    }
+    if args.command == "epsilon":
+        del columns["target ε"]
+    _answer(args, {}, rows, columns)
 
 
 def rounds(args: argparse.Namespace) -> None:
@@ -107,9 +135,9 @@ def _remark(row: Row) -> str:
 def _answer(args: argparse.Namespace, facts: Row, rows: list[Row], columns: Columns) -> None:
     """Print one JSON object, or one table."""
     if args.json:
-        print(as_json(args.command, args.delta, facts, rows))
+        print(as_json(args, facts, rows))
     else:
-        print(as_table(args.delta, facts, rows, columns))
+        print(as_table(args, facts, rows, columns))
 
 
 def _cache_of(args: argparse.Namespace) -> NoiseCache:
@@ -119,18 +147,20 @@ def _cache_of(args: argparse.Namespace) -> NoiseCache:
     return NoiseCache(None if args.no_cache else args.cache)
 
 
-def as_table(delta: float, facts: Row, rows: list[Row], columns: Columns) -> str:
+def as_table(args: argparse.Namespace, facts: Row, rows: list[Row], columns: Columns) -> str:
     """Return a line on what the numbers mean, one on what was asked, and a Markdown table."""
-    meaning = f"ε of all steps together at δ = {delta:g}, rounded up. {IN_WORDS}"
+    unit = f"Unit: one example. {samplings.title(args.sampling)}" if args.sampling else IN_WORDS
+    meaning = f"ε of all steps together at δ = {args.delta:g}, rounded up. {unit}"
     told = {name: value for name, value in facts.items() if isinstance(value, str | int | float)}
     asked = ", ".join(f"{name.replace('_', ' ')} {_text(value)}" for name, value in told.items())
     lines = [[shown(row) for shown in columns.values()] for row in rows]
-    return f"{meaning}\n{asked}\n\n{markdown(list(columns), lines)}".rstrip("\n")
+    return "\n".join(filter(None, [meaning, asked, "\n" + markdown(list(columns), lines)])).rstrip()
 
 
-def as_json(command: str, delta: float, facts: Row, rows: list[Row]) -> str:
+def as_json(args: argparse.Namespace, facts: Row, rows: list[Row]) -> str:
     """Return one JSON object with the unrounded numbers; infinity is the text "inf"."""
-    answer = {"command": command, **MEANING, "delta": delta, **facts, "rows": rows}
+    meaning = {"unit": "example", "sampling": args.sampling} if args.sampling else MEANING
+    answer = {"command": args.command, **meaning, "delta": args.delta, **facts, "rows": rows}
     return json.dumps(_finite(answer), indent=2, allow_nan=False)
 
 

@@ -7,7 +7,6 @@ removed; every step draws a fresh Poisson batch.
 import math
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from typing import Any
@@ -84,23 +83,16 @@ def noise_table(
     delta: float,
     accountant: str,
     cache: NoiseCache,
-    jobs: int,
 ) -> list[Row]:
     """Return a row for every combination: its noise, and the epsilon of that on the fine grid.
 
     Raises UserError for an argument out of range or a target that the accountant cannot reach.
     """
-    events.require_count("jobs", jobs, 1)
     cells = list(product(sample_rates, step_counts, targets))
     for sample_rate, steps, target in cells:
         require_reachable(sample_rate, steps, target, delta)
     plugins.path_of(ACCOUNTANTS, accountant)
-    price = partial(_noise, delta=delta, accountant=accountant, cache=cache)
-    jobs = min(jobs, len(cells))
-    if jobs == 1:
-        return [price(cell) for cell in cells]
-    with ProcessPoolExecutor(jobs) as pool:
-        return list(pool.map(price, cells))
+    return [_noise(*cell, delta, accountant, cache) for cell in cells]
 
 
 def rounds(
@@ -171,9 +163,10 @@ def schedule(
     ], None
 
 
-def _noise(cell: tuple[float, int, float], delta: float, accountant: str, cache: NoiseCache) -> Row:
-    """Price one combination; in a process of its own if there are several."""
-    sample_rate, steps, target = cell
+def _noise(
+    sample_rate: float, steps: int, target: float, delta: float, accountant: str, cache: NoiseCache
+) -> Row:
+    """Price one combination."""
     noise = cache.noise_multiplier(sample_rate, steps, target, delta, accountant)
     found = accounting.epsilon(sample_rate, noise, steps, delta, accountant)
     if not fits(found, target):

@@ -1,0 +1,172 @@
+"""How batches are drawn, a file for each way: what it costs, and under which adjacency.
+
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). An event
+has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a sum.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, NamedTuple
+
+from dp_accounting import DpEvent, NeighboringRelation, PrivacyAccountant, get_epsilon_gaussian
+from scipy.optimize import brentq
+
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.privacy import accounting, events
+from dpfl.privacy.priceable import require_priceable, require_reachable
+
+ADD_OR_REMOVE_ONE, ZERO_OUT, REPLACE_ONE = events.ADD_OR_REMOVE_ONE, "zero-out", "replace-one"
+RELATIONS = {
+    ADD_OR_REMOVE_ONE: (NeighboringRelation.ADD_OR_REMOVE_ONE, 1),
+    ZERO_OUT: (NeighboringRelation.REPLACE_SPECIAL, 1),
+    REPLACE_ONE: (NeighboringRelation.REPLACE_ONE, 2),
+}
+"""By adjacency: dp-accounting's name for it, and by how many C it moves a sum of rows."""
+
+STEP, WIDEST = 0.5, 13.0  # of the search for noise, in log z
+CLOSE = 1e-4  # how far below its target, relatively, an epsilon may stay
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps that each release the noisy sum of a batch of clipped rows.
+
+    `sample_rate` is the batch size over the number of examples. The noise has standard deviation
+    noise_multiplier C in every coordinate. `participations` are the steps that one example takes
+    part in at most, where that is not known from the sampling.
+    """
+
+    sample_rate: float
+    noise_multiplier: float
+    steps: int
+    participations: int | None = None
+
+
+class Price(NamedTuple):
+    """An epsilon, and the accountant that it is of."""
+
+    accountant: str
+    epsilon: float
+
+
+def adjacencies(sampling: str) -> tuple[str, ...]:
+    """Return the adjacencies under which a sampling has a price; UserError if it is unknown."""
+    return plugins.load("samplings", sampling).ADJACENCIES
+
+
+def title(sampling: str) -> str:
+    """Return in one sentence how batches are drawn."""
+    return (plugins.load("samplings", sampling).__doc__ or "").partition("\n")[0]
+
+
+def priced(sampling: str, plan: Plan, adjacency: str, delta: float) -> Price:
+    """Return what a plan costs under an adjacency of its sampling.
+
+    Add or remove one: the certificate of training. Gaussians without sampling: exact. All else: the
+    tighter of dp-accounting's accountants. Raises UserError for a plan that is out of bounds.
+    """
+    accounting.require_in_range(plan.sample_rate, delta)
+    event = plugins.load("samplings", sampling).event(plan)
+    relation, moved = RELATIONS[adjacency]
+    if adjacency == ADD_OR_REMOVE_ONE:
+        return Price(accounting.CERTIFICATE, accounting.epsilon_of(event, delta))
+    if precision := events.precision(event):
+        return Price("gaussian", float(get_epsilon_gaussian(precision**-0.5 / moved, delta)))
+    name, make = next((n, m) for n, m in _accountants().items() if m(relation).supports(event))
+    return Price(name, float(make(relation).compose(event).get_epsilon(delta)))
+
+
+def noise_multiplier(
+    sampling: str, plan: Plan, adjacency: str, epsilon: float, delta: float
+) -> float:
+    """Return the least noise with which a plan costs at most epsilon, whatever its own noise is.
+
+    Raises UserError if there is none within the bounds of the search.
+    """
+
+    def excess(log_z: float) -> float:
+        at = replace(plan, noise_multiplier=math.exp(log_z))
+        try:
+            _require_priceable(sampling, at, delta)
+        except UserError:  # far too little noise, which would fill the memory
+            return epsilon
+        found = priced(sampling, at, adjacency, delta).epsilon
+        return min(found, 2 * epsilon) - (1 - CLOSE / 2) * epsilon
+
+    plugins.load("samplings", sampling).event(replace(plan, noise_multiplier=1.0))  # or refused
+    near = 0.0
+    step = STEP if excess(near) > 0 else -STEP
+    while step * excess(near + step) > 0:
+        near += step
+        if abs(near) > WIDEST:
+            raise UserError(f"epsilon is {epsilon:g}: no noise has it under {adjacency}")
+    root = brentq(excess, *sorted((near, near + step)), xtol=CLOSE / 100)
+    return math.exp(root + CLOSE / 100)
+
+
+def costs(sampling: str, plan: Plan, delta: float) -> list[dict[str, Any]]:
+    """Return a row per adjacency of a sampling: what a plan costs, and by which accountant.
+
+    Raises UserError for an argument out of range and an unknown sampling.
+    """
+    _require_priceable(sampling, plan, delta)
+    return [_row(sampling, plan, adjacency, delta) for adjacency in adjacencies(sampling)]
+
+
+def noises(
+    sampling: str, plans: Sequence[Plan], targets: Sequence[float], delta: float
+) -> list[dict[str, Any]]:
+    """Return such a row per plan, target and adjacency, with the least noise that meets it.
+
+    Raises UserError also for a target out of reach.
+    """
+    rows = []
+    for plan, target in product(plans, targets):
+        require_reachable(plan.sample_rate, plan.steps, target, delta)
+        for adjacency in adjacencies(sampling):
+            noise = noise_multiplier(sampling, plan, adjacency, target, delta)
+            rows.append(_row(sampling, replace(plan, noise_multiplier=noise), adjacency, delta))
+            rows[-1]["target"] = target
+    return rows
+
+
+def sampled(plan: Plan) -> DpEvent:
+    """Return the Gaussians of fresh Poisson batches; UserError for participations, which vary."""
+    if plan.participations is not None:
+        raise UserError(f"participations is {plan.participations}: batches are drawn anew")
+    return events.poisson_gaussian(plan.sample_rate, plan.noise_multiplier, plan.steps)
+
+
+def participations(plan: Plan) -> int:
+    """Return in how many steps an example takes part, once an epoch of whole batches.
+
+    Raises UserError if fewer are given than that.
+    """
+    epoch = math.floor((1 + 1e-12) / plan.sample_rate)
+    least = -(-plan.steps // epoch)
+    given = least if plan.participations is None else plan.participations
+    within = f"in [{least}, {plan.steps}], of {plan.steps} steps and {epoch} batches an epoch"
+    events.require("participations", given, least <= given <= plan.steps, within)
+    return given
+
+
+def _row(sampling: str, plan: Plan, adjacency: str, delta: float) -> dict[str, Any]:
+    cost = priced(sampling, plan, adjacency, delta)
+    return {**vars(plan), "adjacency": adjacency, **cost._asdict()}
+
+
+def _require_priceable(sampling: str, plan: Plan, delta: float) -> None:
+    """Raise UserError where a sampled plan may cost too much; closed forms price everything."""
+    if events.precision(plugins.load("samplings", sampling).event(plan)) is None:
+        require_priceable(plan.sample_rate, plan.noise_multiplier, plan.steps, delta)
+
+
+def _accountants() -> dict[str, Callable[[NeighboringRelation], PrivacyAccountant]]:
+    """Return dp-accounting's accountants, the tighter one first."""
+    from dp_accounting.pld import PLDAccountant
+    from dp_accounting.rdp import RdpAccountant
+
+    return {"pld": PLDAccountant, "rdp": lambda relation: RdpAccountant(None, relation)}

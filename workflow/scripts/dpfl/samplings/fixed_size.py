@@ -1,0 +1,28 @@
+"""Every step draws a fresh batch of one size, without replacement.
+
+Replace one, by Renyi differential privacy: Wang, Balle and Kasiviswanathan 2019, arXiv 1808.00087,
+theorem 27. It is an upper bound, and no tight one.
+"""
+
+import math
+
+from dp_accounting import (
+    DpEvent,
+    GaussianDpEvent,
+    SampledWithoutReplacementDpEvent,
+    SelfComposedDpEvent,
+)
+
+from dpfl import samplings
+from dpfl.samplings import Plan
+
+ADJACENCIES = ("replace-one",)
+_OF = 10**9  # the rate as a whole number of so many, rounded up
+
+
+def event(plan: Plan) -> DpEvent:
+    """Return the sampled Gaussians; a replaced row moves a sum by 2 C, their sensitivity."""
+    samplings.sampled(plan)  # in range
+    drawn = math.ceil(_OF * plan.sample_rate)
+    release = GaussianDpEvent(plan.noise_multiplier / 2)
+    return SelfComposedDpEvent(SampledWithoutReplacementDpEvent(_OF, drawn, release), plan.steps)
