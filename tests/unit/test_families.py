@@ -8,9 +8,7 @@ import pytest
 import yaml
 from matplotlib.colors import to_rgb
 
-from dpfl import plugins
 from dpfl.figures import datasets, families, looks
-from dpfl.papers import folder
 
 WHITE = 1.0
 LEAST_CONTRAST = 3.0
@@ -183,15 +181,3 @@ def test_what_has_no_family_shares_neither_colour_nor_marker_and_keeps_its_numbe
 )
 def test_a_data_set_is_called_for_readers(name, title):
     assert datasets.title(name) == title
-
-
-@pytest.mark.parametrize("name", ["digits", "digits-scatter"])
-def test_a_data_set_without_a_name_is_called_by_its_own(name, monkeypatch):
-    monkeypatch.delitem(folder.shared("data_sets"), "digits")
-    assert datasets.title(name) == name
-
-
-def test_no_two_data_sets_are_called_alike_or_by_their_keys():
-    names = plugins.names("data")
-    titles = {datasets.title(name) for name in names}
-    assert len(titles) == len(names) and not titles & set(names)

@@ -21,7 +21,7 @@ FLOORS = (
     "federations gradients",
     "contracts relevance",
     "decomposition plugins seeds",
-    "adaptive clients clippings data models papers statistics tuning",
+    "adaptive clients clippings data factorizations models papers statistics tuning",
     "attacks optimizers privacy runs",
     "audit mechanisms planning samplings tables",
     "calculator figures judging training",

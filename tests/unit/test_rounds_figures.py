@@ -127,11 +127,3 @@ def test_surface_shows_means_and_how_far_the_budget_went(tmp_path: Path) -> None
     shown = np.ma.filled(np.ma.masked_invalid(mesh.get_array()), -1).ravel()
     assert shown == pytest.approx([89.1, 90.1, 91.1, 79.1, 80.1, -1])
     assert mesh.norm.vmin == pytest.approx(np.quantile([89.1, 90.1, 91.1, 79.1, 80.1], 0.1))
-
-
-@pytest.mark.parametrize("left_out", [[(1.0, 2)], [(0.1, 0.5), (10.0, 2)], [(0.1, 2), (1.0, 2)]])
-def test_cells_that_a_study_leaves_out_have_no_number(tmp_path: Path, left_out: list) -> None:
-    ax, *_ = drawn(tmp_path, *(pair for pair in PAIRS if pair not in left_out)).axes
-    there = {(f"{c:g}", f"{z:g}") for c, z in PAIRS if (c, z) not in left_out}
-    assert set(texts(ax)) == there
-    assert np.ma.masked_invalid(ax.collections[0].get_array()).mask.sum() >= len(left_out)

@@ -10,7 +10,6 @@ from torch.nn import functional
 
 from dpfl import data
 from dpfl.data import (
-    _computed,
     _dead_leaves,
     _patches,
     _scattering,
@@ -110,18 +109,6 @@ def test_whitened_roots_are_an_affine_map_of_the_roots_of_cells(few, monkeypatch
     assert found.shape == (50, 243, 4, 4)
     roots = np.sign(cells) * np.sqrt(np.abs(cells))
     assert misfit(roots, found).mean() < 0.02
-
-
-def test_places_of_scattering_become_channels_beside_the_patches():
-    patches = np.arange(2 * 3 * 2 * 2, dtype=np.float16).reshape(2, 3, 2, 2)
-    scattered = np.arange(2 * 5 * 4 * 4, dtype=np.float16).reshape(2, 5, 4, 4)
-    found = _computed._beside(patches, scattered)
-    assert found.shape == (2, 3 + 4 * 5, 2, 2)
-    assert np.array_equal(found[:, :3], patches)
-    for place in range(4):  # a channel's four places within every cell, row by row
-        assert np.array_equal(
-            found[:, 3 + place :: 4], scattered[:, :, place // 2 :: 2, place % 2 :: 2]
-        )
 
 
 # --- Filters from synthetic patches

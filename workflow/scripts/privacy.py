@@ -14,7 +14,7 @@ from pathlib import Path
 from dpfl import plugins
 from dpfl.base import cli
 from dpfl.calculator import plans as calculator
-from dpfl.calculator.arguments import add_works, real, setting, whole
+from dpfl.calculator.arguments import add_setting, add_works, real, whole
 from dpfl.calculator.output import epsilon, noise, rounds, schedule
 
 CACHE = Path(__file__).resolve().parents[2] / "results" / "cache"
@@ -59,7 +59,7 @@ def arguments() -> argparse.Namespace:
     plan.add_argument("--strategy", required=True, help=strategies)
     plan.add_argument("--steps-per-round", type=whole, required=True)
     plan.add_argument("--rounds", type=whole, required=True)
-    plan.add_argument("--setting", type=setting, nargs="+", default=[], metavar="KEY=VALUE")
+    add_setting(plan)
     plan.add_argument("--accountant", default=calculator.CERTIFICATE)
     for calibrating in (table, plan):
         calibrating.add_argument("--cache", type=Path, default=CACHE, help="calibrations kept")

@@ -1,9 +1,10 @@
 """The calculator's command line: numbers, and work given as steps or as the sizes of a data set."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
-from dpfl import plugins
+from dpfl import plugins, samplings
 from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
 
@@ -43,8 +44,20 @@ def require_sampling(args: argparse.Namespace) -> None:
     """Expect no accountant beside a sampling, and no participations without one."""
     if args.sampling and args.accountant:
         raise UserError("--accountant beside --sampling: each adjacency has one accountant here")
-    if args.participations is not None and not args.sampling:
-        raise UserError(f"--participations {args.participations} without --sampling")
+    for name in ("participations", "factorization"):
+        if getattr(args, name) is not None and not args.sampling:
+            raise UserError(f"--{name} {getattr(args, name)} without --sampling")
+
+
+def plans_of(
+    args: argparse.Namespace, works: Iterable[tuple[float, float, int]]
+) -> list[samplings.Plan]:
+    """Return plans of these rates, noise multipliers and steps, with what else was given."""
+    found = [samplings.Plan(*work, args.participations) for work in works]
+    if args.factorization:
+        given = args.factorization, dict(args.setting)
+        return [samplings.correlated(plan, *given) for plan in found]
+    return found
 
 
 def option(name: str) -> str:
@@ -62,6 +75,14 @@ def add_works(parser: argparse.ArgumentParser, several: dict[str, str]) -> None:
     ways = ", ".join(plugins.names("samplings"))
     parser.add_argument("--sampling", help=f"{ways}: under every adjacency that it has")
     parser.add_argument("--participations", type=whole, help="of one example at most, in steps")
+    correlated = ", ".join(plugins.names("factorizations"))
+    parser.add_argument("--factorization", help=f"of correlated noise: {correlated}")
+    add_setting(parser)
+
+
+def add_setting(parser: argparse.ArgumentParser) -> None:
+    """Add settings of what else is named."""
+    parser.add_argument("--setting", type=setting, nargs="+", default=[], metavar="KEY=VALUE")
 
 
 def real(text: str) -> float:

@@ -10,11 +10,10 @@ from typing import Any
 from dpfl import samplings
 from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
-from dpfl.calculator.arguments import one_work, require_sampling, works
+from dpfl.calculator.arguments import one_work, plans_of, require_sampling, works
 from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
-from dpfl.samplings import Plan
 from dpfl.tables.rendering import markdown
 from dpfl.words.numerals import rounded_up
 
@@ -30,7 +29,7 @@ def epsilon(args: argparse.Namespace) -> None:
     rate, steps = one_work(args)
     require_sampling(args)
     if args.sampling:
-        plan = Plan(rate, args.noise_multiplier, steps, args.participations)
+        (plan,) = plans_of(args, [(rate, args.noise_multiplier, steps)])
         return _of_sampling(args, samplings.costs(args.sampling, plan, args.delta))
     rows = calculator.epsilons(rate, args.noise_multiplier, steps, args.delta, args.accountant)
     facts = {"sample_rate": rate, "noise_multiplier": args.noise_multiplier, "steps": steps}
@@ -48,7 +47,7 @@ def noise(args: argparse.Namespace) -> None:
     rates, counts = works(args)
     require_sampling(args)
     if args.sampling:
-        plans = [Plan(*work, args.participations) for work in product(rates, [1.0], counts)]
+        plans = plans_of(args, product(rates, [1.0], counts))
         priced = args.epsilon, args.delta
         return _of_sampling(args, samplings.noises(args.sampling, plans, *priced))
     args.accountant = args.accountant or calculator.CERTIFICATE
@@ -79,6 +78,8 @@ def _of_sampling(args: argparse.Namespace, rows: list[Row]) -> None:
     }
     if args.command == "epsilon":
         del columns["target ε"]
+    if args.factorization:
+        columns["sensitivity"] = column("sensitivity", rounded_up)
     _answer(args, {}, rows, columns)
 
 

@@ -1,11 +1,12 @@
 """How batches are drawn, a file for each way: what it costs, and under which adjacency.
 
-Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). An event
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan); IN_TURN
+where an example's steps are as far apart as an epoch, always. An event
 has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a sum.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from dp_accounting import DpEvent, NeighboringRelation, PrivacyAccountant, get_epsilon_gaussian
 from scipy.optimize import brentq
 
-from dpfl import plugins
+from dpfl import factorizations, plugins
 from dpfl.base.errors import UserError
 from dpfl.privacy import accounting, events
 from dpfl.privacy.priceable import require_priceable, require_reachable
@@ -36,13 +37,16 @@ class Plan:
 
     `sample_rate` is the batch size over the number of examples. The noise has standard deviation
     noise_multiplier C in every coordinate. `participations` are the steps that one example takes
-    part in at most, where that is not known from the sampling.
+    part in at most, where that is not known from the sampling. Where the noise of steps is
+    correlated, noise_multiplier is of its fresh draws, and `sensitivity` is that of the whole run,
+    in C, zero-out.
     """
 
     sample_rate: float
     noise_multiplier: float
     steps: int
     participations: int | None = None
+    sensitivity: float | None = None
 
 
 class Price(NamedTuple):
@@ -62,6 +66,26 @@ def title(sampling: str) -> str:
     return (plugins.load("samplings", sampling).__doc__ or "").partition("\n")[0]
 
 
+def event_of(sampling: str, plan: Plan) -> DpEvent:
+    """Return what a plan releases; UserError for correlated noise where batches are not in turn."""
+    module = plugins.load("samplings", sampling)
+    if plan.sensitivity is not None and not getattr(module, "IN_TURN", False):
+        raise UserError(f"sampling {sampling}: correlated noise needs batches in a fixed order")
+    return module.event(plan)
+
+
+def correlated(plan: Plan, factorization: str, settings: Mapping[str, str]) -> Plan:
+    """Return a plan of batches in a fixed order with such noise; UserError as `sensitivity`."""
+    run = factorizations.Run(plan.steps, participations(plan), batches_of_an_epoch(plan))
+    found = factorizations.sensitivity(factorization, run, settings)
+    return replace(plan, participations=run.participations, sensitivity=found)
+
+
+def batches_of_an_epoch(plan: Plan) -> int:
+    """Return how many whole batches an epoch has."""
+    return math.floor((1 + 1e-12) / plan.sample_rate)
+
+
 def priced(sampling: str, plan: Plan, adjacency: str, delta: float) -> Price:
     """Return what a plan costs under an adjacency of its sampling.
 
@@ -69,7 +93,7 @@ def priced(sampling: str, plan: Plan, adjacency: str, delta: float) -> Price:
     tighter of dp-accounting's accountants. Raises UserError for a plan that is out of bounds.
     """
     accounting.require_in_range(plan.sample_rate, delta)
-    event = plugins.load("samplings", sampling).event(plan)
+    event = event_of(sampling, plan)
     relation, moved = RELATIONS[adjacency]
     if adjacency == ADD_OR_REMOVE_ONE:
         return Price(accounting.CERTIFICATE, accounting.epsilon_of(event, delta))
@@ -96,7 +120,7 @@ def noise_multiplier(
         found = priced(sampling, at, adjacency, delta).epsilon
         return min(found, 2 * epsilon) - (1 - CLOSE / 2) * epsilon
 
-    plugins.load("samplings", sampling).event(replace(plan, noise_multiplier=1.0))  # or refused
+    event_of(sampling, replace(plan, noise_multiplier=1.0))  # or it is refused
     near = 0.0
     step = STEP if excess(near) > 0 else -STEP
     while step * excess(near + step) > 0:
@@ -145,7 +169,7 @@ def participations(plan: Plan) -> int:
 
     Raises UserError if fewer are given than that.
     """
-    epoch = math.floor((1 + 1e-12) / plan.sample_rate)
+    epoch = batches_of_an_epoch(plan)
     least = -(-plan.steps // epoch)
     given = least if plan.participations is None else plan.participations
     within = f"in [{least}, {plan.steps}], of {plan.steps} steps and {epoch} batches an epoch"
@@ -160,7 +184,7 @@ def _row(sampling: str, plan: Plan, adjacency: str, delta: float) -> dict[str, A
 
 def _require_priceable(sampling: str, plan: Plan, delta: float) -> None:
     """Raise UserError where a sampled plan may cost too much; closed forms price everything."""
-    if events.precision(plugins.load("samplings", sampling).event(plan)) is None:
+    if events.precision(event_of(sampling, plan)) is None:
         require_priceable(plan.sample_rate, plan.noise_multiplier, plan.steps, delta)
 
 

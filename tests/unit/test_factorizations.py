@@ -1,0 +1,74 @@
+"""Sensitivities of runs with correlated noise: published values, matrices written out, trees."""
+
+import math
+
+import numpy as np
+import pytest
+from dp_accounting import GaussianDpEvent, NeighboringRelation, SingleEpochTreeAggregationDpEvent
+from dp_accounting.rdp import RdpAccountant
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import line_of
+
+from dpfl.factorizations import Run, of_toeplitz, root_of_workload, sensitivity
+
+LAMBDAS = {"0": 4.47214, "0.5": 5.16398, "0.9": 10.2600, "0.95": 14.4031}
+BANDS = {"bands": "4", "momentum": "0.9", "decay": "0.9999"}
+PUBLISHED = [
+    *(("dp-lambda", Run(2000, 20, 100), {"lam": lam}, s) for lam, s in LAMBDAS.items()),
+    ("bsr", Run(781, 11, 78), BANDS, 5.96654),
+    ("bisr", Run(781, 11, 78), BANDS, 10.61497),
+    ("tree", Run(10_000, 100, 100), {"restart": "2000"}, math.sqrt(4 * 926 + 425)),
+]
+
+
+@pytest.mark.parametrize(("name", "run", "settings", "expected"), PUBLISHED)
+def test_published_values(name, run, settings, expected):
+    """Kalinin et al. print those of BSR and BISR; the tree is an example of DP-FTRL's code."""
+    assert sensitivity(name, run, settings) == pytest.approx(expected, rel=1e-5)
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 6), st.sampled_from([0.0, 0.5, 0.9]))
+def test_it_is_the_longest_sum_of_columns_that_an_example_can_pick(k, b, more, lam):
+    n = (k - 1) * b + 1 + more
+    c = np.array([[lam ** (i - j) if i >= j else 0.0 for j in range(n)] for i in range(n)])
+    picks = (c[:, start::b][:, :k].sum(1) for start in range(min(b, n)))
+    longest = max(float(np.linalg.norm(pick)) for pick in picks)
+    assert sensitivity("dp-lambda", Run(n, k, b), {"lam": str(lam)}) == pytest.approx(longest)
+
+
+def test_the_root_of_the_workload_squared_is_the_workload():
+    root, inverse = (root_of_workload(50, 0.9, 0.99, power) for power in (-0.5, 0.5))
+    workload = [(0.99 ** (i + 1) - 0.9 ** (i + 1)) / 0.09 for i in range(50)]
+    assert np.convolve(root, root)[:50] == pytest.approx(workload)
+    assert np.convolve(root, inverse)[:50] == pytest.approx(np.eye(50)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("steps", [1, 7, 8, 100])
+def test_a_tree_of_one_epoch_costs_what_dp_accounting_says(steps):
+    run, z = Run(steps, 1, steps), 5.0
+    theirs = RdpAccountant(None, NeighboringRelation.REPLACE_SPECIAL)
+    theirs.compose(SingleEpochTreeAggregationDpEvent(z, [steps]))
+    ours = RdpAccountant().compose(GaussianDpEvent(z / sensitivity("tree", run, {})))
+    assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "told"),
+    [
+        ("bsr", {"band": "2"}, "no setting 'band' of bsr; did you mean 'bands'?"),
+        ("bsr", {}, "setting bands of bsr is missing"),
+        ("bisr", {"bands": "two"}, "setting bands is 'two', expected a number"),
+        ("bisr", {"bands": "0"}, "bands is 0, must be >= 1"),
+        ("bsr", {"bands": "2", "momentum": "1"}, "expected 0 <= momentum < decay <= 1"),
+        ("dp-lambda", {"lam": "1"}, "lam is 1.0, must be in [0, 1)"),
+        ("tree", {"restart": "7"}, "restart is 7, must be a multiple of 5"),
+    ],
+)
+def test_mistakes_are_one_line(name, settings, told):
+    assert told in line_of(sensitivity, name, Run(20, 4, 5), settings)
+
+
+def test_what_has_no_exact_price_is_refused():
+    assert "more than 10 steps hold" in line_of(Run, 10, 4, 4)
+    assert "never rise" in line_of(of_toeplitz, np.array([1.0, 0.5, 0.6]), Run(5, 1, 5))

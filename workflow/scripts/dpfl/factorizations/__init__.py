@@ -1,0 +1,94 @@
+"""Noise of a whole run: how its steps' noise is correlated, a file for each factorization.
+
+With fresh draws Z, a row a step, and a lower-triangular C [n, n], the noise of the steps is C^-1 Z.
+So a run that releases X + C^-1 Z tells as much as C X + Z: one Gaussian. Its sensitivity is the
+longest sum of the columns of C that one example's steps pick (Choquette-Choo et al. 2023, arXiv
+2306.08153). Each file defines `sensitivity(run, **settings)`, relative to one clipped row, where an
+example is there or its place is empty (zero-out).
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.base.suggestions import nearest
+
+PACKAGE = "factorizations"
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Run:
+    """Steps in a fixed order: an example takes part every `separation` steps, so often at most."""
+
+    steps: int
+    participations: int
+    separation: int
+
+    def __post_init__(self):
+        if not (self.participations - 1) * self.separation < self.steps:
+            raise UserError(
+                f"{self.participations} participations every {self.separation} steps are more "
+                f"than {self.steps} steps hold"
+            )
+
+
+def sensitivity(name: str, run: Run, settings: Mapping[str, str]) -> float:
+    """Return how far one example moves C X at most, in clip norms; `settings` are texts.
+
+    Raises UserError for an unknown name or setting, and a value out of its bounds.
+    """
+    function = plugins.load(PACKAGE, name).sensitivity
+    known = {
+        k: p for k, p in inspect.signature(function).parameters.items() if p.kind == p.KEYWORD_ONLY
+    }
+    given = {}
+    for key, text in settings.items():
+        if key not in known:
+            raise UserError(f"no setting {key!r} of {name}; {nearest(key, known)}")
+        try:
+            given[key] = known[key].annotation(text)
+        except ValueError as error:
+            raise UserError(f"setting {key} is {text!r}, expected a number") from error
+    for key, parameter in known.items():
+        if parameter.default is parameter.empty and key not in given:
+            raise UserError(f"setting {key} of {name} is missing; give --setting {key}=...")
+    return function(run, **given)
+
+
+def of_toeplitz(coefficients: np.ndarray, run: Run) -> float:
+    """Return the sensitivity of a Toeplitz C by its first column [n]; what is left out is zero.
+
+    Exact where coefficients are >= 0 and never rise: then the earliest steps of an example are its
+    worst (Kalinin and Lampert 2024, arXiv 2405.13763, theorem 2). UserError for others.
+    """
+    found = np.zeros(run.steps)
+    found[: len(coefficients)] = coefficients[: run.steps]
+    if found.min() < -ROUNDING or np.diff(found).max(initial=0) > ROUNDING:
+        raise UserError("the coefficients of C must be >= 0 and never rise; these are not priced")
+    total = np.zeros(run.steps)
+    for start in range(0, run.participations * run.separation, run.separation):
+        total[start:] += found[: run.steps - start]
+    return float(np.linalg.norm(total))
+
+
+def root_of_workload(count: int, momentum: float, decay: float, power: float) -> np.ndarray:
+    """Return so many coefficients of ((1 - decay x)(1 - momentum x))^power, power +-1/2.
+
+    With -1/2 they are the square root of the workload, sums of steps with momentum and weight decay
+    (Kalinin and Lampert 2024); without either 1, 1/2, 3/8, ... With 1/2 those of its inverse.
+    """
+    if count < 1:
+        raise UserError(f"bands is {count}, must be >= 1")
+    if not 0 <= momentum < decay <= 1:
+        raise UserError(
+            f"momentum is {momentum}, decay {decay}: expected 0 <= momentum < decay <= 1"
+        )
+    number = np.arange(1, count)
+    binomial = np.cumprod([1.0, *(number - 1 - power) / number])
+    powers = np.arange(count)
+    return np.convolve(binomial * decay**powers, binomial * momentum**powers)[:count]
