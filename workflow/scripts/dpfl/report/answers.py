@@ -26,7 +26,7 @@ UNDECIDED = "open"
 CLASSES = (HOLDS, UNPROVEN, FAILS, UNDECIDED)
 """What results count as, in the order of a bar."""
 OF_TONES = {"good": HOLDS, "doubt": UNPROVEN, "bad": FAILS, "even": FAILS, "open": UNDECIDED}
-NONE = vocabulary.NOT_JUDGED.verdict
+NONE, NOTHING = vocabulary.NOT_JUDGED.verdict, "none judged"
 _WEAKEST_FIRST = (FAILS, UNDECIDED, UNPROVEN, HOLDS)
 
 
@@ -44,8 +44,7 @@ class Row:
     @property
     def cells(self) -> tuple[str, ...]:
         """Return the words of the row below HEADS."""
-        counts = tally(self.results) or "none judged"
-        return self.paper, self.claim, self.verdict, self.private, counts
+        return self.paper, self.claim, self.verdict, self.private, tally(self.results) or NOTHING
 
 
 def rows(lines: list[Line], papers: Iterable[Paper]) -> list[Row]:
@@ -88,7 +87,7 @@ def said(lines: list[Line]) -> str:
     better = [line for line in lines if line.compares and is_decided(line)]
     proven = len([*filter(is_proven, better)])
     unproven = [x.privacy in vocabulary.BEATEN for x in better if OF_TONES[x.tone] == UNPROVEN]
-    head = f"{proven or 'No'} claim{'s' * (proven > 1)} that one method beats others at equal ε"
+    head = f"{proven or 'No'} claim{'s' * (proven > 1)} of a better method or setting at equal ε"
     return (
         f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
         f"{counted(len(better), 'result')}; {len(unproven)} of them hold without a proof, "
@@ -104,6 +103,8 @@ def total(lines: list[Line]) -> str:
     if not found:
         return "No claim is judged."
     held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
+    differing = sum(line.verdict == vocabulary.DIFFERS for line in found)
+    held += f" Of those that do not, {differing} are printed numbers." if differing else ""
     more = f" Not counted, for want of runs: {lacking}." if lacking else ""
     return f"All {counted(len(found), 'result')}: {tally(count(found))}.{more}{held}"
 
@@ -147,9 +148,8 @@ def _row(of: Paper, lines: list[Line]) -> Row:
 def _verdict(own: list[Line], told: Line) -> str:
     """Return the verdict on a claim, or how many of several have which, and what decides it."""
     found = Counter(line.shown for line in own)
-    several = len({line.identity for line in own}) > 1
     counts = ", ".join(f"{verdict} {n} of {len(own)}" for verdict, n in found.items())
-    return f"{counts if several else told.shown} ({_number(told)})"
+    return f"{counts if len({x.identity for x in own}) > 1 else told.shown} ({_number(told)})"
 
 
 def _number(line: Line) -> str:

@@ -154,6 +154,13 @@ def epsilons(row: Mapping, unit: str = "example") -> tuple[Epsilon, ...]:
     )
 
 
+def _beaten_elsewhere(whole: Mapping, budget: Mapping) -> tuple[Epsilon, ...]:
+    """Return where an attack refutes the claim's ε, if not at that of the deciding part."""
+    beaten = [row["privacy"] in vocabulary.BEATEN for row in (whole, budget)]
+    at = number(whole["eps_claimed"], "{:g}")
+    return (("elsewhere", f"{whole['privacy']} at ε {at}", "bad"),) * (beaten == [True, False])
+
+
 def in_a_row(found: Iterable[Epsilon]) -> str:
     """Return three ε in one line: `8 / ≤ 8 / ≥ 7.97`."""
     return " / ".join(value for _, value, _ in found)
@@ -259,7 +266,7 @@ def _line(claim: dict, rows: list[dict], source: Source) -> Line:
         verdict=vocabulary.verdict_of(whole),
         shown=vocabulary.in_words(whole),
         privacy=whole["privacy"] if known(whole["privacy"]) else "",
-        epsilons=epsilons(budget, unit),
+        epsilons=(*epsilons(budget, unit), *_beaten_elsewhere(whole, budget)),
         remarks=remarks(whole),
         runs=whole["runs"] if known(whole["runs"]) else "",
         record=_record(source, claim["id"], f"-{whole['study']}" * alike, whole, told),

@@ -82,8 +82,7 @@ def best(found: pd.DataFrame) -> pd.DataFrame:
 
 def _features(dataset: str) -> str:
     """Return what a network sees of a data set, such as `scattering features`."""
-    kind = dataset.removeprefix(f"{base(dataset)}-")
-    return shared("features").get(kind, "the data as they are")
+    return shared("features").get(dataset.removeprefix(f"{base(dataset)}-"), "the data as they are")
 
 
 def _best(found: pd.DataFrame, home: Path) -> Iterator[Markup]:
