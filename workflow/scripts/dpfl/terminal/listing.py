@@ -5,6 +5,7 @@ from textwrap import wrap
 
 from tabulate import tabulate
 
+from dpfl.checks import config as configuration
 from dpfl.papers import citation, folder
 from dpfl.planning import compose
 from dpfl.terminal.choice import Choice
@@ -14,6 +15,7 @@ WIDTH = 100
 
 def lines(choice: Choice) -> Iterator[str]:
     """Yield the papers, or one paper's studies and methods; UserError for one that is none."""
+    configuration.composed(choice.config())  # a scale that no paper has is refused
     keys = compose.chosen(choice.config())
     papers = [folder.load(key) for key in keys]
     if len(papers) == 1:
