@@ -268,6 +268,7 @@ def test_adaptive_tells_what_is_fixed_in_advance(run):
         (f"{NOISE} 1 0 --steps 1", "epsilon is 0.0, must be in (0, 1000]"),
         (f"{NOISE} 1 --steps 1 --cache {__file__}", "expected a folder"),
         (f"{NOISE} 1 --steps 1 --participations 2", "--participations 2 without --sampling"),
+        (f"{NOISE} 1 --steps 1 --setting bands=2", "--setting bands=2 without --factorization"),
         (f"{NOISE} 1 --steps 1 --accountant rdp --sampling poisson", "each adjacency has one acc"),
     ],
 )

@@ -282,6 +282,7 @@ def test_of_two_that_hold_one_state_one_goes_on():
         ({"data": examples(N, 5)}, 0, "other settings, examples"),
         ({"loss_fn": torch.nn.MultiMarginLoss(reduction="none")}, 0, "network or loss"),
         ({}, 1, "of another run"),
+        ({"audit": True}, 0, "one of the two is audited"),
     ],
 )
 def test_a_state_of_another_run_is_refused(changed, steps, told):

@@ -75,6 +75,7 @@ def test_the_least_noise_meets_its_target(name, adjacency):
     [
         ("public", PLAN, "participations is missing"),
         ("public", Plan(0.1, 1.0, 20, 21), "participations is 21, must be in [1, 20]"),
+        ("public", Plan(0.1, 1.0, 20, 0), "participations is 0, must be in [1, 20]"),
         ("poisson", Plan(0.1, 1.0, 20, 2), "participations is 2: batches are drawn anew"),
         ("shuffled", Plan(0.1, 1.0, 20, 1), "must be in [2, 20], of 20 steps and 10 batches an ep"),
         ("shuffled", Plan(0.1, 0.0, 20), "noise_multiplier is 0.0, must be > 0"),

@@ -3,6 +3,7 @@
 
 rule judge:
     input:
+        schema="workflow/schemas/tables.yaml",
         paper="results/papers/{paper}.json",
         files=lambda w: paper_files(w.paper),
         studies=lambda w: expand(
@@ -64,17 +65,11 @@ rule derive:
         mem_mb=2000,
         runtime=30,
     params:
-        kept=naming.digest(
-            [
-                path.read_text()
-                for path in sorted(
-                    Path("results/reference").glob("*/*/provenance.json")
-                )
-            ]
-        ),
+        told=naming.digest(derived_from()),
         sources=sources_of(
             "derive",
             *(("judging/kinds", kind) for kind in plugins.names("judging/kinds")),
+            *(("tuning", rule) for rule in plugins.names("tuning")),
         ),
     shell:
         "python workflow/scripts/derive.py --output results/derived --cores {threads} 2>&1 | tee {log}"

@@ -94,8 +94,12 @@ def files_of_figure(study, figure):
     return [path.format(study=study, paper=study.split("/")[0]) for path in read]
 
 
-def run_of(wildcards):
-    return PLAN.runs[wildcards.run]
+def derived_from():
+    """What stored verdicts are made of beside code: stored runs, papers, what all of them share."""
+    stored = Path("results/reference").glob("*/*/provenance.json")
+    shared = ["workflow/components.yaml", "workflow/schemas/tables.yaml", "config.yaml"]
+    papers = Path("workflow/papers").glob("*/*.[cy]*")  # tables and YAML, not the pages
+    return [path.read_text() for path in sorted([*stored, *papers, *map(Path, shared)])]
 
 
 def read_by(run):

@@ -69,6 +69,7 @@ for study in PLAN.studies:
         name:
             f"tabulate_{slug(study)}"
         input:
+            schema="workflow/schemas/tables.yaml",
             study=f"results/studies/{study}.json",
             runs=runs_of_study(study),
             tuned=tuned_of_study(study),

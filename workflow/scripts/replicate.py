@@ -30,7 +30,7 @@ def main() -> None:
     try:
         status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=rows)
     except KeyboardInterrupt:
-        sys.exit("stopped before the first job; repeat to go on")
+        sys.exit("stopped; repeat to go on")
     if arguments.checked and status == 0:
         checked.write(answer.summaries(chosen.plan().runs))
     sys.exit(status)

@@ -297,6 +297,9 @@ class Private:
         counted = state["account"].get("steps", state["account"]).get(str(HOLDER), 0)
         if counted != taken:
             raise UserError(f"state: its account has {counted} steps, expected the {taken} taken")
+        if (state["steps"]["canaries"] is None) != (self._steps.canaries is None):
+            raise UserError("state: one of the two is audited, expected both or neither")
+        self._failed = tuple(state["failed"])
         self._ledger.restore(state["account"])
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
@@ -304,7 +307,6 @@ class Private:
         self._begin(identity.sources_of(state["steps"]))
         identity.restore(self._steps, state["steps"])
         self._paid, self._noise, self._before = state["epoch"]
-        self._failed = tuple(state["failed"])
         identity.note(run, taken)
 
     def audit(self) -> dict[str, Any]:
@@ -314,7 +316,7 @@ class Private:
         `refuted` where the bound is above `epsilon()`.
         """
         if self._steps.canaries is None:
-            return NOT_AUDITED
+            return dict(NOT_AUDITED)
         blind = mechanisms.blind(self._parts)
         terms = Terms(is_gaussian(self._promised), self._delta, LEVEL, blind)
         found, spent = findings({HOLDER: self._steps.canaries}, terms), self.epsilon()

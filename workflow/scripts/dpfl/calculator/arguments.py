@@ -47,6 +47,8 @@ def require_sampling(args: argparse.Namespace) -> None:
     for name in ("participations", "factorization"):
         if getattr(args, name) is not None and not args.sampling:
             raise UserError(f"--{name} {getattr(args, name)} without --sampling")
+    if args.setting and not args.factorization:
+        raise UserError(f"--setting {'='.join(args.setting[0])} without --factorization")
 
 
 def plans_of(

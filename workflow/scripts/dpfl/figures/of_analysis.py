@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,8 +61,10 @@ def _key(name: str, uses: str, settings: dict[str, Any]) -> str:
         plugins.path_of("privacy/accountants", each)
         for each in plugins.names("privacy/accountants")
     )
-    written = code.digest(Path(__file__), plugins.path_of(package, uses), *accountants)
-    told = json.dumps([name, uses, settings], sort_keys=True)
+    read = plugins.constant(package, uses, "READS", ())
+    written = code.digest(Path(__file__), plugins.path_of(package, uses), *accountants, read=read)
+    libraries = [version(library) for library in ("dp-accounting", "opacus")]
+    told = json.dumps([name, uses, settings, libraries], sort_keys=True)
     return hashlib.sha256(f"{told}\n{written}".encode()).hexdigest()
 
 

@@ -126,8 +126,8 @@ def _made_from(folder: Path, paper: str) -> dict[str, Any]:
     lent = _lent(folder, paper)
     names = (papers.ABOUT, papers.STUDIES, papers.PUBLISHED)
     own = [papers.path_of(key, n) for key in (paper, *(p.parent.name for p in lent)) for n in names]
-    shared = [configuration.DEFAULTS, plugins.WORKFLOW / "components.yaml"]
-    contents = "".join(files.digest(path) for path in (*own, *shared))
+    shared = map(plugins.WORKFLOW.joinpath, ("components.yaml", "schemas/tables.yaml"))
+    contents = "".join(files.digest(path) for path in (*own, configuration.DEFAULTS, *shared))
     return {
         "kept": " ".join(files.digest(path / kept_runs.ABOUT) for path in (folder, *lent)),
         "code": _code(paper),

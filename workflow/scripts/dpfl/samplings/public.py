@@ -17,5 +17,7 @@ def event(plan: Plan) -> DpEvent:
     if plan.participations is None:
         raise UserError("participations is missing: the most steps that one takes part in")
     within = f"in [1, {plan.steps}] (steps)"
-    events.require("participations", plan.participations, plan.participations <= plan.steps, within)
+    events.require(
+        "participations", plan.participations, 1 <= plan.participations <= plan.steps, within
+    )
     return events.poisson_gaussian(1.0, plan.noise_multiplier, plan.participations)

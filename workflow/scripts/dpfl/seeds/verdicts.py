@@ -16,7 +16,6 @@ from dpfl.base.errors import UserError
 from dpfl.words import vocabulary as words
 
 LEVEL = 0.95
-PERCENT = f"{100 * LEVEL:g} %"
 MIN_SEEDS = 5
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
 MIN_SPREAD = 3

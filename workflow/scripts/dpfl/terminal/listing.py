@@ -15,7 +15,8 @@ WIDTH = 100
 
 def lines(choice: Choice) -> Iterator[str]:
     """Yield the papers, or one paper's studies and methods; UserError for one that is none."""
-    configuration.composed(choice.config())  # a scale that no paper has is refused
+    if "scale" in choice.settings:
+        configuration.composed(choice.config())  # one that no paper has is refused
     keys = compose.chosen(choice.config())
     papers = [folder.load(key) for key in keys]
     if len(papers) == 1:

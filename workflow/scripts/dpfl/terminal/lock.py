@@ -31,7 +31,9 @@ def take(path: Path = PATH, what: str = "replicate") -> TextIO:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         held.close()
-        raise UserError(f"another {what} runs here ({holder(path)})") from error
+        if other := holder(path):
+            raise UserError(f"another {what} runs here ({other})") from error
+        return take(path, what)  # who asked for the holder held it for a moment
     name(held, os.getpid())
     return held
 

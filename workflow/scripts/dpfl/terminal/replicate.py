@@ -171,6 +171,7 @@ def _incomplete(found: int, plan: Plan, child: Child, marking: Sequence[str]) ->
             yield f"{left} of {planned} runs are without a result: make status tells why"
         if 0 < left < planned and child.run(marking) == 0:
             yield f"report, which marks what is missing: {answer.REPORT}"
+            yield from answer.alarms()
             return
         yield f"There is no report of this: {last_line(child.log)}"
     if answer.REPORT.exists():
