@@ -46,7 +46,7 @@ def test_a_cell_has_two_outcomes():
     found = outcomes.outcome(cell([90.0, 91.0, 92.0, 10.0]))
     assert (found.n, found.trained, found.mean) == (4, 3, 91)
     expected = stats.ttest_1samp([90, 91, 92], 0).confidence_interval(0.95)
-    assert found.half == pytest.approx(expected.high - 91)
+    assert found.accuracy.high == pytest.approx(expected.high)
     spread = outcomes.outcome(cell([57.0, 60, 64, 68, 72]))  # none of them has failed
     assert (spread.trained, spread.mean) == (5, pytest.approx(64.2))
 
@@ -57,7 +57,7 @@ def test_a_cell_has_two_outcomes():
 def test_below_three_trained_runs_there_is_no_interval(values, trained, mean):
     found = outcomes.outcome(cell(values))
     assert (found.trained, found.mean) == (trained, mean)
-    assert np.isnan(found.accuracy.low) and np.isnan(found.half)
+    assert np.isnan(found.accuracy.low) and np.isnan(found.accuracy.high)
 
 
 APART = Shares(0, 5, 5, 5)

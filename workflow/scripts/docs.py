@@ -22,7 +22,8 @@ SERVE = f"python -m http.server --directory {SITE}"
 def main() -> None:
     """Write the files, then the site unless it is not wanted."""
     arguments = options.read(__doc__, no_site=False)
-    kept.all_of(ROOT / "results/reference", ROOT / derivations.HOME, figures=False)
+    drawn = not arguments.no_site  # the site shows figures
+    kept.all_of(ROOT / "results/reference", ROOT / derivations.HOME, figures=drawn)
     for path, text in pages.texts(ROOT).items():
         files.write_text(path, text)
     if not arguments.no_site:

@@ -74,6 +74,10 @@ def one_each(moved: Move, draws: int) -> Map:
     return Map(lambda drawn: scale * drawn[place], hiding)
 
 
+class _NotComparableError(Exception):
+    """A step draws otherwise than without data."""
+
+
 class Replay:
     """The steps of a mechanism on chosen batches and draws, all in units of its bounds.
 
@@ -106,7 +110,7 @@ class Replay:
         tape = Tape(draws)
         estimate, _ = self.unit.take(mechanism, given, tape, number, chosen)
         if tape.sizes != self.sizes:
-            raise AssertionError(f"draws of sizes {tape.sizes} and, without data, {self.sizes}")
+            raise _NotComparableError(f"draws of sizes {tape.sizes}; without data, {self.sizes}")
         return estimate / CLIP, _bounds(mechanism)
 
     def after(self, given: Batch, draws: Tensor, steps: int) -> Tensor:
@@ -173,7 +177,7 @@ def _listed(reasons: Iterator[str]) -> list[str]:
     try:
         for reason in reasons:
             found.append(reason)
-    except AssertionError as error:
+    except _NotComparableError as error:
         found.append(str(error))
     return found
 

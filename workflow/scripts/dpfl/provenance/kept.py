@@ -30,7 +30,7 @@ from dpfl.tuning.parts import choice_of_values, tuned
 def all_of(reference: Path, home: Path, figures: bool = True, cores: int = 2) -> None:
     """Derive every kept folder whose runs, or whose code, are other than before, into `home`.
 
-    As many at a time as there are cores, a process each, the largest first. Derived folders of
+    As many at a time as `cores` says, a process each, the largest first. Derived folders of
     which nothing is kept are removed. Figures take most of the time: tables and verdicts are made
     without them.
     """

@@ -32,7 +32,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """Return what these claims are of, such as `Kept results, scale mnist`."""
+        """Return what these claims are of, such as `Stored results, scale mnist`."""
         return f"{TITLES['kept' if self.kept else 'run']}, scale {self.scale}"
 
     @property

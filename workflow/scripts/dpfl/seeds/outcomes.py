@@ -28,11 +28,6 @@ class Outcome:
     accuracy: verdicts.Interval
     mean: float
 
-    @property
-    def half(self) -> float:
-        """Return half the width of the interval, nan without one."""
-        return self.accuracy.high - self.mean
-
 
 def trained(highest: Sequence[float], level: float) -> np.ndarray:
     """Tell of runs whether they trained, by their highest accuracies; `level` is that of chance.

@@ -46,7 +46,7 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
     both = cells.runs(claim, evidence)
     runs = cells.having(both, "method", claim["method"])
     setting = over not in _NO_SETTING
-    if over not in (results.settings(evidence.study) if setting else _NO_SETTING):
+    if setting and over not in results.settings(evidence.study):
         raise UserError(f"claim {claim['id']}: over {over!r}, which the study does not vary")
     parts, samples, used = [], [], []
     for name, epsilon, own in _groups(claim, evidence, runs):
