@@ -119,7 +119,7 @@ class Kept:
         config.pop("data_dir", None)  # where data lies on a machine is no part of what was run
         finals = {*runs_of(self.plan.studies[n] for n in of_paper(self.plan.studies, self.paper))}
         seconds = sum(row["seconds"] or 0 for row in rows)
-        counted = {"final": len(finals), "trials": len(rows) - len(finals)}
+        counted = {"final": (n := sum(r["run"] in finals for r in rows)), "trials": len(rows) - n}
         return {
             "format": kept_runs.FORMAT,
             "paper": self.paper,
