@@ -99,7 +99,8 @@ def derived_from():
     stored = Path("results/reference").glob("*/*/provenance.json")
     shared = ["workflow/components.yaml", "workflow/schemas/tables.yaml", "config.yaml"]
     papers = Path("workflow/papers").glob("*/*.[cy]*")  # tables and YAML, not the pages
-    return [path.read_text() for path in sorted([*stored, *papers, *map(Path, shared)])]
+    paths = sorted([*stored, *papers, *map(Path, shared)])
+    return [path.read_text(encoding="utf-8") for path in paths]
 
 
 def read_by(run):

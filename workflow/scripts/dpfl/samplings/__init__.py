@@ -1,8 +1,8 @@
 """How batches are drawn, a file for each way: what it costs, and under which adjacency.
 
-Each file defines ADJACENCIES, the relations under which it has a price, and event(plan); IN_TURN
-where an example's steps are as far apart as an epoch, always. An event
-has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a sum.
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). It says
+IN_TURN where an example's steps are always an epoch apart. An event has the noise of one clipped
+row of length C; `priced` knows how far an adjacency moves a sum.
 """
 
 import math

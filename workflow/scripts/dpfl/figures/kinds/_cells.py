@@ -1,9 +1,9 @@
 """The cells of a study as figures show them: what trained, its seeds, and what is printed.
 
 A run fails if its loss was not finite, or if it never left chance level (`seeds.outcomes`). It is
-counted at the edge of the frame, and is a part of no mean. One interval
-of three seeds can be wider than all accuracies there are: the frame cuts intervals, and means far
-below all others stand at its edge.
+counted at the edge of the frame, and is a part of no mean. One interval of three seeds can be wider
+than all accuracies there are: the frame cuts intervals, and means far below all others stand at
+its edge.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
