@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from every_mechanism import CLIP, RULES, VARIANTS, Z, build, estimate, proven
+from every_mechanism import CLIP, RULES, VARIANTS, Z, build, built, estimate, proven, small_builds
 from fixtures_of_steps import EXPECTED, drawn, setting
 from torch import nn
 
@@ -13,6 +13,7 @@ from dpfl.draws import noise
 from dpfl.gradients import finite
 from dpfl.gradients.dirac import Dirac
 from dpfl.gradients.step import Public
+from dpfl.plugins.catalogue import title
 from dpfl.privacy.release import of_step, require_covered
 from dpfl.training.federated import loss_fn
 
@@ -61,6 +62,15 @@ def test_the_release_has_the_noise_that_is_charged_or_names_its_reasons(name, ru
 def test_what_is_proven_and_what_is_not():
     assert {("dpsgd", "fixed"), ("dpsgd", "quantile")} <= set(PROVEN)
     assert not {("dpsgd", "fsdp-adaptive"), ("nonprivate", "fixed")} & set(PROVEN)
+
+
+def test_the_first_line_of_a_file_says_whether_there_is_no_proof():
+    without = {name for name, own in small_builds().items() if not own[2]}
+    for name in set(plugins.names("mechanisms")) - {"nonprivate"}:
+        assert ("No proof" in title("mechanisms", name)) == (f"{name}, fixed" in without), name
+    for rule in plugins.names("clippings"):
+        reasons = plugins.constant("clippings", rule, "REASONS")
+        assert ("no proof" in title("clippings", rule)) == bool(reasons), rule
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES)
@@ -115,6 +125,24 @@ def test_no_noise_and_no_clip_is_the_plain_gradient():
     for name in ("dpsgd", "nonprivate"):
         found = estimate(build(name, clip_norm=1e9), model, inputs, targets)
         torch.testing.assert_close(found, gradient(model, inputs, targets) / EXPECTED)
+
+
+PUBLISHED = {
+    "Bu et al. 2023": ("dpsgd-normalised", {}, lambda n: CLIP / (n + 0.01)),
+    "their AUTO-V": ("dpsgd-normalised", {"gamma": 0}, lambda n: CLIP / max(n, 1e-300)),
+    "Xia et al. 2023": ("dpsgd-psac", {}, lambda n: CLIP / (n + 0.1 / (n + 0.1))),
+}
+
+
+@pytest.mark.parametrize(("name", "own", "scale"), PUBLISHED.values(), ids=PUBLISHED)
+@pytest.mark.parametrize("stretch", [1e-9, 1.0, 1e9])
+def test_gradients_are_scaled_as_published(name, own, scale, stretch):
+    _, inputs, targets = setting(6)
+    model, inputs = nn.Linear(5, 3, bias=False).double(), stretch * inputs
+    inputs[0] = 0.0  # a gradient of zeros
+    found = estimate(built(name, own), model, inputs, targets) * EXPECTED
+    each = [gradient(model, x[None], t[None]) for x, t in zip(inputs, targets, strict=True)]
+    torch.testing.assert_close(found, sum(scale(float(g.norm())) * g for g in each))
 
 
 @pytest.mark.parametrize("rule", ["fixed", "quantile"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import line_of
 
-from dpfl.factorizations import Run, of_toeplitz, root_of_workload, sensitivity
+from dpfl.factorizations import Factorization, Run, of_toeplitz, root_of_workload
 
 LAMBDAS = {"0": 4.47214, "0.5": 5.16398, "0.9": 10.2600, "0.95": 14.4031}
 BANDS = {"bands": "4", "momentum": "0.9", "decay": "0.9999"}
@@ -20,6 +20,10 @@ PUBLISHED = [
     ("bisr", Run(781, 11, 78), BANDS, 10.61497),
     ("tree", Run(10_000, 100, 100), {"restart": "2000"}, math.sqrt(4 * 926 + 425)),
 ]
+
+
+def sensitivity(name, run, settings):
+    return Factorization(name, settings).sensitivity(run)
 
 
 @pytest.mark.parametrize(("name", "run", "settings", "expected"), PUBLISHED)
@@ -35,6 +39,12 @@ def test_it_is_the_longest_sum_of_columns_that_an_example_can_pick(k, b, more, l
     picks = (c[:, start::b][:, :k].sum(1) for start in range(min(b, n)))
     longest = max(float(np.linalg.norm(pick)) for pick in picks)
     assert sensitivity("dp-lambda", Run(n, k, b), {"lam": str(lam)}) == pytest.approx(longest)
+
+
+def test_steps_as_far_apart_as_there_are_bands_pick_columns_that_do_not_overlap():
+    whole, one = (sensitivity("bsr", Run(20, k, 4), {"bands": "4"}) for k in (5, 1))
+    assert whole == pytest.approx(math.sqrt(5) * one)
+    assert one == pytest.approx(math.hypot(1, 1 / 2, 3 / 8, 5 / 16))
 
 
 def test_the_root_of_the_workload_squared_is_the_workload():

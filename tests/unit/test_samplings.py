@@ -1,6 +1,7 @@
 """Ways to draw batches: their prices against closed forms, the certificate and group privacy."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from closed_forms import gaussian_epsilon
@@ -17,7 +18,7 @@ from dpfl.samplings import Plan, noise_multiplier, priced
 DELTA = 1e-5
 PLAN = Plan(64 / 6000, 1.173, 1860)
 PAIRS = [(name, own) for name in plugins.names("samplings") for own in samplings.adjacencies(name)]
-GIVEN = {"public": 20}
+GIVEN = {"public": {"participations": 20}, "cyclic-poisson": {"groups": 2, "sensitivity": 1.5}}
 
 
 def test_poisson_batches_cost_what_training_certifies():
@@ -56,6 +57,14 @@ def test_once_an_epoch_is_one_gaussian_of_as_many_epochs(epoch, steps, mu):
             assert priced(name, plan, adjacency, DELTA) == told
 
 
+@pytest.mark.parametrize(("bands", "longest"), [(1, 1.0), (2, math.sqrt(1.25))])
+def test_banded_noise_is_amplified_among_the_examples_of_a_group(bands, longest):
+    plan = samplings.correlated("cyclic-poisson", PLAN, "bsr", {"bands": str(bands)})
+    own = bands * PLAN.sample_rate, PLAN.noise_multiplier / longest, PLAN.steps // bands
+    found = priced("cyclic-poisson", plan, "add-or-remove-one", DELTA)
+    assert found.epsilon == pytest.approx(accounting.epsilon(*own, DELTA))
+
+
 def test_known_cohorts_are_priced_by_who_takes_part_most_often():
     """A right clip, noise .95, the most of 34 rounds: 37.0 at delta 1e-3 by plain Gaussians."""
     plan = Plan(0.1, 0.95, 200, participations=34)
@@ -64,9 +73,9 @@ def test_known_cohorts_are_priced_by_who_takes_part_most_often():
 
 @pytest.mark.parametrize(("name", "adjacency"), PAIRS)
 def test_the_least_noise_meets_its_target(name, adjacency):
-    plan = Plan(0.05, 1.0, 60, GIVEN.get(name))
+    plan = Plan(0.05, 1.0, 60, **GIVEN.get(name, {}))
     z = noise_multiplier(name, plan, adjacency, 3.0, DELTA)
-    found = priced(name, Plan(0.05, z, 60, GIVEN.get(name)), adjacency, DELTA).epsilon
+    found = priced(name, replace(plan, noise_multiplier=z), adjacency, DELTA).epsilon
     assert 3 * (1 - 1e-3) <= found <= 3
 
 
@@ -80,6 +89,8 @@ def test_the_least_noise_meets_its_target(name, adjacency):
         ("shuffled", Plan(0.1, 1.0, 20, 1), "must be in [2, 20], of 20 steps and 10 batches an ep"),
         ("shuffled", Plan(0.1, 0.0, 20), "noise_multiplier is 0.0, must be > 0"),
         ("cyclic", Plan(2.0, 1.0, 20), "sample_rate is 2.0, must be in (0, 1]"),
+        ("cyclic-poisson", PLAN, "is for banded noise; give a factorization"),
+        ("cyclic-poisson", Plan(0.3, 1.0, 20, groups=4, sensitivity=1.0), "is 1.2, must be at m"),
         ("shuffle", PLAN, "did you mean 'shuffled'?"),
     ],
 )

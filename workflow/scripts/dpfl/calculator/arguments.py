@@ -58,7 +58,7 @@ def plans_of(
     found = [samplings.Plan(*work, args.participations) for work in works]
     if args.factorization:
         given = args.factorization, dict(args.setting)
-        return [samplings.correlated(plan, *given) for plan in found]
+        return [samplings.correlated(args.sampling, plan, *given) for plan in found]
     return found
 
 

@@ -12,6 +12,7 @@ from dpfl.base.errors import UserError
 from dpfl.calculator import plans as calculator
 from dpfl.calculator.arguments import one_work, plans_of, require_sampling, works
 from dpfl.contracts.schedule import Budget, Work
+from dpfl.plugins.catalogue import title
 from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.events import ADD_OR_REMOVE_ONE
 from dpfl.tables.rendering import markdown
@@ -150,7 +151,7 @@ def _cache_of(args: argparse.Namespace) -> NoiseCache:
 
 def as_table(args: argparse.Namespace, facts: Row, rows: list[Row], columns: Columns) -> str:
     """Return a line on what the numbers mean, one on what was asked, and a Markdown table."""
-    unit = f"Unit: one example. {samplings.title(args.sampling)}" if args.sampling else IN_WORDS
+    unit = f"Unit: one example. {title('samplings', args.sampling)}" if args.sampling else IN_WORDS
     meaning = f"ε of all steps together at δ = {args.delta:g}, rounded up. {unit}"
     told = {name: value for name, value in facts.items() if isinstance(value, str | int | float)}
     asked = ", ".join(f"{name.replace('_', ' ')} {_text(value)}" for name, value in told.items())

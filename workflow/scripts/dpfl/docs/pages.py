@@ -9,6 +9,7 @@ import yaml
 
 from dpfl.docs import blocks, design, hero, markdown, reference, results
 from dpfl.papers import folder
+from dpfl.plugins import catalogue
 from dpfl.provenance import derivations
 
 SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
@@ -16,10 +17,9 @@ SCHEMAS, KEPT = Path("workflow/schemas"), Path("results/reference")
 
 def texts(root: Path) -> dict[Path, str]:
     """Return CITATION.cff, the first picture and all pages with their parts made anew."""
-    made, named = _blocks(root), [root / "README.md", root / "CITATION.cff"]
-    pages = [*named, *(root / "docs").rglob("*.md")]
+    pages = [root / "README.md", root / "CITATION.cff", *(root / "docs").rglob("*.md")]
+    made, rows = _blocks(root), results.rows(folder.HOME, root / derivations.HOME)
     renewed = {page: blocks.renewed(_read(page), made) for page in pages}
-    rows = results.rows(folder.HOME, root / derivations.HOME)
     return renewed | {root / hero.PICTURE: hero.svg(rows)}
 
 
@@ -29,6 +29,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
     user, composed, tables = (yaml.safe_load(_read(root / SCHEMAS / name)) for name in files)
     kept_files, derived, config = root / KEPT, root / derivations.HOME, _read(root / "config.yaml")
     measured = [*sorted((kept_files / "measured").glob("*.csv")), kept_files / "bench/rounds.csv"]
+    bench = [kept_files / f"bench/{name}.csv" for name in ("steps", "splits")]
     return {
         **{path.stem: partial(markdown.of_csv, path) for path in measured},
         "rules": partial(design.rule_graph, root),
@@ -44,8 +45,8 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         "columns": partial(reference.columns, tables),
         "top-keys": partial(reference.top_keys, user, config),
         "section-keys": partial(reference.section_keys, user, composed, config),
-        "bench-steps": partial(markdown.of_steps, kept_files / "bench/steps.csv"),
-        "bench-splits": partial(markdown.of_steps, kept_files / "bench/splits.csv"),
+        **{f"bench-{path.stem}": partial(markdown.of_steps, path) for path in bench},
+        **{f"files-of-{own}": partial(markdown.table, *told) for own, told in catalogue.tables()},
     }
 
 

@@ -25,9 +25,8 @@ def every(home: Path, derived: Path) -> str:
     """Return all judged claims, each scale a link to what is kept of it."""
     _, lines = answer.of_stored(home, derived)
     kept = "[{0.scale}](../results/reference/{0.of.key}/{0.scale})"
-    decided = [line for line in lines if answer.is_decided(line)]
-    table = markdown.table(HEADS, (_cells(line, kept.format(line.source)) for line in decided))
-    return f"{answer.total(lines)}\n\n{table}"
+    shown = (_cells(one, kept.format(one.source)) for one in lines if answer.is_decided(one))
+    return f"{answer.total(lines)}\n\n{markdown.table(HEADS, shown)}"
 
 
 def first(home: Path, derived: Path) -> str:
@@ -47,6 +46,5 @@ def rows(home: Path, derived: Path) -> list[answer.Row]:
 def _cells(line: Line, scale: str) -> list[str]:
     """Return the cells of a claim under HEADS."""
     difference = f"{line.part}: {line.difference} ({line.n})" if line.n else line.difference
-    found = line.ours or difference
-    told = [line.source.of.short, scale, line.short, line.printed, found, line.shown]
-    return [*told, in_a_row(line.epsilons)]
+    told = [line.source.of.short, scale, line.short, line.printed, line.ours or difference]
+    return [*told, line.shown, in_a_row(line.epsilons)]

@@ -4,7 +4,8 @@ With fresh draws Z, a row a step, and a lower-triangular C [n, n], the noise of 
 So a run that releases X + C^-1 Z tells as much as C X + Z: one Gaussian. Its sensitivity is the
 longest sum of the columns of C that one example's steps pick (Choquette-Choo et al. 2023, arXiv
 2306.08153). Each file defines `sensitivity(run, **settings)`, relative to one clipped row, where an
-example is there or its place is empty (zero-out).
+example is there or its place is empty (zero-out). One whose C is banded names in BANDS the setting
+that says how many bands it has.
 """
 
 import inspect
@@ -37,27 +38,40 @@ class Run:
             )
 
 
-def sensitivity(name: str, run: Run, settings: Mapping[str, str]) -> float:
-    """Return how far one example moves C X at most, in clip norms; `settings` are texts.
+class Factorization:
+    """One of the files, with its settings; UserError for an unknown one, and a bad setting."""
 
-    Raises UserError for an unknown name or setting, and a value out of its bounds.
-    """
-    function = plugins.load(PACKAGE, name).sensitivity
-    known = {
-        k: p for k, p in inspect.signature(function).parameters.items() if p.kind == p.KEYWORD_ONLY
-    }
-    given = {}
-    for key, text in settings.items():
-        if key not in known:
-            raise UserError(f"no setting {key!r} of {name}; {nearest(key, known)}")
-        try:
-            given[key] = known[key].annotation(text)
-        except ValueError as error:
-            raise UserError(f"setting {key} is {text!r}, expected a number") from error
-    for key, parameter in known.items():
-        if parameter.default is parameter.empty and key not in given:
-            raise UserError(f"setting {key} of {name} is missing; give --setting {key}=...")
-    return function(run, **given)
+    def __init__(self, name: str, settings: Mapping[str, str]):
+        """Read settings, which are texts."""
+        self.name, self._file = name, plugins.load(PACKAGE, name)
+        parameters = inspect.signature(self._file.sensitivity).parameters.items()
+        known = {key: p for key, p in parameters if p.kind == p.KEYWORD_ONLY}
+        self._settings = {key: _number(name, key, text, known) for key, text in settings.items()}
+        for key, parameter in known.items():
+            if parameter.default is parameter.empty and key not in settings:
+                raise UserError(f"setting {key} of {name} is missing; give --setting {key}=...")
+
+    @property
+    def bands(self) -> int | None:
+        """Return how many bands C has; None where it has as many as steps."""
+        return self._settings[self._file.BANDS] if hasattr(self._file, "BANDS") else None
+
+    def sensitivity(self, run: Run) -> float:
+        """Return how far one example moves C X at most, in clip norms.
+
+        Raises UserError for a setting out of its bounds.
+        """
+        return self._file.sensitivity(run, **self._settings)
+
+
+def _number(name: str, key: str, text: str, known: Mapping[str, inspect.Parameter]) -> float:
+    """Return a setting as the number that it must be."""
+    if key not in known:
+        raise UserError(f"no setting {key!r} of {name}; {nearest(key, known)}")
+    try:
+        return known[key].annotation(text)
+    except ValueError as error:
+        raise UserError(f"setting {key} is {text!r}, expected a number") from error
 
 
 def of_toeplitz(coefficients: np.ndarray, run: Run) -> float:

@@ -2,6 +2,8 @@
 
 from dpfl.factorizations import Run, of_toeplitz, root_of_workload
 
+BANDS = "bands"
+
 
 def sensitivity(run: Run, *, bands: int, momentum: float = 0.0, decay: float = 1.0) -> float:
     """Return that of so many bands of the root, arXiv 2405.13763; UserError out of bounds."""

@@ -1,8 +1,9 @@
 """How batches are drawn, a file for each way: what it costs, and under which adjacency.
 
-Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). It says
-IN_TURN where an example's steps are always an epoch apart. An event has the noise of one clipped
-row of length C; `priced` knows how far an adjacency moves a sum.
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). Where it
+has a price for correlated noise, correlated(plan, factorization) returns the plan with that noise.
+An event has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a
+sum. Where an example's own steps are others than those of the plan, for_one(plan) returns them.
 """
 
 import math
@@ -39,7 +40,7 @@ class Plan:
     noise_multiplier C in every coordinate. `participations` are the steps that one example takes
     part in at most, where that is not known from the sampling. Where the noise of steps is
     correlated, noise_multiplier is of its fresh draws, and `sensitivity` is that of the whole run,
-    in C, zero-out.
+    or of one step where a group of examples takes its turn in every `groups`-th, in C, zero-out.
     """
 
     sample_rate: float
@@ -47,6 +48,7 @@ class Plan:
     steps: int
     participations: int | None = None
     sensitivity: float | None = None
+    groups: int | None = None
 
 
 class Price(NamedTuple):
@@ -61,24 +63,23 @@ def adjacencies(sampling: str) -> tuple[str, ...]:
     return plugins.load("samplings", sampling).ADJACENCIES
 
 
-def title(sampling: str) -> str:
-    """Return in one sentence how batches are drawn."""
-    return (plugins.load("samplings", sampling).__doc__ or "").partition("\n")[0]
-
-
 def event_of(sampling: str, plan: Plan) -> DpEvent:
-    """Return what a plan releases; UserError for correlated noise where batches are not in turn."""
+    """Return what a plan releases; UserError for correlated noise where that has no price."""
     module = plugins.load("samplings", sampling)
-    if plan.sensitivity is not None and not getattr(module, "IN_TURN", False):
-        raise UserError(f"sampling {sampling}: correlated noise needs batches in a fixed order")
+    if plan.sensitivity is not None:
+        _require_correlated(sampling)
     return module.event(plan)
 
 
-def correlated(plan: Plan, factorization: str, settings: Mapping[str, str]) -> Plan:
-    """Return a plan of batches in a fixed order with such noise; UserError as `sensitivity`."""
-    run = factorizations.Run(plan.steps, participations(plan), batches_of_an_epoch(plan))
-    found = factorizations.sensitivity(factorization, run, settings)
-    return replace(plan, participations=run.participations, sensitivity=found)
+def correlated(sampling: str, plan: Plan, name: str, settings: Mapping[str, str]) -> Plan:
+    """Return a plan with the noise of a factorization, whose settings are texts.
+
+    Raises UserError for an unknown name or setting, one out of bounds, and a sampling that has no
+    price for correlated noise.
+    """
+    _require_correlated(sampling)
+    noise = factorizations.Factorization(name, settings)
+    return plugins.load("samplings", sampling).correlated(plan, noise)
 
 
 def batches_of_an_epoch(plan: Plan) -> int:
@@ -182,10 +183,17 @@ def _row(sampling: str, plan: Plan, adjacency: str, delta: float) -> dict[str, A
     return {**vars(plan), "adjacency": adjacency, **cost._asdict()}
 
 
+def _require_correlated(sampling: str) -> None:
+    """Raise UserError for a sampling that has no price for correlated noise."""
+    if not hasattr(plugins.load("samplings", sampling), "correlated"):
+        raise UserError(f"sampling {sampling}: correlated noise needs batches in a fixed order")
+
+
 def _require_priceable(sampling: str, plan: Plan, delta: float) -> None:
     """Raise UserError where a sampled plan may cost too much; closed forms price everything."""
     if events.precision(event_of(sampling, plan)) is None:
-        require_priceable(plan.sample_rate, plan.noise_multiplier, plan.steps, delta)
+        own = getattr(plugins.load("samplings", sampling), "for_one", lambda same: same)(plan)
+        require_priceable(own.sample_rate, own.noise_multiplier, own.steps, delta)
 
 
 def _accountants() -> dict[str, Callable[[NeighboringRelation], PrivacyAccountant]]:

@@ -5,13 +5,22 @@ drawn anew in every step the price is that of `shuffled`; with correlated noise 
 Gaussian.
 """
 
+from dataclasses import replace
+
 from dp_accounting import DpEvent
 
+from dpfl import samplings
+from dpfl.factorizations import Factorization, Run
 from dpfl.privacy import events
 from dpfl.samplings import Plan, shuffled
 
 ADJACENCIES = shuffled.ADJACENCIES
-IN_TURN = True
+
+
+def correlated(plan: Plan, noise: Factorization) -> Plan:
+    """Return the plan with the sensitivity of a whole run; UserError as `participations`."""
+    run = Run(plan.steps, samplings.participations(plan), samplings.batches_of_an_epoch(plan))
+    return replace(plan, participations=run.participations, sensitivity=noise.sensitivity(run))
 
 
 def event(plan: Plan) -> DpEvent:
