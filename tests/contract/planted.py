@@ -467,6 +467,23 @@ class DroppedWhereTheLossIsNegative(DroppedWhereTheLossIsSmall, wide=TOO_FAR):
         return float(losses.sum() >= 0)
 
 
+class TwiceWhereWeightsAreLong(Sound, wide=TOO_FAR):
+    """Clipped at a multiple of C at some weights, which training may reach."""
+
+    def clipped_sum(self, rows, norms):
+        found = [p.detach().flatten() for p in self.kept["step"].model.parameters()]
+        more = self.more(float(torch.cat(found).norm()))
+        return more * super().clipped_sum(rows / more, norms / more)
+
+    def more(self, length):
+        return 2.0 if length > 50 else 1.0
+
+
+class TwiceWhereTheyAreShort(TwiceWhereWeightsAreLong, wide=TOO_FAR):
+    def more(self, length):
+        return 2.0 if length < 1 else 1.0
+
+
 class TwiceWhereNoiseIsStrong(Sound, wide=TOO_FAR):
     """Clipped at a multiple of C at some noise."""
 
@@ -582,6 +599,8 @@ OF_EXAMPLES_ALONE = {  # an update has no loss, and all of it is given
     DroppedWhereTheLossIsSmall,
     HalvedByAnOutlier,
     DroppedWhereTheLossIsNegative,
+    TwiceWhereWeightsAreLong,
+    TwiceWhereTheyAreShort,
     Padded,
     PaddedWithNoise,
     PaddedWithAConstant,

@@ -163,7 +163,7 @@ def test_labels_say_what_is_refuted_at_all_budgets_of_a_line(tmp_path: Path) -> 
     runs = runs_of(tmp_path, outcome, *cells)
     labels = style.names(runs, runs["label"], unproven=True).groupby(runs["cell"]).first().tolist()
     assert labels[:3] == ["sgd"] * 3
-    assert labels[3:] == ["fsdp (not certified, refuted)"] * 2 + ["fsdp"]
+    assert labels[3:] == ["fsdp (not certified, refuted at ε 2)"] * 2 + ["fsdp"]
     assert runs.groupby("cell")["refuted"].first().tolist() == [False] * 3 + [True, False, False]
 
 

@@ -135,7 +135,7 @@ def columns(line) -> list[float]:
 def test_audit_marks_the_largest_bound_of_each_claim_in_its_column(tmp_path: Path) -> None:
     ax = audited(tmp_path)
     assert ax.get_xscale() == ax.get_yscale() == "log"
-    sgd, fsdp = (lines(ax)[name] for name in ("SGD", "fsdp (refuted)"))
+    sgd, fsdp = (lines(ax)[name] for name in ("SGD", "fsdp (refuted at ε 2, 4)"))
     assert sgd.get_ydata() == pytest.approx([0.86 * e for e in CLAIMS])
     assert fsdp.get_ydata() == pytest.approx([4.86] * 3)
     assert columns(sgd) == columns(fsdp) == [*CLAIMS]
@@ -149,11 +149,11 @@ def test_audit_shows_seeds_ceilings_and_what_is_refuted(tmp_path: Path) -> None:
     ax = audited(tmp_path)
     found = lines(ax)
     least = ax.get_ylim()[0]
-    seeds = found["_seeds of fsdp (refuted)"].get_ydata()
+    seeds = found["_seeds of fsdp (refuted at ε 2, 4)"].get_ydata()
     assert len(seeds) == 9 and set(seeds[:2]) == {4.4, 4.86} and seeds[2] >= least > 0.01
     assert found["_ceiling of SGD"].get_ydata() == pytest.approx([0.98 * e for e in CLAIMS])
     shaded = [path for c in ax.collections for path in c.get_paths() if len(path.vertices) > 3]
-    at = found["fsdp (refuted)"].get_xydata()
+    at = found["fsdp (refuted at ε 2, 4)"].get_xydata()
     inside = [any(path.contains_point(mark) for path in shaded) for mark in at]
     assert inside == [True, True, False]  # 4.86 is above the claims 2 and 4
     assert not any(path.contains_point(at) for path in shaded for at in found["SGD"].get_xydata())
@@ -164,7 +164,7 @@ def test_audit_crosses_out_what_fails_a_check(tmp_path: Path) -> None:
     broken = audit(None, status="broken", broken=["counts"])
     ax = audited(tmp_path, silent=lambda e, s: {"audit": broken} if e == 2.0 else {})
     assert columns(lines(ax)["a check failed"]) == [2.0]
-    assert "silent (refuted)" in lines(ax)
+    assert "silent (refuted at ε 2)" in lines(ax)
 
 
 def test_a_certificate_that_is_beaten_in_one_seed_is_refuted(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
     assert decided[3:] == ["proven", "does not hold 6"]
     assert unjudged[1:] == ["It beats.", "not judged", "", "none judged"]
     assert "No claim of a better method or setting at equal ε holds with a privacy proof" in text
-    assert "Such claims have 2 results; 0 of them hold without a proof" in text
+    assert "Of 2 such results 0 hold without a proof" in text
     assert "All 6 results: does not" in text
 
 

@@ -18,10 +18,10 @@ FILES = {
 
 FLOORS = (
     "base draws words",
-    "federations gradients",
+    "gradients",
     "contracts relevance",
     "decomposition plugins seeds",
-    "adaptive clients clippings data factorizations models papers statistics tuning",
+    "adaptive clients clippings data factorizations federations models papers statistics tuning",
     "attacks optimizers privacy runs",
     "audit mechanisms planning samplings tables",
     "calculator figures judging training",

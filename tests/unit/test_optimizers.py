@@ -22,6 +22,7 @@ from dpfl.optimizers.adam import build as adam
 from dpfl.optimizers.cadabelief import build as make_cadabelief
 from dpfl.optimizers.cadabelief_scalar import build as cadabelief_scalar
 from dpfl.optimizers.dp_adambc import build as dp_adambc
+from dpfl.optimizers.fedopt import build as fedopt
 from dpfl.optimizers.sgd_ema import build as sgd_ema
 
 every_optimizer = pytest.mark.parametrize("name", plugins.names("optimizers"))
@@ -295,6 +296,37 @@ def test_bounds_close_in_on_the_final_rate(t, final_lr, gamma):
     assert 0 <= low <= later_low <= final_lr <= later_high <= high
     end = bounds(math.ceil(1e9 / gamma), final_lr, gamma)
     assert end == pytest.approx((final_lr, final_lr), rel=1e-8)
+
+
+# --- fedopt -------------------------------------------------------------------------------------
+
+
+SECOND = {  # of gradients 1 and 3 at beta2 .75, by hand
+    "adagrad": (1.0, 1.0 + 9.0),
+    "adam": (0.25, 0.75 * 0.25 + 0.25 * 9.0),
+    "yogi": (0.25, 0.25 + 0.25 * 9.0),
+}
+
+
+@pytest.mark.parametrize(("moment", "second"), SECOND.items())
+def test_fedopt_is_algorithm_2_of_reddi_et_al(moment, second):
+    found = trace(
+        lambda params: fedopt(params, lr=2.0, betas=(0.5, 0.75), tau=0.1, moment=moment),
+        torch.tensor([[1.0], [3.0]], dtype=torch.float64),
+    )
+    one = -2 * 0.5 / (math.sqrt(second[0]) + 0.1)
+    two = one - 2 * 1.75 / (math.sqrt(second[1]) + 0.1)
+    assert found.flatten().tolist() == pytest.approx([one, two])
+
+
+def test_a_moment_that_passes_the_square_falls_under_yogi_by_the_square():
+    make = partial(fedopt, betas=(0.0, 0.5), tau=1.0, initial=4.0, moment="yogi")
+    assert first_step(partial(make, lr=1.0), [1.0]) == [pytest.approx(-1 / (math.sqrt(3.5) + 1))]
+
+
+def test_fedopt_without_memory_at_a_large_tau_is_sgd_of_rate_lr_over_tau():
+    make = partial(fedopt, lr=5e9, betas=(0.0, 0.0), tau=1e10)
+    assert first_step(make, [3.0, -4.0]) == pytest.approx([-1.5, 2.0])
 
 
 # --- the rates that are reported ----------------------------------------------------------------

@@ -84,6 +84,21 @@ def test_one_failure_of_five_decides_nothing():
     assert part.verdict == TOO_FEW
 
 
+@pytest.mark.parametrize(
+    ("lead", "share", "verdict"),
+    [
+        (-LEAD, Shares(4, 5, 5, 5), OPPOSITE),  # it fails, and it is worse where it trains
+        (LEAD, Shares(5, 5, 4, 5), HOLDS),
+        (-LEAD, Shares(5, 5, 4, 5), TOO_FEW),
+        (-LEAD, Shares(4, 4, 4, 5), TOO_FEW),
+        (LEAD, Shares(4, 5, 4, 5), TOO_FEW),
+    ],
+)
+def test_four_pairs_of_five_tell_against_the_side_that_failed(lead, share, verdict):
+    (part,) = judged({"a": [lead[:4]]}, {"a": [share]})["a"].parts
+    assert part.verdict == verdict
+
+
 def test_it_decides_against_a_lead_of_those_that_trained():
     (part,) = judged({"a": [LEAD]}, {"a": [Shares(5, 20, 20, 20)]})["a"].parts
     assert part.verdict == OPPOSITE

@@ -74,7 +74,7 @@ def one_each(moved: Move, draws: int) -> Map:
     return Map(lambda drawn: scale * drawn[place], hiding)
 
 
-class _NotComparableError(Exception):
+class NotComparableError(Exception):
     """A step draws otherwise than without data."""
 
 
@@ -110,7 +110,7 @@ class Replay:
         tape = Tape(draws)
         estimate, _ = self.unit.take(mechanism, given, tape, number, chosen)
         if tape.sizes != self.sizes:
-            raise _NotComparableError(f"draws of sizes {tape.sizes}; without data, {self.sizes}")
+            raise NotComparableError(f"draws of sizes {tape.sizes}; without data, {self.sizes}")
         return estimate / CLIP, _bounds(mechanism)
 
     def after(self, given: Batch, draws: Tensor, steps: int) -> Tensor:
@@ -177,7 +177,7 @@ def _listed(reasons: Iterator[str]) -> list[str]:
     try:
         for reason in reasons:
             found.append(reason)
-    except _NotComparableError as error:
+    except NotComparableError as error:
         found.append(str(error))
     return found
 
@@ -187,7 +187,7 @@ def _reasons(replay: Replay, batches: Collection[Batch]) -> Iterator[str]:
         yield "no noise is drawn"
         return
     noise = replay.drawn()
-    if _differ(replay.map.noise(noise), replay.released(replay.empty, noise) - replay.offset):
+    if differ(replay.map.noise(noise), replay.released(replay.empty, noise) - replay.offset):
         yield "what is released is not affine in the draws"
         return
     for number, given in enumerate(batches):
@@ -203,17 +203,17 @@ def reasons_of(replay: Replay, given: Batch, steps: int = 1) -> Iterator[str]:
     less, noise = given.without(last), replay.drawn()
     means = [replay.released(which, NONE) for which in (given, less)]
     for which, mean in zip((given, less), means, strict=True):
-        if _differ(replay.map.noise(noise), replay.released(which, noise) - mean):
+        if differ(replay.map.noise(noise), replay.released(which, noise) - mean):
             yield "the noise depends on the batch"
     moved = means[0] - means[1]
     yield from _exposed(replay, moved)
     hidden = replay.map.hiding(moved)
-    if _differ(replay.after(given, noise, steps), replay.after(less, noise + hidden, steps)):
+    if differ(replay.after(given, noise, steps), replay.after(less, noise + hidden, steps)):
         told = "the next step shows" if steps == 1 else f"the next {steps} steps show"
         yield f"{told} more of this batch than this one released"
     for place in {0, last // 2} - {last}:
         yield from _exposed(replay, means[0] - replay.released(given.without(place), NONE), place)
-    if _differ(means[0], replay.released(given.turned(), NONE)):
+    if differ(means[0], replay.released(given.turned(), NONE)):
         yield "the order of the batch shows"
 
 
@@ -221,7 +221,7 @@ def _exposed(replay: Replay, moved: Tensor, place: int = -1) -> Iterator[str]:
     """Yield how an example that moves the release like this is not hidden, if it is not."""
     hidden, allowed = replay.map.hiding(moved), 1 / replay.unit.noise_multiplier
     found, which = float(hidden.norm()), "the last example" if place < 0 else f"example {place}"
-    if _differ(replay.map.noise(hidden), moved):
+    if differ(replay.map.noise(hidden), moved):
         yield f"{which} moves what no noise covers"
     elif not found <= allowed * (1 + TOLERANCE) + TOLERANCE:
         yield f"{which} moves the release by {found:.4f} of its noise, not {allowed:.4f}"
@@ -277,13 +277,13 @@ def _reasons_of_a_round(build: Build, unit: Unit) -> Iterator[str]:
                 if bound:
                     rule.restore(bound)
             released.append(torch.cat(replay.taken(mechanism, which, draws, number)))
-        if _differ(replay.map.noise(noise), released[2] - released[0]):
+        if differ(replay.map.noise(noise), released[2] - released[0]):
             yield f"step {number} of a round: its noise is not its draws alone"
         for reason in _exposed(replay, released[0] - released[1]):
             yield f"step {number} of a round: {reason}"
 
 
-def _differ(first: Tensor, second: Tensor) -> bool:
+def differ(first: Tensor, second: Tensor) -> bool:
     """Tell whether two releases differ by more than rounding; what is not finite does."""
     return not bool(((first - second).abs() <= TOLERANCE * (1 + first.abs())).all())
 

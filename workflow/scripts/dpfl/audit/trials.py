@@ -7,7 +7,7 @@ names how long the gradient becomes, and a loss that has nothing to do with that
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -25,6 +25,7 @@ PICTURE = (1, 8, 8)
 NOISE, LARGEST, EXPECTED = (0.1, 50.0), 200, 1000  # on `DEEP`; of batches, and what is expected
 STRETCHES = (1.0, 1e-6, 1e-2, 10.0, 1e4)  # what a gradient is multiplied by
 LOSSES = (math.nan, 0.0, 1e6, -1e6)  # what a loss is shown as; NaN: as it is
+SCALES = (1.0, 10.0, 0.1)  # of the weights of `DEEP`
 LONG, SHORT, PLAIN, NOTHING, HIGH, LOW = 4, 1, 0, 1, 2, 3  # places in the two
 
 
@@ -110,6 +111,8 @@ class Network:
     """The batch of the step after the one that is looked at, far from any bound."""
     wide: bool = False
     """It has too many parameters for a matrix of their noise."""
+    scale: float = 1.0
+    """What its weights are multiplied by."""
 
     @cache  # noqa: B019
     def model(self, dtype: torch.dtype) -> nn.Module:
@@ -118,7 +121,7 @@ class Network:
         with torch.no_grad():
             for number, p in enumerate(model.parameters()):
                 scale = p[0].numel() ** -0.5 if self.wide and p.dim() > 1 else 1.0
-                p.copy_(scale * random(p.numel(), "weights", number).view_as(p))
+                p.copy_(self.scale * scale * random(p.numel(), "weights", number).view_as(p))
         return model
 
     @cache  # noqa: B019
@@ -232,7 +235,7 @@ def cases(unit: type[Unit], count: int) -> Iterator[tuple[Unit, Batch]]:
     of them meet is drawn at random, once for all. Fewer than 4 z are never expected: there the
     noise of a count moves a bound to its limits. Most examples are long; the last one, which is
     left out in turn, nearly always. In every third batch its loss is shown as far above all
-    others, in every third as far below.
+    others, in every third as far below. Weights are as they are, long or short.
     """
     rng = streams.rng("replay", "cases")
     sizes, expected = (rng.permutation(np.geomspace(1, top, count)) for top in (LARGEST, EXPECTED))
@@ -244,7 +247,8 @@ def cases(unit: type[Unit], count: int) -> Iterator[tuple[Unit, Batch]]:
         losses[-1], empty[-1] = (NOTHING, HIGH, LOW)[number % 3], number % 2
         dtype = (torch.float64, torch.float32)[number // 2 % 2]
         charged = (z, max(float(expected[number]), 4 * z), dtype)
-        yield unit(*charged, DEEP), pictures(stretches, losses, empty, number)
+        network = replace(DEEP, scale=SCALES[number // 3 % 3])
+        yield unit(*charged, network), pictures(stretches, losses, empty, number)
 
 
 def random(size: int, *key: streams.Key) -> Tensor:

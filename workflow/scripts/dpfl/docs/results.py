@@ -30,11 +30,12 @@ def every(home: Path, derived: Path) -> str:
 
 
 def first(home: Path, derived: Path) -> str:
-    """Return what all results come to, and a row per paper, for README.md."""
+    """Return a row per paper for README.md, between what all results come to."""
     _, lines = answer.of_stored(home, derived)
-    shown = (row.cells for row in rows(home, derived))
-    linked = ((f"[{paper}](docs/results.md#in-short)", *cells) for paper, *cells in shown)
-    return f"> {answer.said(lines)}\n\n{markdown.table(answer.HEADS, linked)}"
+    shown = rows(home, derived)
+    linked = ((f"[{row.paper}](docs/results.md#in-short)", *row.cells[1:]) for row in shown)
+    table = markdown.table(answer.HEADS, linked)
+    return f"> {answer.said(lines)}\n\n{table}\n\n{answer.total(lines)}"
 
 
 def rows(home: Path, derived: Path) -> list[answer.Row]:

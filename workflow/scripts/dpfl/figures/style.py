@@ -131,14 +131,15 @@ def delta_text(delta: float) -> str:
 
 
 def names(table: pd.DataFrame, titles: Iterable[str] = (), unproven: bool = False) -> pd.Series:
-    """Return what each row's line is called: its title, its variant, and `refuted` if it is.
+    """Return what each row's line is called: its title, its variant, and at which ε it is refuted.
 
     The title is that of its method, unless titles are given, one per row. A hollow marker says
     that nothing proves a budget; where there are no markers, the name says it (`unproven`).
     """
-    refuted = table.groupby(["method", "variant"])["refuted"].transform("any")
-    refuted &= np.isfinite(table["epsilon"])
-    marks = map(cell_words.marks, table["certified"] | (not unproven), refuted)
+    private, lines = np.isfinite(table["epsilon"]), [table["method"], table["variant"]]
+    lost = table["epsilon"].where(table["refuted"].astype(bool) & private)
+    at = lost.groupby(lines).transform(cell_words.refuted_at).where(private, "")
+    marks = map(cell_words.marks, table["certified"] | (not unproven), at)
     labels = list(titles) or map(families.title, table["method"])
     variants = ("" if not text else f", {text}" for text in table["variant"])
     parts = zip(labels, variants, marks, strict=True)

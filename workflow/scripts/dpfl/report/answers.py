@@ -57,7 +57,7 @@ def table(lines: list[Line], papers: Iterable[Paper]) -> Markup:
     """Return what all results come to and all rows, for a page; nothing where there is none."""
     if not any(map(is_decided, lines)):
         return Markup("")
-    return markup.part("answers", HEADS, rows(lines, papers), said(lines))
+    return markup.part("answers", HEADS, rows(lines, papers), said(lines), total(lines))
 
 
 def of_stored(home: Path, derived: Path) -> tuple[dict[str, Paper], list[Line]]:
@@ -83,30 +83,28 @@ def in_terminal(papers: Mapping[str, Paper], lines: list[Line]) -> list[str]:
 
 
 def said(lines: list[Line]) -> str:
-    """Return what all results come to, first of better methods, then of all kinds."""
+    """Return what all results on better methods come to."""
     better = [line for line in lines if line.compares and is_decided(line)]
     proven = len([*filter(is_proven, better)])
     unproven = [x.privacy in vocabulary.BEATEN for x in better if OF_TONES[x.tone] == UNPROVEN]
-    head = f"{proven or 'No'} claim{'s' * (proven > 1)} of a better method or setting at equal ε"
+    held = "claims" if proven > 1 else "claim"
     return (
-        f"{head} hold{'s' * (proven < 2)} with a privacy proof. Such claims have "
-        f"{counted(len(better), 'result')}; {len(unproven)} of them hold without a proof, "
-        f"{sum(unproven)} of these at an ε that an attack refutes. {total(lines)}"
+        f"{proven or 'No'} {held} of a better method or setting at equal ε "
+        f"hold{'s' * (proven < 2)} with a privacy proof. Of {len(better)} such results "
+        f"{len(unproven)} hold without a proof, {sum(unproven)} at an ε that an attack refutes."
     )
 
 
 def total(lines: list[Line]) -> str:
-    """Return how many results there are, of which class, and of which kinds those that hold are."""
+    """Return how many results there are, of which class, and what kinds of claim hold."""
     found = [line for line in lines if is_decided(line)]
-    lacking = sum(line.verdict in claims_table.LACKING for line in lines)
     kinds = Counter(line.record["kind"] for line in found if is_proven(line))
     if not found:
         return "No claim is judged."
-    held = f" Those that hold with a proof, by kind: {tally(kinds)}." if kinds else ""
+    told = f"All {counted(len(found), 'result')}: {tally(count(found))}."
+    told += f" Kinds of claim that hold with a proof: {tally(kinds)}." if kinds else ""
     differing = sum(line.verdict == vocabulary.DIFFERS for line in found)
-    held += f" Of those that do not, {differing} are printed numbers." if differing else ""
-    more = f" Not counted, for want of runs: {lacking}." if lacking else ""
-    return f"All {counted(len(found), 'result')}: {tally(count(found))}.{more}{held}"
+    return told + f" Results that differ from what is printed: {differing}." * bool(differing)
 
 
 def is_decided(line: Line) -> bool:

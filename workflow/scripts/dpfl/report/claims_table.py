@@ -26,8 +26,6 @@ PARTS = ["compared", "printed", "ours", "difference", "p after Holm", "verdict",
 DIGITS = "{:.4g}"
 WHOLE = ("kind", "verdict", "needs", "privacy", "printed", "ours", "ours_low", "ours_high")
 EPSILONS = ("eps_claimed", "eps_certified", "eps_audited")
-LACKING = (vocabulary.UNFINISHED, vocabulary.NOT_KEPT)
-"""Verdicts on a claim that lacks some of its runs."""
 DECIDING = ("n", "difference", "difference_low", "difference_high", *EPSILONS)
 """What readers may download of a claim as a whole, its ε as `worst_`, and of the deciding part."""
 
@@ -191,9 +189,9 @@ def seeds(row: Mapping) -> str:
 def remarks(row: Mapping) -> tuple[str, ...]:
     """Say what stands beside what is printed, how sides were tuned, and what a gain would take."""
     weak, needed, lucky = (row[key] for key in ("weak_baseline", "needed_n", "lucky_gain"))
-    why = vocabulary.verdict_of(row) in LACKING
+    lacks = vocabulary.verdict_of(row) in (vocabulary.UNFINISHED, vocabulary.NOT_KEPT)
     found = [
-        row["about"] if why else "",
+        row["about"] if lacks else "",  # some of its runs
         str(row["compared"]) if known(row.get("compared")) else "",
         fairness.SAID.get(row.get("tuning"), ""),
         "the printed baseline is weak" if weak is True else "",

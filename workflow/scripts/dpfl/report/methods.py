@@ -31,6 +31,7 @@ PARTS |= {"clipping": ("clippings", "rule"), "budget": ("privacy/budgets", "stra
 """What a method is composed of: the package of each part, and the setting that names it."""
 UNITS = {"example": "one training example is protected", "client": "a whole client is protected"}
 ALIKE = ("ε", "network", "study", "scale")
+LIKE = ["unit", "base", "features"]
 LEADER = ("features", "accuracy, %", "method", "ε certified", "unit", *ALIKE)
 CELL = ("accuracy, %", "ε certified", "data", "privacy", *ALIKE)
 PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data", *ALIKE)
@@ -40,9 +41,9 @@ CURVES, FEWEST = 8, 2
 UNPROTECTED = "the public examples that it learns from: no ε covers them"
 PUBLIC = " (learns from public examples too)"
 BEST = (
-    "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Trials of "
-    "rates do not count. The best of many looks a little better than it is: pages of methods have "
-    "paired differences."
+    "Of each data set, kind of features and ε: the most accurate cell whose ε is proven. Where a "
+    "smaller ε has one as good, it is left out. Trials of rates do not count. The best of many "
+    "looks a little better than it is: pages of methods have paired differences."
 )
 PAIRED = (
     "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
@@ -72,12 +73,16 @@ def write(read: cells.Read, home: Path, links: list[tuple[str, str]]) -> None:
 
 
 def best(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the most accurate proven cell per unit, data set, features and ε, the best first."""
+    """Return the most accurate proven cell per unit, data set, features and ε.
+
+    One that is no better than at a smaller ε is left out.
+    """
     held = cells.proven(found[~found["tried"].eq(True)]).dropna(subset="accuracy")
     held = held.assign(base=held["dataset"].map(base), features=held["dataset"].map(_features))
-    ranked = held.sort_values("accuracy", ascending=False, kind="stable")
-    first = ranked.drop_duplicates(["unit", "base", "features", "epsilon"])
-    return first.sort_values(["base", "epsilon"], kind="stable")
+    ranked = held.sort_values(["base", "epsilon", "accuracy"], ascending=[True, True, False])
+    first = ranked.drop_duplicates([*LIKE, "epsilon"])
+    before = first.groupby(LIKE)["accuracy"].transform(lambda own: own.cummax().shift())
+    return first[~(first["accuracy"] <= before)]
 
 
 def _features(dataset: str) -> str:
@@ -171,8 +176,8 @@ def of_method(own: pd.DataFrame, pairs: pd.DataFrame, home: Path) -> Markup:
         *_curves(once),
         markup.part("heading", "Every cell"),
         *_tables(once, home, CELL),
-        markup.part("heading", f"{title} (first) against {first.title}"),
-        markup.part("paragraph", PAIRED if len(against) else "No study ran both."),
+        *[markup.part("heading", f"{title} (first) against {first.title}")][: len(against)],
+        *[markup.part("paragraph", PAIRED)][: len(against)],
         *_tables(against, home, PAIR[1:]),
     )
 

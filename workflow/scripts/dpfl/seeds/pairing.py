@@ -3,7 +3,8 @@
 Pairs that belong together are a family. They are judged at every epsilon first, and pooled over the
 epsilons second. Each pair is judged at the level that Holm's procedure gives its largest p over the
 epsilons. Where runs failed, Fisher's exact test of how many trained is a test of the family too. If
-it rejects, the side of which more trained is the better one.
+it rejects, the side of which more trained is the better one. If it does not, fewer pairs than a
+verdict needs may still tell against the side that failed more, where enough seeds of both ran.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -54,6 +55,12 @@ class Shares:
         """Tell whether more of the better side trained."""
         return self.better * self.of_worse > self.worse * self.of_better
 
+    @property
+    def uneven(self) -> bool:
+        """Tell whether one side failed more, and enough seeds of both ran for a verdict."""
+        enough = min(self.of_better, self.of_worse) >= verdicts.MIN_SEEDS
+        return enough and self.better * self.of_worse != self.worse * self.of_better
+
 
 @dataclass(frozen=True)
 class Found:
@@ -86,20 +93,32 @@ def family(
         parts = [asked.compare(own, level) for own in sample]
         if name in tested:
             allowed = levels[name, Shares][1]
-            pairs = zip(parts, tested[name], strict=True)
-            parts = [_by_share(asked, part, share, allowed) for part, share in pairs]
+            pairs = zip(parts, tested[name], sample, strict=True)
+            parts = [_with_share(asked, *pair, level, allowed) for pair in pairs]
         found[name] = Found(parts, p[name], p_holm, second[name])
     return found
 
 
-def _by_share(
-    asked: verdicts.Ordering, part: verdicts.Comparison, share: Shares, level: float
+def _with_share(
+    asked: verdicts.Ordering,
+    part: verdicts.Comparison,
+    share: Shares,
+    values: Sequence[float],
+    level: float,
+    allowed: float,
 ) -> verdicts.Comparison:
-    """Return a part, by how many runs trained if that differs at a level."""
-    if not share.failed or share.p > 1 - level:
+    """Return a part, by how many runs trained if that differs at a level.
+
+    Else fewer pairs than MIN_SEEDS may tell against the side that failed more.
+    """
+    if share.failed and share.p <= 1 - allowed:
+        p_holm = verdicts.p_at(share.p, allowed)
+        return replace(part, p=share.p, p_holm=p_holm, verdict=asked.by_share(share.ahead))
+    if not (part.interval.few and share.uneven and len(values) >= verdicts.MIN_SPREAD):
         return part
-    p_holm = verdicts.p_at(share.p, level)
-    return replace(part, p=share.p, p_holm=p_holm, verdict=asked.by_share(share.ahead))
+    told = asked.verdict(replace(verdicts.interval(values, level), n=verdicts.MIN_SEEDS))
+    against = verdicts.LEADS if asked.by_share(share.ahead) in verdicts.LEADS else verdicts.LAGS
+    return replace(part, verdict=told) if told in against else part
 
 
 def by_seed(runs: pd.DataFrame, value: str = "accuracy", over: str = "epsilon") -> pd.DataFrame:

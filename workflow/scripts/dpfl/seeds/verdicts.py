@@ -22,6 +22,8 @@ MIN_SPREAD = 3
 """An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
 PRIVACY = (*words.BEATEN, words.NO_PROOF, words.PROVEN, words.NOT_PRIVATE)
 """Verdicts on a claimed epsilon, the worst first."""
+LEADS, LAGS = (words.HOLDS, words.SMALL), (words.OPPOSITE, words.DOES_NOT_HOLD)
+"""Verdicts for the side that is said to be better, and against it."""
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,19 @@ from dpfl.words.vocabulary import BEATEN
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_CERTIFIED = " (not certified)"
 EXPECTED = "per-step Clopper-Pearson"
 """The estimator of `audit.findings` whose bound has no ceiling but an expected value."""
 
 
-def marks(certified: bool, refuted: bool = False) -> str:
-    """Return what is said of a budget after a name: not certified, refuted, or nothing."""
-    words = ["not certified"] * (not certified) + ["refuted"] * bool(refuted)
+def marks(certified: bool, refuted: str = "") -> str:
+    """Return what is said of budgets after a name: not certified, refuted at some ε, or nothing."""
+    words = ["not certified"] * (not certified) + [f"refuted at ε {refuted}"] * bool(refuted)
     return f" ({', '.join(words)})" if words else ""
 
 
-def label(row: "pd.Series") -> str:
-    """Return the name of a row's method, which says where nothing certifies its budget."""
-    return row["label"] + marks(row["certified"])
+def refuted_at(epsilons: "pd.Series") -> str:
+    """Return the known ones of some ε, as `2, 4`."""
+    return ", ".join(f"{epsilon:g}" for epsilon in sorted(epsilons.dropna().unique()))
 
 
 def not_certified(row: "pd.Series") -> list[str]:
@@ -33,7 +32,7 @@ def not_certified(row: "pd.Series") -> list[str]:
 
 def labels(table: "pd.DataFrame") -> "pd.Series":
     """Return the names of all rows' methods."""
-    return table["label"] + table["certified"].map({True: "", False: NOT_CERTIFIED})
+    return table["label"] + table["certified"].map(marks)
 
 
 def mean_and_interval(row: Mapping[str, Any], counted: bool = True) -> str:

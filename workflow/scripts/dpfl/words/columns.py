@@ -45,7 +45,7 @@ def of_results(column: Column) -> Column:
 
 
 CELLS: dict[str, Column] = {
-    "method": lambda row: cells.label(row) if row["n"] else row["label"],
+    "method": lambda row: row["label"] + cells.marks(row["certified"] or not row["n"]),
     "remark": plain("remark"),
     "ε": rounded("epsilon"),
     "test accuracy, %": cells.mean_and_interval,
@@ -77,7 +77,7 @@ COMPARISONS: dict[str, Column] = {
 }
 
 RANGES: dict[str, Column] = {
-    "method": cells.label,
+    "method": lambda row: row["label"] + cells.marks(row["certified"]),
     "which rate": plain("rate_key"),
     "ε": rounded("epsilon"),
     "best rate": rounded("best_rate"),
@@ -121,7 +121,7 @@ TRIALS: dict[str, Column] = {
 }
 
 ATTACKS: dict[str, Column] = {
-    "method": cells.label,
+    "method": lambda row: row["label"] + cells.marks(row["certified"]),
     "ε": rounded("epsilon"),
     "attack": plain("attack"),
     "AUC": mean_and_ends("auc", "{:.3f}"),

@@ -103,7 +103,8 @@ def _sides_of(study: dict, runs: pd.DataFrame, sides: list[int], epsilon: float)
     both = [runs[runs["cell"] == i] for i in sides]
     alike = cells[0]["method"] == cells[1]["method"]
     named = [_study.tick(study, i) if alike else titles[i] for i in sides]
-    refuted = [cell_words.marks(certified=True, refuted=own["refuted"].any()) for own in both]
+    lost = [own["epsilon"].where(own["refuted"].astype(bool)) for own in both]
+    refuted = [cell_words.marks(True, cell_words.refuted_at(epsilons)) for epsilons in lost]
     prints = [
         {number["value"] for number in cell.get("published", []) if not number.get("by")}
         for cell in cells
