@@ -93,7 +93,7 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
     assert call.told[1 : len(call.runs) + 1] == [f"done: {run}" for run in call.runs]
     *shown, following, report = call.told[len(call.runs) + 1 :]
     assert shown == [
-        f"{len(call.runs)} of {len(call.runs)} runs trained, 0 failed, 0 diverged",
+        f"{len(call.runs)} of {len(call.runs)} runs trained, 0 failed",
         "audits of 0 certificates beat none",
         "this version was checked with none of these runs",
         "your accuracies: results/reports/leaderboard.html",

@@ -35,7 +35,8 @@ def demonstrated(runs: Collection[str], results: Path = RESULTS) -> Iterator[str
     """Yield what a demonstration shows: that all trained, that certificates hold, that it fits."""
     made = summaries(runs, results)
     failed, diverged = len(runs) - len(made), sum(own["diverged"] for own in made)
-    yield f"{len(made)} of {len(runs)} runs trained, {failed} failed, {diverged} diverged"
+    told = f"{len(made) - diverged} of {len(runs)} runs trained, {failed + diverged} failed"
+    yield told + f", {diverged} of them diverged" * bool(diverged)
     cells = csv_rows(results / CELLS.relative_to(RESULTS))
     audited = [row for row in cells if row["eps_audited"] and row["eps_certified"]]
     if not any(row["privacy"] == ALARM for row in audited):

@@ -65,7 +65,7 @@ CELLS: dict[str, Column] = {
 COMPARISONS: dict[str, Column] = {
     "better": plain("better"),
     "worse": plain("worse"),
-    "part": plain("part"),
+    "part": lambda row: {"overall": "every ε"}.get(row["part"], row["part"]),
     "ε": rounded("epsilon"),
     "difference, points": lambda row: difference(row, "", "n"),
     "p": p_value("p"),

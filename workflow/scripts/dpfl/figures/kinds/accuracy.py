@@ -1,8 +1,8 @@
 """Test accuracy against epsilon: a line per method, or of one epsilon alone a row per method.
 
 A mark is the mean over the seeds that trained, a dot one seed, a bar the 95 % Student interval,
-none below three seeds; the frame cuts bars that are very wide. Runs that failed stand as a count at
-the low edge, and so do means far below all others, with an arrow. A hollow mark has no proof of its
+none below three seeds; the frame cuts bars that are very wide. Runs that failed are counted at the
+low edge. There too are means far below all others, with an arrow. A hollow mark has no proof of its
 epsilon, a black diamond is a number that the paper prints.
 """
 

@@ -128,10 +128,11 @@ def _marks(ax: Axes, runs: pd.DataFrame, look: looks.Look, series: str) -> None:
 
 def _note(study: dict, runs: pd.DataFrame, silent: list[str]) -> str:
     missing = f" No bound: {', '.join(silent)}." if silent else ""
+    error = runs.groupby("cell")["audit_level"].sum().max()
     return (
         f"{_study.about(study)} Marks: {style.seeds_text(runs.groupby('cell').size())}, the "
         "largest bound; dots: seeds; dash: ceiling, or what is expected step by step. "
-        f"All bounds hold together, with error {min(1, runs['audit_level'].sum()):.2g}.{missing}"
+        f"A mark holds with error {error:.2g} at most.{missing}"
     )
 
 

@@ -2,7 +2,7 @@
 
 A mark is the mean over the seeds that trained, a dot one seed, a bar the 95 % Student interval,
 none below three seeds. All panels share one frame, which cuts intervals that are very wide. Runs
-that failed stand as a count at the left edge, and so do means far below all others, with an arrow.
+that failed are counted at the left edge. There too are means far below all others, with an arrow.
 A hollow mark has no proof of its epsilon, a black diamond is a number that the paper prints. Where
 several settings vary, the first of them has panels of its own.
 """

@@ -21,7 +21,7 @@ at most 2.5 % of cases. The claim as a whole `differs` if one gain does, and `ma
 Else it is open, and needs enough seeds, runs of it or more seeds: the first that one of its gains
 needs. With `of`, both sides are values of that setting, compared within every method.
 
-Beside each gain stand `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
+Each gain also has `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
 the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
 ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
 `weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD,
