@@ -23,7 +23,12 @@ def read_once(data_dir):
     return functools.cache(lambda name: data.read(name, data_dir))
 
 
-SOURCES = [name for name in plugins.names("data") if constant(name, "BASE", name) == name]
+ELSEWHERE = {"emnist-balanced"}  # no machine has its files: made-up ones are read
+SOURCES = [
+    name
+    for name in plugins.names("data")
+    if constant(name, "BASE", name) == name and name not in ELSEWHERE
+]
 
 
 @pytest.mark.parametrize("name", SOURCES)

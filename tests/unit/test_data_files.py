@@ -17,6 +17,7 @@ from refusals import line_of
 
 from dpfl import data
 from dpfl.data import _files, cifar10, mnist
+from dpfl.data import emnist_balanced as emnist
 
 
 def test_decompressed_files_directly_in_the_folder(mnist_arrays, mnist_copy, tmp_path):
@@ -40,6 +41,26 @@ def test_damaged_mnist_files_are_refused(mnist_copy, raw, damage):
     assert message.startswith(f"{path}: expected {algorithm} {mnist.FILES[LABELS][raw]}, found ")
     assert hashlib.new(algorithm, content).hexdigest() in message
     assert f"({len(content)} bytes)" in message and "delete it" in message
+
+
+def test_emnist_is_read_upright_from_its_raw_files_and_refused_in_one_line(tmp_path):
+    raw = tmp_path / "EMNIST" / "raw"
+    raw.mkdir(parents=True)
+    assert "emnist-balanced-train-images-idx3-ubyte is missing" in line_of(emnist.read, tmp_path)
+    for part, examples in (("train", 3), ("test", 2)):
+        stem, pixels = f"emnist-balanced-{part}", np.arange(examples * 6, dtype=np.uint8)
+        for kind, sizes, values in (
+            ("images-idx3", (examples, 2, 3), pixels),
+            ("labels-idx1", (examples,), np.arange(examples, dtype=np.uint8)),
+        ):
+            head = bytes([0, 0, 8, len(sizes)]) + np.array(sizes, ">u4").tobytes()
+            (raw / f"{stem}-{kind}-ubyte").write_bytes(head + values.tobytes())
+    found = emnist.read(tmp_path)
+    assert found.train_inputs[1, 0].tolist() == [[6, 9], [7, 10], [8, 11]]
+    assert found.test_targets.tolist() == [0, 1] and found.test_targets.dtype == np.int64
+    labels = raw / "emnist-balanced-test-labels-idx1-ubyte"
+    labels.write_bytes(labels.read_bytes()[:-1])
+    assert "are damaged; unpack the archive anew" in line_of(emnist.read, tmp_path)
 
 
 class Bomb:
