@@ -231,23 +231,14 @@ def test_a_client_with_too_few_examples_is_named():
 # --- The picture
 
 
-@pytest.mark.parametrize("clients", [1, 3, 30])
-def test_bars_are_as_long_as_the_counts(clients):
+@pytest.mark.parametrize("clients", [1, 30, 31])
+def test_bars_are_as_long_as_the_counts_and_a_map_of_many_clients_holds_them(clients):
     counts = assignments.label_counts(assign(BALANCED, "iid", clients), BALANCED, 10)
     axes = label_counts.draw(counts, "title").axes[0]
-    drawn = np.array([[bar.get_width() for bar in bars] for bars in axes.containers]).T
-    starts = np.array([[bar.get_x() for bar in bars] for bars in axes.containers]).T
-    assert np.array_equal(drawn, counts)
-    assert np.array_equal(starts[:, 1:], counts.cumsum(axis=1)[:, :-1])
+    bars = [[bar.get_width() for bar in bars] for bars in axes.containers]
+    shown = axes.images[0].get_array() if clients > 30 else bars
+    assert np.array_equal(np.transpose(shown), counts)
     assert axes.get_title() == "title"
-
-
-@pytest.mark.parametrize("clients", [31, 1000])
-def test_the_heat_map_shows_the_counts(clients):
-    counts = assignments.label_counts(assign(BALANCED, "iid", clients), BALANCED, 10)
-    axes = label_counts.draw(counts, "title").axes[0]
-    assert np.array_equal(axes.images[0].get_array(), counts.T)
-    assert axes.images[0].get_clim() == (0, counts.max())
 
 
 # --- The driver

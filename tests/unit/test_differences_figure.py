@@ -83,22 +83,6 @@ def test_a_row_shows_the_interval_and_the_verdict_and_the_pairs_of_seeds(made):
     assert marks(ax, "_printed")[:, 0] == pytest.approx([1.5])
 
 
-def test_what_is_drawn_of_many_rows_with_long_names_lies_within_the_figure(tmp_path: Path):
-    """Names that leave no room for the frame made the layout give up, and cut them off."""
-    names = [f"{name}-a-method-with-a-long-name" for name in "abcdefghi"]
-    own, runs = ran(tmp_path, [cell(m, e, SEEDS) for m in names for e in (2.0, 4.0, 8.0)])
-    claims = [CLAIM | {"id": f"c{i}", "better": names[i], "worse": names[:i]} for i in (3, 8)]
-    write(own, runs, *claims)
-    figure = differences.draw(own, runs).figure
-    figure.draw_without_rendering()
-    (ax,) = figure.axes
-    drawn = [*ax.get_yticklabels(), *ax.texts, figure.legends[0]]
-    spans = [text.get_window_extent() for text in drawn]
-    assert min(span.x0 for span in spans) >= 0
-    assert max(span.x1 for span in spans) <= figure.bbox.x1
-    assert ax.get_position().width > 0.2
-
-
 def test_failed_seeds_are_in_no_pair(tmp_path: Path):
     cells = [cell(m, 2.0, SEEDS) for m in ("cadabelief", "sgd", "adam")]
     own, runs = ran(tmp_path, cells, (("sgd", 1), ("adam", 3)))

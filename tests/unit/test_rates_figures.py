@@ -53,6 +53,7 @@ def test_rates_show_each_line_its_crosses_and_its_good_range(tmp_path: Path) -> 
         assert getattr(found["final_lr"], size)() < getattr(found["lr"], size)()
     assert drawn.finding.startswith("Widest range of good rates: ")
     assert " over the learning rate at ε = 4" in drawn.finding and "final_lr" not in drawn.finding
+    assert "by its final rate over the final rate at ε = 4: best 88.0 % at 0.1," in drawn.words
 
 
 def test_a_grid_of_more_than_rates_has_a_panel_for_each_variant(tmp_path: Path) -> None:
@@ -139,14 +140,3 @@ def test_an_optimizer_far_below_the_others_has_no_good_range(tmp_path: Path) -> 
 def test_rates_need_a_validation_split(tmp_path: Path) -> None:
     made, runs = rate_study(tmp_path, {"sgd": [None] * 6})
     refuses("held out", ranges.ranges, made, runs)
-
-
-def test_rates_of_one_optimizer_over_two_keys_are_two_lines(tmp_path: Path) -> None:
-    keys = {"adabound": "lr", "adabound-final": "final_lr"}
-    cells = [cell(method, 4.0, 1, rate=g) for method in keys for g in WIDE]
-    common = {"final_validation_accuracy": 0.9, "algorithm": "adabound"}
-    synthetic.write(tmp_path, cells, lambda c, s: {**common, "rate_key": keys[c["method"]]})
-    made = study(cells, kind="rates")
-    table = ranges.ranges(made, results.frame(made, tmp_path))
-    assert dict(zip(table["method"], table["rate_key"], strict=True)) == keys
-    assert set(table["algorithm"]) == {"adabound"}
