@@ -29,19 +29,9 @@ def draw(
     return plugins.load("figures/kinds", figure).draw(study(cells, **options), home)
 
 
-def by_method(values: dict[str, list[float]]) -> Callable[[dict, int], dict]:
-    """An outcome: the accuracy of every seed of a method."""
-    return lambda c, s: {"accuracy": values[c["method"]][s]}
-
-
 def uncertified(*methods: str) -> Callable[[dict, int], dict]:
     """An outcome: nothing proves the budgets of some methods."""
     return lambda c, s: {"eps_certified": None} if c["method"] in methods else {}
-
-
-def validated(reached: Callable[[dict], float]) -> Callable[[dict, int], dict]:
-    """An outcome: the validation accuracy of the runs of a cell."""
-    return lambda c, s: {"final_validation_accuracy": reached(c), "algorithm": c["method"]}
 
 
 def lines(ax: Axes) -> dict[str, Line2D]:

@@ -139,8 +139,6 @@ def test_what_has_no_family_shares_neither_colour_nor_marker_and_keeps_its_numbe
     "name, title",
     [
         ("mnist", "MNIST"),
-        ("mnist-scatter", "scattering features of MNIST"),
-        ("cifar10-patches", "patch features of CIFAR-10"),
         ("cifar10-patches-scatter", "patch and scattering features of CIFAR-10"),
     ],
 )

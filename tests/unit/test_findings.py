@@ -65,16 +65,10 @@ def test_failed_runs_are_in_no_finding_and_no_budget_is_told():
     assert findings.leading(free).endswith("without privacy: +1.0 point, one seed")
 
 
-def test_a_finding_begins_with_a_capital_and_stands_over_the_figure():
-    figure, _ = style.canvas()
-    found = drawn.titled(figure, pd.DataFrame(), "central FSDP leads", "A picture")
-    assert figure.get_suptitle() == "Central FSDP leads"
-    assert found.words == "Central FSDP leads. A picture.\n"
-
-
-def test_a_figure_that_cannot_be_drawn_leaves_no_file(tmp_path):
+def test_a_finding_stands_over_the_figure_and_one_that_cannot_be_drawn_leaves_no_file(tmp_path):
     figure, axes = style.canvas()
-    broken = drawn.titled(figure, pd.DataFrame({"a": [1]}), "It breaks", "A picture")
+    broken = drawn.titled(figure, pd.DataFrame({"a": [1]}), "it breaks", "A picture")
+    assert (figure.get_suptitle(), broken.words) == ("It breaks", "It breaks. A picture.\n")
     axes[0, 0].set_title(r"$\nothing$")
     with pytest.raises(ValueError, match="nothing"):
         broken.save(tmp_path / "figure")

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from plotted import (
+    GRID,
     INF,
     below,
-    by_method,
     compare,
     draw,
     inside,
@@ -19,6 +19,7 @@ from plotted import (
     marks,
     segments,
     ticks,
+    titles,
     uncertified,
     value,
 )
@@ -65,7 +66,7 @@ def test_what_failed_or_lies_far_below_stands_at_the_edge(tmp_path: Path) -> Non
         "fsdp": [0.9] * 3,
     }
     cells = [cell(m, e, 3) for e in (2.0, 8.0) for m in values]
-    drawn = draw("accuracy", tmp_path, cells, by_method(values))
+    drawn = draw("accuracy", tmp_path, cells, lambda c, s: {"accuracy": values[c["method"]][s]})
     (ax,) = drawn.figure.axes
     assert inside(ax)[::2] == inside(ax)[1::2] == ["2/3 failed", "3/3 failed", "← 50.0"]
     assert marks(ax, "SGD")[:, 1] == pytest.approx([90.7, 90.7])
@@ -152,7 +153,7 @@ def test_variants_show_means_intervals_and_who_never_trained_in_a_shared_frame(
 ) -> None:
     states = {"persist": 0.95, "reset": 0.93, "server": 0.94, "none": 0.1}
     cells = [cell("cadabelief", 2.0, 3, state=s) for s in states]
-    cells += [cell("adabelief", 8.0, 2, state=s) for s in states]
+    cells += [cell("adabelief", 8.0, 1 + (s != "none"), state=s) for s in states]
 
     def outcome(own: dict, seed: int) -> dict:
         lost = (own["variant"]["state"], own["epsilon"], seed) == ("reset", 8.0, 0)
@@ -165,10 +166,24 @@ def test_variants_show_means_intervals_and_who_never_trained_in_a_shared_frame(
     assert np.round(own[:, 1]).tolist() == [0, 1, 2]
     assert segments(left)[0][:, 0] == pytest.approx(student([95, 96, 97]))
     assert len(segments(left)) == 3 and segments(right) == []  # two seeds have no interval
-    assert (inside(left), inside(right)) == (["3/3 failed"], ["1/2 failed", "2/2 failed"])
+    assert (inside(left), inside(right)) == (["3/3 failed"], ["1/2 failed", "1/1 failed"])
+    assert titles([left, right]) == ["ε = 2, n = 3", "ε = 8, n = 1 to 2"]
     assert marks(right, "adabelief")[:, 0] == pytest.approx([95.5, 94, 94.5])
     assert len(marks(left, "_seeds")) == 9 and left.get_xlim() == right.get_xlim()
     assert 88 < left.get_xlim()[0] < 93 and 97 < left.get_xlim()[1] <= 101
+
+
+PANELS = {
+    "bounds": [cell("cadabelief", e, 1, r=r) for e in (2, INF) for r in (1, 2)],
+    "rates": [cell(m, e, 1, rate=g) for m in "abc" for e in (2, 8) for g in GRID][:-4],
+}
+
+
+@pytest.mark.parametrize("kind", PANELS)
+def test_panels_that_are_left_over_are_removed(tmp_path: Path, kind: str) -> None:
+    outcome = lambda c, s: {"final_validation_accuracy": 0.9}  # noqa: E731
+    axes = draw(kind, tmp_path, PANELS[kind], outcome).figure.axes
+    assert all(ax.has_data() for ax in axes) and len(axes) == {"bounds": 8, "rates": 5}[kind]
 
 
 @pytest.mark.parametrize(
