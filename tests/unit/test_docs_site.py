@@ -7,46 +7,32 @@ from pathlib import Path
 
 import pytest
 
+from dpfl.base import files
 from dpfl.docs import site
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """A small project with docs that link out of their folder."""
-    files = {
-        "docs/index.md": "[a](../code/a.py) [r](../README.md#x) ![p](../p.png) [o](sub/o.md)\n\n"
+def test_what_pages_link_to_outside_is_copied_and_found(tmp_path):
+    pages = {
+        "docs/index.md": "[a](../code/a.py) [r](../README.md#x) [n](../code/n.md) [o](sub/o.md)\n\n"
         "```yaml a.yaml\n[b](../code/a.py)\n```\n",
-        "docs/sub/p.md": "[mnist](../../results/reference/a2020/mnist) "
+        "docs/sub/o.md": "[c](../../code) [m](../../results/reference/a2020/mnist) "
         "[A](../../workflow/papers/a2020/page.md)\n",
-        "docs/sub/o.md": "[a](../../code/a.py) [folder](../../code) [n](../../code/n.md)\n",
         "code/n.md": "[u](unused.py)\n",
-        "code/a.py": "pass\n",
-        "code/unused.py": "pass\n",
-        "README.md": "# x\n",
-        "p.png": "picture",
     }
-    for name, text in files.items():
-        path = tmp_path / "root" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return tmp_path / "root"
-
-
-def test_what_pages_link_to_outside_is_copied_and_found(tree, tmp_path):
-    site.lay_out(tree, tmp_path / "site")
-    texts = {path.name: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.md")}
-    links = "[a](files/code/a.py) [r](index.md) ![p](files/p.png) [o](sub/o.md)"
-    assert links in texts["index.md"]
-    assert "(../files/code/a.py)" in texts["o.md"] and "(../files/code/n.txt)" in texts["o.md"]
+    others = dict.fromkeys(("code/a.py", "code/unused.py", "README.md"), "pass\n")
+    for name, text in (pages | others).items():
+        files.write_text(tmp_path / "root" / name, text)
+    site.lay_out(tmp_path / "root", tmp_path / "site")
+    index = (tmp_path / "site/index.md").read_text("utf-8")
+    assert "[a](files/code/a.py) [r](index.md) [n](files/code/n.txt) [o](sub/o.md)" in index
     # Blocks are left as they are but for the name of their file.
-    assert '```yaml title="a.yaml"\n[b](../code/a.py)\n```' in texts["index.md"]
-    page = '<a href="../pages/mnist/reports/a2020.html">mnist</a>'
-    assert texts["p.md"] == f'{page} <a href="../pages/index.html">A</a>\n'
+    assert '```yaml title="a.yaml"\n[b](../code/a.py)\n```' in index
+    page = '<a href="../pages/mnist/reports/a2020.html">m</a> <a href="../pages/index.html">A</a>'
+    assert (tmp_path / "site/sub/o.md").read_text("utf-8") == f"[c](../files/code) {page}\n"
     held = {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.*")}
-    copies = {"files/code/a.py", "files/code/n.txt", "files/p.png"}
-    assert held == {"index.md", "sub/o.md", "sub/p.md"} | copies
+    assert held == {"index.md", "sub/o.md", "files/code/a.py", "files/code/n.txt"}
 
 
 def built(place):

@@ -19,7 +19,6 @@ from dpfl.report import answers
 from dpfl.words import vocabulary as words
 
 ROOT = Path(__file__).parents[2]
-REFERENCE = ROOT / "results" / "reference"
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +144,14 @@ def test_the_readme_has_a_row_per_paper_and_what_all_come_to(kept_runs):
 
 def test_the_bars_of_the_first_picture_are_as_long_as_their_counts():
     row = answers.Row("", "A & B (2020)", "", "", "", {"holds": 1, "open": 3})
-    other = replace(row, paper="none judged", results={})
-    text = hero.svg([row, other])
-    drawn = ElementTree.fromstring(text)
+    rows = [row, replace(row, paper="none judged", results={})]
+    drawn = ElementTree.fromstring(hero.svg(rows))
     space = "{http://www.w3.org/2000/svg}"
     bars = [r for r in drawn.iter(f"{space}rect") if r.get("height") == "22"]
     one, three = (float(bar.get("width")) for bar in bars[len(answers.CLASSES) :])
     assert three == pytest.approx(3 * one, rel=0.01)
-    words = [own.text for own in drawn.iter(f"{space}text")]
-    assert words == ["results", *answers.CLASSES, "A & B (2020): 4", "1", "3"]
-    assert "A & B (2020): holds 1; open 3." in hero.picture([row, other])
+    assert [own.text for own in drawn.iter(f"{space}text")][-3:] == ["A & B (2020): 4", "1", "3"]
+    assert "A & B (2020): holds 1; open 3." in hero.picture(rows)
 
 
 def test_every_scale_stands_with_its_cost_and_what_kept_runs_took(texts, derived):

@@ -1,19 +1,14 @@
 """The notebook of a paper: a clean template that tells a paper with studies, and one without."""
 
-import base64
-import io
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
 from links import Page
-from PIL import Image
 from results_folder import LIVE, SILENT, TOLD
 
-from dpfl.figures import pictures
 from dpfl.papers import folder as papers
 from dpfl.report import markup, method_page, paper, paper_page, reader
 from dpfl.report.layout import LINKS
@@ -69,12 +64,18 @@ Download main | The code of this page"""
     assert " nan" not in words
 
 
+def test_an_executed_notebook_has_outputs_and_none_of_them_is_an_error(html, folder) -> None:
+    cells = nbformat.read(folder / f"{TOLD}.ipynb", as_version=4).cells
+    kinds = {out.output_type for cell in cells for out in cell.get("outputs", [])}
+    assert kinds and not kinds & {"error", "stream"}
+
+
 def test_places_pictures_and_links_of_the_page(html: str, folder: Path) -> None:
     found = Page(html)
     assert {"claim-better", "claim-printed", "claim-later"} <= found.places
     assert {"study-main", "study-rates", "study-prices"} <= found.places
     words = (folder / "figures" / TOLD / "main" / "accuracy.txt").read_text(encoding="utf-8")
-    assert words.startswith("Adam against SGD")
+    assert words.startswith("Adam against SGD") and "://" not in "".join(found.sources)
     assert found.alts == [words.strip(), "How ε = 1 adds up"]  # the second has no words of its own
     for name in (*(f"{page}.html" for page in LINKS), "cells.csv"):
         (folder / "reports" / name).touch()
@@ -139,13 +140,6 @@ def page_of(folder: Path, key: str = TOLD) -> paper_page.Page:
     return paper_page.read(key, folder, folder.parent / "papers")
 
 
-def test_claims_are_told_once_and_those_not_run_are_only_named(folder: Path) -> None:
-    text = paper_page.claims(page_of(folder))
-    above, named = text.split("Not run at this scale: ")
-    assert 'id="claim-later"' in named and 'id="claim-better"' in above
-    assert above.count("sgd &lt; adam") == 1 and "Original words" not in text
-
-
 def test_a_page_says_in_short_first_and_only_there(html: str) -> None:
     assert '<p class="answer">Adam <code>wins</code>.</p>' in html
     assert html.count("wins</code>") == 1 and "In short" not in html.split('class="code"')[0]
@@ -162,17 +156,11 @@ def test_the_first_figure_is_the_first_of_those_named_that_there_is(folder: Path
     assert paper_page.hero(page) == ""
 
 
-def test_kept_results_are_reproduced_by_their_own_command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert f"make replicate PAPER={TOLD} SCALE=small" in paper_page.reproduce(page_of(folder))
-    about = {"command": "make replicate DATA_DIR=/data", "commit": "abc", "core_hours": 2.0}
-    about |= {"runs": {"trained": 3}, "trained": {}, "hardware": [], "versions": {}}
-    monkeypatch.setattr(reader.Folder, "kept", lambda self, paper: about | {"scale": "small"})
-    monkeypatch.setattr(reader.Folder, "is_kept", True)
-    text = paper_page.reproduce(page_of(folder))
-    assert ">make replicate DATA_DIR=/data</dd>" in text and ">abc</dd>" in text
-    assert "3 training runs, 2 core-hours" in text and "PAPER=" not in text
+def test_kept_results_say_where_they_come_from() -> None:
+    about = {"command": "make replicate", "commit": "abc", "core_hours": 2.0, "hardware": []}
+    text = method_page.of_kept(about | {"runs": {"trained": 3}, "trained": {}, "versions": {}})
+    assert ">make replicate</dd>" in text and ">abc</dd>" in text
+    assert "3 training runs, 2 core-hours" in text
 
 
 def test_rules_stand_once_on_the_page_of_method(folder: Path, html: str) -> None:
@@ -184,21 +172,3 @@ def test_rules_stand_once_on_the_page_of_method(folder: Path, html: str) -> None
     assert shown["margins"] == "1 point" and text.count(rule) == 1
     assert (shown["units"], shown["noise"]) == ({"example"}, {"seeded"})
     assert rule not in html and "method.html" in Page(html).links
-
-
-def test_pictures_keep_colours_and_lines_and_noise_is_small(tmp_path: Path) -> None:
-    noise = np.random.default_rng(0).integers(0, 256, (500, 500, 3), dtype=np.uint8)
-    noise[:50], noise[50:100] = (0, 114, 178), (213, 94, 0)
-    lines = np.full_like(noise, 255)
-    lines[::20] = 0
-    data = {}
-    for name, pixels in (("noise", noise), ("lines", lines)):
-        Image.fromarray(pixels).save(tmp_path / f"{name}.png")
-        data[name] = base64.b64decode(pictures.data(tmp_path / f"{name}.png").split(",")[1])
-    assert len(data["noise"]) < noise.size / 4
-    with Image.open(io.BytesIO(data["noise"])) as shown:
-        for at, colour in (((10, 10), (0, 114, 178)), ((10, 60), (213, 94, 0))):
-            found = shown.convert("RGB").getpixel(at)
-            assert max(abs(a - b) for a, b in zip(found, colour, strict=True)) <= 12
-    with Image.open(io.BytesIO(data["lines"])) as shown:
-        assert np.array_equal(np.asarray(shown.convert("RGB")), lines)

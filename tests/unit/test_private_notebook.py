@@ -31,11 +31,6 @@ def cells(notebook: nbformat.NotebookNode, kind: str) -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == kind]
 
 
-def private_cell(notebook: nbformat.NotebookNode) -> str:
-    [found] = [cell for cell in notebook.cells if "private" in cell.metadata.get("tags", [])]
-    return found.source
-
-
 def test_it_imports_the_package_by_its_name_alone(notebook: nbformat.NotebookNode) -> None:
     trees = [ast.walk(ast.parse(source)) for source in cells(notebook, "code")]
     nodes = [node for tree in trees for node in tree]
@@ -58,7 +53,8 @@ def test_the_guide_shows_the_cell_of_the_notebook(
     guide: str, notebook: nbformat.NotebookNode
 ) -> None:
     [example] = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
-    assert example.strip() == private_cell(notebook).strip()
+    [cell] = [cell for cell in notebook.cells if "private" in cell.metadata.get("tags", [])]
+    assert example.strip() == cell.source.strip()
 
 
 def test_the_guide_lists_every_argument_with_its_default(guide: str) -> None:

@@ -188,8 +188,8 @@ def test_the_report_of_kept_results_needs_no_runs(kept, tmp_path):
     where += ("--output", tmp_path / "out", "--home", home)
     done = kept.call("report_reference", *where)
     assert done.returncode == 0, done.stderr
-    commit = git(kept, "rev-parse", "HEAD")
-    assert commit in (tmp_path / "out/demo/reports/meng2023.html").read_text()
+    page = (tmp_path / "out/demo/reports/meng2023.html").read_text()
+    assert git(kept, "rev-parse", "HEAD") in page and ">make replicate CONFIG=mini.yaml<" in page
     first = (tmp_path / "out/demo/reports/index.html").read_text()
     assert "8 training runs" in first and "This run" not in first
     with (reference / "meng2023/demo/runs.jsonl.gz").open("ab") as table:

@@ -43,19 +43,10 @@ def test_a_setting_that_training_does_not_read_retrains_nothing(mini):
 def test_snakemakes_report_has_captions_categories_and_labels(finished):
     finished.make("--report", "report.html")
     page = (finished.path / "report.html").read_text(encoding="utf-8")
+    assert "system-message" not in page  # what docutils says of a slip of markup
     variables = dict(re.findall(r"^ *var (results|categories) = (\{.*\});?$", page, re.M))
     categories = json.loads(variables["categories"])
     assert {"Overview", "Papers", "Tables", "Figures", "Partitions"} <= categories.keys()
     for name, result in json.loads(variables["results"]).items():
         assert result["caption"], name
         assert result["labels"], name
-
-
-def test_executed_notebooks_have_outputs_and_no_error(mini):
-    executed = json.loads((mini.results / "notebooks/meng2023.ipynb").read_text("utf-8"))
-    outputs = [out for cell in executed["cells"] for out in cell.get("outputs", [])]
-    assert outputs
-    assert not [out for out in outputs if out["output_type"] in ("error", "stream")]
-    page = (mini.results / "reports/meng2023.html").read_text("utf-8")
-    assert "Traceback" not in page
-    assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', page)
