@@ -2,7 +2,6 @@
 
 import functools
 import gzip
-import json
 from collections import Counter
 
 import numpy as np
@@ -235,31 +234,3 @@ def test_a_truncated_prepared_file_is_refused(prepared, tmp_path, read):
     path = tmp_path / "short.safetensors"
     path.write_bytes(prepared[1].read_bytes()[:-1])
     assert line_of(read, path) == f"{path}: not whole; delete it and run again"
-
-
-# --- What gets imported, and the driver
-
-HEAVY = {"numpy", "torch", "torchvision", "opacus", "sklearn", "pandas", "matplotlib"}
-
-
-@pytest.mark.parametrize(
-    ("code", "allowed"),
-    [
-        ("from dpfl.data import cifar10, digits, mnist", set()),
-        ("from dpfl import data; data.load_train_targets(PATH)", {"numpy"}),
-        ("from dpfl import data; data.load(PATH)", {"numpy", "torch"}),
-    ],
-)
-def test_imports_are_light(prepared, imported, code, allowed):
-    assert imported(code.replace("PATH", repr(str(prepared[1]))), *HEAVY) <= allowed
-
-
-def test_driver_writes_one_file_and_one_line(drive, tmp_path):
-    output, config = tmp_path / "data" / "digits.safetensors", tmp_path / "config.json"
-    config.write_text(json.dumps({"data_dir": str(output.parent)}))
-    run = drive("prepare_data", "--dataset", "digits", "--config", config, "--output", output)
-    assert run.returncode == 0 and run.stderr == ""
-    expected = f"{output}: digits, 1437 training and 360 test examples of 1 x 8 x 8, 10 classes\n"
-    assert run.stdout == expected
-    assert data.load(output).train_inputs.shape == (1437, 1, 8, 8)
-    assert {path.name for path in output.parent.iterdir()} == {output.name, f"{output.name}.sha256"}

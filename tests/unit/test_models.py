@@ -10,13 +10,15 @@ from dpfl import models, plugins
 from dpfl.models import resnet_gn
 from dpfl.planning import estimate
 
-NETWORKS = {
-    "mnist-cnn": ((1, 28, 28), 26_010),
-    "mnist-cnn-tanh": ((1, 28, 28), 26_010),
-    "digits-cnn": ((1, 8, 8), 21_546),
-    "cifar10-cnn": ((3, 32, 32), 550_570),
-    "resnet-gn": ((3, 32, 32), 2_751_146),
-}
+NETWORKS = [
+    ("mnist-cnn", (1, 28, 28), 26_010),
+    ("mnist-cnn-tanh", (1, 28, 28), 26_010),
+    ("digits-cnn", (1, 8, 8), 21_546),
+    ("cifar10-cnn", (3, 32, 32), 550_570),
+    ("resnet-gn", (3, 32, 32), 2_751_146),
+    ("scatter-linear", (81, 7, 7), 39_700),
+    ("scatter-cnn", (243, 8, 8), 187_210),
+]
 SHAPES = [plugins.constant("data", name, "SHAPE") for name in plugins.names("data")]
 
 
@@ -32,9 +34,8 @@ def test_the_declared_number_of_parameters_is_a_bound_from_above(name, shape):
     assert count <= estimate.amount(name, "PARAMETERS", shape) <= 1.05 * count
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_sizes(name):
-    shape, parameters = NETWORKS[name]
+@pytest.mark.parametrize(("name", "shape", "parameters"), NETWORKS)
+def test_sizes(name, shape, parameters):
     model = models.build(name, torch.Generator().manual_seed(0), shape)
     assert sum(p.numel() for p in model.parameters()) == parameters
     assert model(torch.zeros(2, *shape)).shape == (2, 10)

@@ -264,29 +264,15 @@ def test_cadabelief_is_algorithm_2(order, betas, eps):
 
 def test_first_steps_worked_out_by_hand():
     """At t = 1, mhat = g and shat = (.9 g)^2, so that the rate of AdaBelief is lr / (.9 |g|)."""
-    assert first_step(adabelief, [20.0, -1.0, 0.0]) == pytest.approx([-1e-3 / 0.9, 1e-3 / 0.9, 0])
     # clipped to 9.99e-5, not clipped, clipped to 100.1
     got = first_step(make_cadabelief, [20.0, -1.0, 1e-7])
     assert got == pytest.approx([-20 * 9.99000999e-5, 1e-3 / 0.9, -100.1e-7], rel=1e-6)
     # AdaBound's order divides by the bias of m before it clips: 1111 / .1 is clipped, then times m
     late = first_step(partial(make_cadabelief, order="adabound"), [20.0, -1.0, 1e-7])
     assert late == pytest.approx([-1e-3 / 0.9, 1e-3 / 0.9, -100.1e-8], rel=1e-5)
-    # vhat = g^2
-    assert first_step(adabound, [20.0, -1.0, 1e-7]) == pytest.approx([-1e-3, 1e-3, -100.1e-8])
     assert first_step(lambda p: sgd_ema(p, 0.5), [2.0]) == pytest.approx([-1.0])
     for lr, rate in ((0.05, 0.05), (1e-6, 9.99000999e-5), (1e3, 100.1)):
         assert first_step(partial(cadabelief_scalar, lr=lr), [2.0]) == pytest.approx([-2 * rate])
-
-
-@pytest.mark.parametrize("lr, side", [(1e-9, 0), (1e9, 1)])
-def test_the_scalar_rate_is_clipped_at_every_step(lr, side):
-    grads = gradients(steps=30)
-    got = trace(lambda params: cadabelief_scalar(params, lr, betas=(0.5, 0.9)), grads)
-    theta = mean = torch.zeros(50, dtype=torch.float64)
-    for t, grad in enumerate(grads, start=1):
-        mean = 0.5 * mean + 0.5 * grad
-        theta = theta - bounds(t, 0.1, 0.1)[side] * mean / (1 - 0.5**t)
-    torch.testing.assert_close(got[-1], theta)
 
 
 @given(t=st.integers(1, 10**7), final_lr=st.floats(1e-6, 1e3), gamma=st.floats(1e-6, 1e3))
@@ -345,6 +331,7 @@ def test_reported_rates_are_the_ones_that_move_the_parameters():
         (make_cadabelief, True, True),
         (adabound, False, True),
         (lambda params: cadabelief_scalar(params, 1e-9), True, True),
+        (lambda params: cadabelief_scalar(params, 1e9), True, True),
     ):
         theta = parameter(torch.zeros(50))
         optimizer = make([theta])

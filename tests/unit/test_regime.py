@@ -78,7 +78,3 @@ test_refuses_what_it_cannot_predict = refused(
     (lambda: regime(math.nan, 0.1, 1e-3, 10), "r is nan; it must be finite and above 0"),
     (lambda: regime(0.1, 0.1, 0, 10), "gamma is 0; it must be finite and above 0"),
 )
-
-
-def test_needs_no_torch(imported):
-    assert not imported("import dpfl.adaptive.binding_bounds", "torch")

@@ -123,16 +123,6 @@ def test_epsilon_is_for_layers_with_parameters_alone(pool):
     torch.testing.assert_close(found, expected)
 
 
-def test_one_row_for_each_layer_with_parameters_in_their_order():
-    model, inputs, targets = shipped("digits-cnn", 3)
-    found = element_relevance(model, inputs, targets)
-    assert [tuple(r.shape[1:]) for r in found] == [(1, 8, 8), (16, 4, 4), (512,), (32,)]
-    rows = layer_relevance(model, inputs, targets)
-    assert torch.equal(rows, torch.stack([r.abs().flatten(1).sum(1) for r in found]))
-    nested = nn.Sequential(model[:4], nn.Sequential(model[4:]))
-    assert torch.equal(layer_relevance(nested, inputs, targets), rows)
-
-
 def test_a_single_layer_is_a_network():
     layer = nn.Linear(2, 2, bias=False)
     layer.weight.data = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
@@ -185,9 +175,11 @@ def test_model_and_examples_are_left_as_they_were(training):
     assert (first == 1).all() and others == [None] * len(others)
 
 
-def test_an_activation_may_be_shared_and_in_place():
+def test_layers_may_be_nested_and_an_activation_shared_and_in_place():
     model, inputs, targets = shipped("digits-cnn", 5)
     expected = layer_relevance(model, inputs, targets)
+    nested = nn.Sequential(model[:4], nn.Sequential(model[4:]))
+    assert torch.equal(layer_relevance(nested, inputs, targets), expected)
     model[1] = model[4] = model[7] = nn.ReLU(inplace=True)
     assert torch.equal(layer_relevance(model, inputs, targets), expected)
 

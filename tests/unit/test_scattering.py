@@ -32,10 +32,6 @@ def features(pictures, base=PLAIN):
     return found.train_inputs.astype(float)
 
 
-def norms(arrays):
-    return np.linalg.norm(arrays.reshape(len(arrays), -1), axis=1)
-
-
 @pytest.fixture(scope="module")
 def prepared(drive, tmp_path_factory):
     """Return the file of digits-scatter that the driver has written, and its output."""
@@ -99,6 +95,8 @@ def test_a_job_reads_back_the_features_as_they_were_computed(prepared, tmp_path)
     path, told = prepared
     expected = "digits-scatter, 1437 training and 360 test examples of 81 x 2 x 2, 10 classes"
     assert (told.stdout, told.stderr) == (f"{path}: {expected}\n", "")
+    left = {other.name for other in path.parent.iterdir()}
+    assert left == {path.name, f"{path.name}.sha256", "config.json"}
     arrays, dataset = data.read("digits-scatter", tmp_path), data.load(path)
     assert dataset.train_inputs.dtype == torch.float16
     for name in ("train_inputs", "train_targets", "test_inputs", "test_targets"):
@@ -107,15 +105,6 @@ def test_a_job_reads_back_the_features_as_they_were_computed(prepared, tmp_path)
 
 
 # --- The models
-
-PARAMETERS = {
-    ("scatter-linear", "mnist-scatter"): 39_700,
-    ("scatter-linear", "cifar10-scatter"): 155_530,
-    ("scatter-linear", "digits-scatter"): 3_250,
-    ("scatter-cnn", "mnist-scatter"): 89_418,
-    ("scatter-cnn", "cifar10-scatter"): 187_210,
-    ("scatter-cnn", "digits-scatter"): 84_298,
-}
 
 
 def build(model, shape, dtype=torch.float32):
@@ -130,15 +119,6 @@ def examples(shape, count, dtype):
     return inputs.to(dtype), torch.randint(10, (count,), generator=generator)
 
 
-@pytest.mark.parametrize(("model", "dataset"), PARAMETERS)
-def test_sizes(model, dataset):
-    network = build(model, SHAPES[dataset])
-    assert sum(p.numel() for p in network.parameters()) == PARAMETERS[model, dataset]
-    inputs, _ = examples(SHAPES[dataset], 2, torch.float16)
-    outputs = network(inputs)
-    assert outputs.shape == (2, 10) and outputs.dtype == torch.float32
-
-
 def test_a_shape_is_asked_for_where_it_is_needed():
     with pytest.raises(UserError, match="scatter-linear is made for inputs of one shape"):
         models.build("scatter-linear", torch.Generator())
@@ -148,27 +128,19 @@ def test_a_shape_is_asked_for_where_it_is_needed():
 
 
 @pytest.mark.parametrize("channels", [9, 81, 243])
-def test_normalisation_of_an_example_does_not_depend_on_the_others(channels):
-    inputs, _ = examples((channels, 4, 4), 6, torch.float32)
-    norm = FeatureNorm(channels)
-    together = norm(inputs)
-    others = torch.cat([inputs[:1], 1e3 * torch.rand_like(inputs[1:])])
-    torch.testing.assert_close(norm(others)[0], together[0], rtol=1e-6, atol=1e-6)
-    torch.testing.assert_close(norm(inputs[:1])[0], together[0], rtol=1e-6, atol=1e-6)
-    assert not list(norm.parameters()) and not list(norm.buffers())
-
-
-@pytest.mark.parametrize("channels", [81, 243])
-def test_normalisation_is_by_three_channels(channels):
+def test_normalisation_is_by_three_channels_of_an_example_alone(channels):
     inputs, _ = examples((channels, 7, 7), 4, torch.float64)
     groups = inputs.view(4, channels // 3, 3 * 49)
     mean, variance = groups.mean(2, keepdim=True), groups.var(2, unbiased=False, keepdim=True)
     expected = ((groups - mean) / (variance + 1e-5).sqrt()).view_as(inputs)
-    torch.testing.assert_close(FeatureNorm(channels)(inputs), expected)
+    norm = FeatureNorm(channels)
+    torch.testing.assert_close(norm(inputs), expected)
+    assert not list(norm.parameters()) and not list(norm.buffers())
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
-@pytest.mark.parametrize(("model", "dataset"), PARAMETERS)
+@pytest.mark.parametrize("dataset", BASES)
+@pytest.mark.parametrize("model", ["scatter-linear", "scatter-cnn"])
 def test_per_example_gradients_equal_one_example_at_a_time(model, dataset, dtype):
     wide = torch.float64 if dtype == torch.float64 else torch.float32
     network = build(model, SHAPES[dataset], wide)
