@@ -28,6 +28,8 @@ SIZES = "--examples 6000 --batch-size 64 --epochs 20"
 PRICE = f"epsilon {SETTING} --noise-multiplier"
 NOISE = f"noise {SETTING} --epsilon"
 PLAN = f"schedule {ROUNDS} --strategy"
+ASKED = ("epsilon --noise-multiplier 5", "noise --epsilon 1")
+SHUFFLED = [f"{line} {SIZES} --delta 1e-5 --sampling shuffled" for line in ASKED]
 
 
 @pytest.fixture
@@ -131,6 +133,8 @@ NUMBERS = {"steps": "steps", "noise multiplier": "noise_multiplier"}
             {"rounds": "rounds", "steps": "steps"},
         ),
         (f"{PLAN} uniform", {"round": "round", **NUMBERS}),
+        (SHUFFLED[0], {"adjacency": "adjacency", "ε": "epsilon"}),
+        (SHUFFLED[1], {"target ε": "target", **NUMBERS}),
     ],
     ids=lambda value: value.split()[0] if isinstance(value, str) else "",
 )
@@ -153,23 +157,12 @@ def test_the_answer_says_what_it_means(run, line):
     assert "one example, added or removed" in text and "Poisson" in text
 
 
-@pytest.mark.parametrize(
-    ("line", "columns"),
-    [
-        (f"epsilon {SIZES} --noise-multiplier 5", {"adjacency": "adjacency", "ε": "epsilon"}),
-        (f"noise {SIZES} --epsilon 1", {"target ε": "target", **NUMBERS}),
-    ],
-)
-def test_every_adjacency_of_a_sampling_has_a_row(run, line, columns):
-    line = f"{line} --delta 1e-5 --sampling shuffled"
-    text, told = run(line), json.loads(run(f"{line} --json"))
-    assert "a new order" in text and told["sampling"] == "shuffled" and "adjacency" not in told
+@pytest.mark.parametrize("line", SHUFFLED)
+def test_every_adjacency_of_a_sampling_has_a_row(run, line):
+    told = json.loads(run(f"{line} --json"))
+    assert "a new order" in run(line) and told["sampling"] == "shuffled" and "adjacency" not in told
     assert [row["adjacency"] for row in told["rows"]] == ["zero-out", "replace-one"]
     assert {row["accountant"] for row in told["rows"]} == {"gaussian"}
-    for shown, row in zip(table_of(text), told["rows"], strict=True):
-        for head, key in columns.items():
-            value = row[key]
-            assert shown[head] == (rounded_up(value) if isinstance(value, float) else str(value))
 
 
 def test_no_noise_costs_infinity(run):

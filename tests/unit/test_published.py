@@ -8,7 +8,6 @@ from claims_of_runs import exact
 
 from dpfl.judging import judge as judging
 from dpfl.papers import folder, published
-from dpfl.planning import plan
 from dpfl.planning.beside import numbers_beside, unmatched
 from dpfl.planning.compose import compose
 from dpfl.planning.methods import Composition
@@ -22,41 +21,42 @@ def beside(default, scale, study, method, epsilon, **variant):
     return numbers_beside(Composition(config, config["studies"][name], method, variant), epsilon)
 
 
-def values(*arguments, **variant):
-    return [found["value"] for found in beside(*arguments, **variant)]
+FSDP = ("zhou2022/fsdp-k", "fsdp-central")
+STRONG, CIFAR10 = ("strong/strong", "strong"), ("strong/strong-cifar10", "strong")
 
 
 @pytest.mark.parametrize(
-    ("scale", "epsilon", "rank", "value"),
-    # Zhou and Qian 2022, table 3, corners; features count as what they are features of
+    ("scale", "cell", "epsilon", "variant", "found"),
     [
-        ("mnist", 2.0, 10, 96.12),
-        ("mnist", 8, 1000, 97.89),
-        ("cifar10", 2.0, 1000, 71.26),
-        ("cifar10", 8.0, 10, 75.77),
-        ("cifar10", 4.0, 50, 74.83),
+        # Zhou and Qian 2022, table 3, corners; features count as what they are features of
+        ("mnist", FSDP, 2.0, {"rank": 10}, [96.12]),
+        ("mnist", FSDP, 8, {"rank": 1000}, [97.89]),
+        ("cifar10", FSDP, 2.0, {"rank": 1000}, [71.26]),
+        ("cifar10", FSDP, 8.0, {"rank": 10}, [75.77]),
+        ("cifar10", FSDP, 4.0, {"rank": 50}, [74.83]),
+        # nothing is invented
+        ("mnist", FSDP, 3.0, {"rank": 50}, []),
+        ("mnist", FSDP, "inf", {"rank": 50}, []),
+        ("mnist", FSDP, 2.0, {"rank": 51}, []),
+        ("mnist", ("zhou2022/fsdp-k", "dpsgd"), 2.0, {"rank": 50}, []),
+        ("demo", FSDP, 8.0, {"rank": 50}, []),
+        # a number may stand beside a network: arXiv 2311.14056, table 2
+        ("mnist", STRONG, 2.0, {"model": "mnist-cnn"}, [96.10]),
+        ("mnist", STRONG, 4.0, {"model": "mnist-cnn-tanh"}, [98.51]),
+        ("cifar10", CIFAR10, 4.0, {"model": "scatter-cnn"}, [70.28]),
+        ("cifar10", CIFAR10, 8.0, {"model": "scatter-cnn"}, []),
+        ("mnist", STRONG, 2.0, {"model": "digits-cnn"}, []),
     ],
 )
-def test_a_coordinate_is_matched_by_name_with_the_cells_settings(
-    default, scale, epsilon, rank, value
+def test_numbers_stand_beside_cells_of_the_printed_settings(
+    default, scale, cell, epsilon, variant, found
 ):
-    assert values(default, scale, "zhou2022/fsdp-k", "fsdp-central", epsilon, rank=rank) == [value]
+    numbers = beside(default, scale, *cell, epsilon, **variant)
+    assert [number["value"] for number in numbers] == found
 
 
-@pytest.mark.parametrize(
-    ("scale", "delta", "method", "epsilon", "rank"),
-    [
-        ("mnist", 1e-5, "fsdp-central", 3.0, 50),
-        ("mnist", 1e-5, "fsdp-central", "inf", 50),
-        ("mnist", 1e-5, "fsdp-central", 2.0, 51),
-        ("mnist", 1e-5, "dpsgd", 2.0, 50),
-        ("mnist", 1e-6, "fsdp-central", 2.0, 10),
-        ("demo", 1e-5, "fsdp-central", 8.0, 50),
-    ],
-)
-def test_nothing_is_invented(default, scale, delta, method, epsilon, rank):
-    config = default | {"delta": delta}
-    assert values(config, scale, "zhou2022/fsdp-k", method, epsilon, rank=rank) == []
+def test_a_number_of_another_delta_stands_beside_nothing(default):
+    assert beside(default | {"delta": 1e-6}, "mnist", *FSDP, 2.0, rank=10) == []
 
 
 def test_a_letter_can_be_read_in_two_ways(default):
@@ -65,22 +65,6 @@ def test_a_letter_can_be_read_in_two_ways(default):
     without = beside(default, "mnist", study, "ablation-src", 2.0)
     assert [(f["row"], f["reading"], f["value"]) for f in only] == [("fsdp-m", "only", 95.37)]
     assert [(f["row"], f["reading"], f["value"]) for f in without] == [("fsdp-m", "without", 95.37)]
-
-
-@pytest.mark.parametrize(
-    ("scale", "model", "study", "epsilon", "value"),
-    # arXiv 2311.14056, table 2
-    [
-        ("mnist", "mnist-cnn", "strong", 2.0, [96.10]),
-        ("mnist", "mnist-cnn-tanh", "strong", 4.0, [98.51]),
-        ("cifar10", "scatter-cnn", "strong-cifar10", 4.0, [70.28]),
-        ("cifar10", "scatter-cnn", "strong-cifar10", 8.0, []),
-        ("mnist", "digits-cnn", "strong", 2.0, []),
-    ],
-)
-def test_a_number_may_stand_beside_a_network(default, scale, model, study, epsilon, value):
-    found = values(default, scale, f"strong/{study}", "strong", epsilon, model=model)
-    assert found == value
 
 
 LIST = "studies/main/published/0"
@@ -161,19 +145,6 @@ def test_epochs_are_those_of_the_cell(default):
 def test_numbers_that_another_paper_printed_name_it(default, epsilon, table, by):
     [number] = beside(default, "cifar10", "strong/patches-cifar10", "standardised", epsilon)
     assert (number["table"], number["by"]) == (table, by)
-
-
-def test_cells_name_what_has_chosen_their_values(default):
-    made = plan.make(compose(default | {"scale": "mnist", "papers": ["meng2023"]}))
-    cells = {
-        cell["method"]: cell.get("tuning")
-        for cell in made.studies["meng2023/cadabelief"]["cells"]
-        if cell["epsilon"] == 2
-    }
-    assert cells["sgd"] in made.tunings and cells["cadabelief"] in made.tunings
-    assert cells["sgd"] != cells["cadabelief"]
-    grid = made.studies["meng2023/rates"]["cells"]
-    assert not any("tuning" in cell for cell in grid if "rate" in cell["variant"])
 
 
 def sides(ours, theirs):

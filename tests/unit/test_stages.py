@@ -38,10 +38,13 @@ def trials(made_plan, cell):
     return [made_plan.runs[name] for name in tuned.trials_of(made_plan.tunings[cell["tuning"]])]
 
 
-def test_every_cell_takes_the_tuning_of_its_own_epsilon(meng):
+def test_every_cell_is_tuned_at_its_own_epsilon_by_as_many_trials(meng):
     found = made(meng)
     for cell in cells(found):
         assert {run["settings"]["epsilon"] for run in trials(found, cell)} == {cell["epsilon"]}
+        seeds = [run["settings"]["seed"] for run in trials(found, cell)]
+        assert Counter(seeds) == {0: 3 + 2 + 2, 1: 2, 2: 2}  # the last stage has its own
+    assert len(cells(found)) == 6
 
 
 def test_at_smallest_one_tuning_serves_every_epsilon(meng):
@@ -50,12 +53,6 @@ def test_at_smallest_one_tuning_serves_every_epsilon(meng):
     assert len({cell["tuning"] for cell in cells(found)}) == 2
     for cell in cells(found):
         assert {run["settings"]["epsilon"] for run in trials(found, cell)} == {2.0}
-
-
-def test_every_method_and_epsilon_has_as_many_trials(meng):
-    found = made(meng)
-    counts = Counter(len(trials(found, cell)) for cell in cells(found))
-    assert counts == {3 + 2 + 2 + 2 * 2: 6}
 
 
 def test_a_stage_waits_for_all_before_it_and_a_run_for_its_slot(meng):
@@ -77,12 +74,6 @@ def test_a_stage_waits_for_all_before_it_and_a_run_for_its_slot(meng):
     assert found.runs[final]["tuning"] == names[-1]
     settings = found.runs[final]["settings"]
     assert settings["optimizer"]["rate"] == tuned.marks(names[-1], 0, ["rate"])["rate"]
-
-
-def test_the_last_stage_has_seeds_of_its_own(meng):
-    found = made(meng)
-    seeds = [run["settings"]["seed"] for run in trials(found, cells(found)[0])]
-    assert Counter(seeds) == {0: 7, 1: 2, 2: 2}
 
 
 def in_place(settings) -> list:
