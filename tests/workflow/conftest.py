@@ -28,12 +28,6 @@ def mini(root, derived, tmp_path_factory) -> Tree:
     return Tree(finished)
 
 
-@pytest.fixture(scope="module")
-def finished_once(mini, tmp_path_factory) -> Tree:
-    """A copy of the finished tree, to change once for all tests of a file."""
-    return mini.copy(tmp_path_factory.mktemp("once") / "tree")
-
-
 @pytest.fixture
 def finished(mini, tmp_path) -> Tree:
     """A copy of the finished tree, to change."""

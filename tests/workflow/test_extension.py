@@ -3,45 +3,25 @@
 import copy
 import re
 import shutil
-from pathlib import Path
 
 import pandas as pd
-import pytest
 import yaml
-from worktree import MINI, Tree
+from worktree import MINI
 
 from dpfl.base.files import read_json
 from dpfl.words.vocabulary import in_words
 
-PACKAGES = Path("workflow") / "scripts" / "dpfl"
 
-
-@pytest.fixture(scope="module")
-def examples(root):
-    """The blocks of the tutorial, then those of the guide to adding a baseline, by language."""
-    pages = ("tutorial.md", "adding-a-baseline.md")
-    text = "".join((root / "docs" / page).read_text(encoding="utf-8") for page in pages)
-    blocks: dict[str, list[str]] = {}
-    for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL):
-        blocks.setdefault(language, []).append(block)
-    return blocks
-
-
-def add(tree: Tree, package: str, source: str) -> str:
-    """Write a plug-in and return its name, with which its docstring begins."""
-    name = re.match(r'"""([a-z0-9-]+): ', source)[1]
-    path = tree.path / PACKAGES / package / f"{name.replace('-', '_')}.py"
-    assert not path.exists()
-    path.write_text(source, encoding="utf-8")
-    return name
-
-
-def test_the_optimizer_of_the_guide_gets_its_row_and_only_its_runs_train(finished, examples):
-    source, entries = examples["python"][0], examples["yaml"][0]
+def test_the_optimizer_of_the_tutorial_gets_its_row_and_only_its_runs_train(finished, root):
+    text = (root / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    source, entries = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)[:2]
     assert len((source + entries).splitlines()) < 40
     known, before = finished.runs(), finished.bits("runs/*/*")
     trained = finished.contents("benchmarks/train/*.tsv")
-    name = add(finished, "optimizers", source)
+    name = re.match(r'"""([a-z0-9-]+): ', source)[1]
+    path = finished.path / "workflow/scripts/dpfl/optimizers" / f"{name.replace('-', '_')}.py"
+    assert not path.exists()
+    path.write_text(source, encoding="utf-8")
     (finished.path / "new.yaml").write_text(entries, encoding="utf-8")
     added = [study["methods"]["add"] for study in yaml.safe_load(entries)["studies"].values()]
     assert added == [[name], [name]]

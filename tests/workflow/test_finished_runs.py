@@ -16,13 +16,6 @@ FEW = copy.deepcopy(MINI) | {"select": [STUDY]}
 """Four runs in one pack: two methods at two rates."""
 
 
-def with_study(**changed) -> dict:
-    """The same configuration with another choice in its study."""
-    config = copy.deepcopy(FEW)
-    config["studies"][STUDY] |= changed
-    return config
-
-
 @pytest.fixture(scope="module")
 def few(root, derived, tmp_path_factory) -> Tree:
     """A tree in which four runs are trained and one table is made; tests must not change it."""
@@ -133,8 +126,9 @@ def test_a_killed_pack_keeps_its_finished_runs(mine, number):
 
 def test_a_new_method_and_another_packing_retrain_no_member(few, mine):
     before = trained(mine)
-    grown = with_study(methods=["sgd", "cadabelief", "adam"])
-    mine.configure(grown | {"pack": {"minutes": 0, "cores": 1}})
+    grown = copy.deepcopy(FEW) | {"pack": {"minutes": 0, "cores": 1}}
+    grown["studies"][STUDY]["methods"] = ["sgd", "cadabelief", "adam"]
+    mine.configure(grown)
     made = job_counts(mine.make(TABLE))
     assert (made["train_pack"], made["train"]) == (2, 2)
     after = trained(mine)

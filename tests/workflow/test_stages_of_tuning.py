@@ -23,11 +23,12 @@ BISECTED = MINI | {
 
 
 @pytest.fixture(scope="module")
-def bisected(finished_once):
+def bisected(mini, tmp_path_factory):
     """A tree in which one method is tuned by bisection; tests must not change it."""
-    finished_once.configure(BISECTED)
-    finished_once.make()
-    return finished_once
+    tree = mini.copy(tmp_path_factory.mktemp("once") / "tree")
+    tree.configure(BISECTED)
+    tree.make()
+    return tree
 
 
 def stages(tree):

@@ -114,10 +114,6 @@ class Tree:
         """Return the names of the training runs that have a folder."""
         return {path.name for path in self.results.glob("runs/*")}
 
-    def targets(self, pattern: str) -> list[str]:
-        """Return the results that match, as what Snakemake is asked for."""
-        return [f"results/{name}" for name in self.contents(pattern)]
-
     def runs_of(self, study: str) -> list[str]:
         """Return the names of the runs of a study that the workflow has described."""
         described = json.loads((self.results / "studies" / f"{study}.json").read_text())
