@@ -234,3 +234,20 @@ def test_a_truncated_prepared_file_is_refused(prepared, tmp_path, read):
     path = tmp_path / "short.safetensors"
     path.write_bytes(prepared[1].read_bytes()[:-1])
     assert line_of(read, path) == f"{path}: not whole; delete it and run again"
+
+
+# --- What gets imported
+
+HEAVY = {"numpy", "torch", "torchvision", "opacus", "sklearn", "pandas", "matplotlib"}
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("from dpfl.data import cifar10, digits, mnist", set()),
+        ("from dpfl import data; data.load_train_targets(PATH)", {"numpy"}),
+        ("from dpfl import data; data.load(PATH)", {"numpy", "torch"}),
+    ],
+)
+def test_imports_are_light(prepared, imported, code, allowed):
+    assert imported(code.replace("PATH", repr(str(prepared[1]))), *HEAVY) <= allowed
