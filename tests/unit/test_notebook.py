@@ -52,7 +52,7 @@ def test_the_page_tells_the_paper_in_order(html: str) -> None:
     words = Page(html).words
     told = """Doe and Poe (2020) How sgd & adam differ | What was found Studies Claims Reproduce
 Adam wins
-This run, scale small: All 2 results: holds 2. Those that hold with a proof, by kind: ordering 1.
+This run, scale small: All 2 results: holds 2. Kinds of claim that hold with a proof: ordering 1.
 It compares | Adam has 90.0 % | Original [How sgd | Comparisons and controls | Sensitivity: rates
 How values were chosen | against SGD, ε 8, n=5 | Not run at this scale: 91.0 | It names no <rate>.
 Reproduce This run, scale small | make replicate PAPER=told2020 | federations.default

@@ -34,7 +34,7 @@ def yogi(moment: Tensor, squared: Tensor, beta2: float) -> None:
     moment.addcmul_(squared, (moment - squared).sign(), value=beta2 - 1)
 
 
-MOMENTS: dict[str, Callable[[Tensor, Tensor, float], None]] = {
+_MOMENTS: dict[str, Callable[[Tensor, Tensor, float], None]] = {
     "adagrad": adagrad,
     "adam": adam,
     "yogi": yogi,
@@ -55,7 +55,7 @@ class FedOpt(Elementwise):
         mean = first_moment(state, grad, group["betas"][0])
         if "second_moment" not in state:
             state["second_moment"] = grad.new_full(grad.shape, group["initial"])
-        MOMENTS[group["moment"]](state["second_moment"], grad.square(), group["betas"][1])
+        _MOMENTS[group["moment"]](state["second_moment"], grad.square(), group["betas"][1])
         scale = state["second_moment"].sqrt().add_(group["tau"])
         theta.addcdiv_(mean, scale, value=-group["lr"])
 
