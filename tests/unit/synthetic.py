@@ -143,7 +143,8 @@ def write_tuning(
     ]
     own = cell("sgd", float(epsilon), 1)
     for run in (run for trial in tried for run in trial["runs"]):
-        write_json(home / "runs" / run / "summary.json", {"settings": _settings(own, "mnist")})
+        summary = {"run": run, "settings": _settings(own, "mnist"), "diverged": False}
+        write_json(home / "runs" / run / "summary.json", summary)
     found = {"uses": "grid", "values": [{"rate": rates[chosen]}], "trials": tried}
     (home / "tunings" / f"{name}.json").write_text(json.dumps(found))
 

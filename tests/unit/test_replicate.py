@@ -96,7 +96,7 @@ def test_success_is_one_pass_a_line_per_run_and_the_report(call):
         f"{len(call.runs)} of {len(call.runs)} runs trained, 0 failed",
         "audits of 0 certificates beat none",
         "this version was checked with none of these runs",
-        "your accuracies: results/reports/leaderboard.html",
+        "your accuracies: results/reports/index.html#this-run",
         "closing row",
     ]
     assert following.startswith(

@@ -201,5 +201,8 @@ def test_a_demonstration_says_of_itself_what_the_terminal_says(folder: Path, mon
     known = reader.Folder.study
     shown = lambda self, name: known(self, name) | {"demonstrates": True}  # noqa: E731
     monkeypatch.setattr(reader.Folder, "study", shown)
+    monkeypatch.setattr(site.answer, "following", lambda papers, choice: [*papers, str(choice)])
     told = site.context(read, reader.Folder(folder))["this_run"]
-    assert f"of {RUNS} runs trained, 0 failed" in told[0]
+    made = len([*folder.glob("runs/*/summary.json")])
+    assert made > RUNS and f"{made} of {made} runs trained, 0 failed" in told[0]  # trials too
+    assert all(f"<li>{key}</li>" in told[0] for key in read) and "small" in told[0]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from dpfl.base import cli
+from dpfl.base.errors import UserError
 from dpfl.papers import folder
 from dpfl.runs import checked
 from dpfl.terminal import answer, choice
@@ -31,6 +32,8 @@ def main() -> None:
         status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=rows)
     except KeyboardInterrupt:
         sys.exit("stopped; repeat to go on")
+    except UserError as error:
+        raise UserError("\n".join([str(error), *answer.older()])) from error
     if arguments.checked and status == 0:
         checked.write(answer.summaries(chosen.plan().runs))
     sys.exit(status)

@@ -22,8 +22,9 @@ from dpfl.words import forms
 METHOD, EPSILON, ROUNDS = "method", "epsilon", "rounds"
 OF_CELLS = (METHOD, EPSILON, "dataset", "rate", "seed", "unit")
 """What a cell of every study has, beside what the study varies."""
-GIVEN = ("kept", "run", "printed", "guard")
-"""What a page is given, beside what Jinja has."""
+TABLES = ("has", "rows", "cell", "mean", "brief", "comparison", "claim")
+GIVEN = {"kept": TABLES, "run": TABLES, "printed": ("by",), "guard": ()}
+"""What a page is given, beside what Jinja has, and what each of it offers."""
 
 
 def claim_errors(config: dict) -> Iterator[str]:
@@ -155,7 +156,29 @@ def page_errors(config: dict) -> Iterator[str]:
     except TemplateSyntaxError as error:
         yield f"{where}, line {error.lineno}: {error.message}"
         return
-    named = list(language.parse(text).find_all(nodes.Name))
+    read = language.parse(text)
+    named = list(read.find_all(nodes.Name))
     known = {*language.globals, *(name.name for name in named if name.ctx != "load")}
     for name in (name for name in named if name.name not in known):
         yield from unknown([name.name], GIVEN, f"{where}, line {name.lineno}: no")
+    yield from _unknown_calls(config["paper"], read, where)
+
+
+def _unknown_calls(key: str, page: nodes.Template, where: str) -> Iterator[str]:
+    """Find what a page asks of what it is given, and that does not offer it: names, as written."""
+    for own in page.find_all(nodes.Getattr):
+        given = own.node.node if isinstance(own.node, nodes.Call) else own.node
+        if isinstance(given, nodes.Name) and given.name in GIVEN:
+            told = f"{where}, line {own.lineno}: {given.name} offers no"
+            yield from unknown([own.attr], GIVEN[given.name], told)
+    printed = {f"{one.table} / {one.row}" for one in published.read(key)}
+    for call in page.find_all(nodes.Call):
+        name, told = getattr(call.node, "name", ""), f"{where}, line {call.lineno}:"
+        asked = [str(one.value) for one in call.args if isinstance(one, nodes.Const)]
+        if name == "printed" and len(asked) == 2:
+            yield from unknown([" / ".join(asked)], printed, f"{told} no printed")
+        elif name == "kept" and asked and len(asked) == len(call.args):
+            of = (*asked, key)[1]
+            yield from unknown([of], folder.names(folder.HOME), f"{told} kept: no paper")
+            scales = folder.load(of).scales if of in folder.names(folder.HOME) else asked
+            yield from unknown(asked[:1], scales, f"{told} kept: no scale", f" of {of}")

@@ -7,18 +7,16 @@ from typing import Any
 from markupsafe import Markup
 
 from dpfl import plugins
-from dpfl.base import machine
 from dpfl.figures import datasets
 from dpfl.judging import orderings
 from dpfl.planning import plan
-from dpfl.provenance import tree
+from dpfl.provenance import facts, tree
 from dpfl.report import cells, markup
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.seeds import conjunction, fairness, verdicts
 from dpfl.terminal.choice import Choice
 from dpfl.words.forms import points
-from dpfl.words.numerals import counted
 
 TABLES = {"tables/claims.csv": "claims", "tables/published.csv": "printed numbers"}
 TABLES |= {"claims.json": "claims with evidence", "config.json": "configuration"}
@@ -54,28 +52,7 @@ def rules(kinds: Iterable[str], level: str) -> str:
 
 def of_kept(about: dict[str, Any]) -> Markup:
     """Return where the kept results of a paper at a scale come from."""
-    accepted = (f"{n} trials of {commit}" for commit, n in about.get("accepted", {}).items())
-    commits = "; ".join([about["commit"], *accepted])
-    plain = {"command": about["command"], "commit": commits, "trained": _trained(about)}
-    return markup.part("facts", plain | _machines([about]))
-
-
-def _trained(about: dict[str, Any]) -> str:
-    """Say how many runs were trained, how long and when."""
-    runs, ended = about["runs"]["trained"], about["trained"]
-    if not runs:
-        return "no training"
-    dates = dict.fromkeys(ended[key][:10] for key in ("first", "last") if ended)
-    told = counted(runs, "training run"), f"{about['core_hours']:g} core-hours", " to ".join(dates)
-    return ", ".join(filter(None, told))
-
-
-def _machines(found: list[dict[str, Any]]) -> dict[str, str]:
-    """Return machines and versions that some runs, or kept results, name."""
-    hardware = (machine.line(one) for about in found for one in about["hardware"])
-    versions = (f"{name} {text}" for about in found for name, text in about["versions"].items())
-    joined = {"machines": "; ".join(dict.fromkeys(hardware))}
-    return joined | {"versions": ", ".join(dict.fromkeys(versions))}
+    return markup.part("facts", facts.of_kept(about))
 
 
 def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> Markup:
@@ -85,11 +62,11 @@ def _sources(folder: Folder, read: Mapping[str, Paper], studies: list[dict]) -> 
         return markup.part("links", ways)
     summaries = [folder.summary(run) for run in plan.runs_of(studies)]
     [scale] = {folder.outline(key)["scale"] for key in read}
-    facts = {
+    told = {
         "command": Choice({"papers": [*read], "scale": scale}).command(),
         "commit": tree.commit() or "none: there is no repository",
         "training runs": str(len(summaries)),
-    } | _machines([s | {"hardware": [s["hardware"]]} for s in summaries])
+    } | facts.machines([s | {"hardware": [s["hardware"]]} for s in summaries])
     pairs = {(s["settings"]["dataset"], s["inputs"]["data"]) for s in summaries if "inputs" in s}
     lines = [[datasets.title(name), digest] for name, digest in sorted(pairs)]
-    return markup.joined(markup.part("facts", facts), markup.table(["data set", "SHA-256"], lines))
+    return markup.joined(markup.part("facts", told), markup.table(["data set", "SHA-256"], lines))

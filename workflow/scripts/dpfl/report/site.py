@@ -1,18 +1,26 @@
 """The pages of a report beside those of papers, and the page of all kept results."""
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
+from markupsafe import Markup
+
 from dpfl.base import files
+from dpfl.figures import pictures
 from dpfl.planning import plan
 from dpfl.provenance import derivations
-from dpfl.report import board, judged, layout, method_page, methods
+from dpfl.report import board, judged, layout, markup, method_page, methods
 from dpfl.report.cells import CSV
 from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.terminal import answer
+from dpfl.terminal.choice import Choice
+from dpfl.tuning.parts import tuned
 
+FIGURE = "accuracy"
+"""What a demonstration shows of its study with the most cells that has one."""
 REPORTS = "{scale}/reports/"
 """From the page of all kept results to the pages of a scale."""
 
@@ -36,12 +44,25 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
     trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
     shows = not folder.is_kept and all(study["demonstrates"] for study in studies)
     return {
-        "this_run": [*answer.demonstrated(runs, folder.path)] if shows and runs else [],
+        "this_run": _demonstrated(read, folder, studies) if shows and runs else [],
         "board": board.of_sources(judged.of_run(folder, read.values())),
         "unfinished": board.unfinished(outlines),
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
         "runs": sum(trained) if trained else len(runs),
     }
+
+
+def _demonstrated(read: Mapping[str, Paper], folder: Folder, studies: list[dict]) -> list[Markup]:
+    """Return what a demonstration shows: whether it fits, what to run next, most accuracies."""
+    stages = {cell.get("tuning") for study in studies for cell in study["cells"]} - {None}
+    made = (files.read_json(folder.path / f"tunings/{name}.json") for name in stages)
+    runs = {*plan.runs_of(studies), *chain(*map(tuned.trials_of, made))}
+    here = Choice({"scale": folder.outline(next(iter(read)))["scale"]})
+    told = [*answer.demonstrated(runs, folder.path), *answer.following(read, here)]
+    by_size = sorted(studies, key=lambda study: -len(study["cells"]))
+    drawn = [path for of in by_size for path in folder.figures(of) if path.stem == FIGURE][:1]
+    shown = (pictures.picture(path, folder.reports, FIGURE) for path in drawn)
+    return [markup.listing(told), *(markup.part("picture", figure) for figure in shown)]
 
 
 def write_all_kept(read: Mapping[str, Paper], reference: Path, home: Path) -> None:

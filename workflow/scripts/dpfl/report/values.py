@@ -13,6 +13,7 @@ from dpfl import plugins
 from dpfl.base import files, yaml_file
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
+from dpfl.checks.paper_errors import GIVEN
 from dpfl.judging.cells import same
 from dpfl.tables import comparisons
 from dpfl.words import cell_words
@@ -30,7 +31,7 @@ class Values:
     any of its values. A page gets rows alone, plain mappings: a table can write files.
     """
 
-    OFFERED: ClassVar = frozenset({"has", "rows", "cell", "mean", "brief", "comparison", "claim"})
+    OFFERED: ClassVar = frozenset(GIVEN["run"])
 
     folder: Path
 
@@ -85,7 +86,7 @@ class Values:
 class Printed:
     """The numbers that a paper prints, from its `published.csv`."""
 
-    OFFERED: ClassVar = frozenset({"by"})
+    OFFERED: ClassVar = frozenset(GIVEN["printed"])
 
     path: Path
 

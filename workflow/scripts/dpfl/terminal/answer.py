@@ -1,6 +1,6 @@
 """What the end of `make replicate` says: what trained, whether it fits, verdicts, what is next."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dpfl.base import files
@@ -25,9 +25,9 @@ def lines(plan: Plan, choice: Choice, closing: Closing = lambda *_: ()) -> Itera
     shows = all(study["demonstrates"] for study in plan.studies.values())
     if shows:
         yield from demonstrated(plan.runs) if plan.runs else ()
-        yield f"your accuracies: {REPORT.with_name('leaderboard.html')}"
+        yield f"your accuracies: {REPORT}#this-run"
     yield from closing(plan.papers, not shows)
-    yield from _next(plan, choice) if shows else ()
+    yield from following(papers_with(plan), choice) if shows else ()
     yield f"report: {REPORT}"
 
 
@@ -50,6 +50,12 @@ def summaries(runs: Collection[str], results: Path = RESULTS) -> list[checked.Su
     return [files.read_json(path) for path in paths if path.exists()]
 
 
+def older() -> Iterator[str]:
+    """Yield that the report is of an earlier call, if there is one."""
+    if REPORT.exists():
+        yield f"{REPORT} is of an earlier call"
+
+
 def alarms() -> Iterator[str]:
     """Yield a line for every cell whose certificate is refuted: a fault of this project."""
     for row in (row for row in csv_rows(CELLS) if row.get("privacy") == ALARM):
@@ -57,13 +63,13 @@ def alarms() -> Iterator[str]:
         yield f"{ALARM}: {where}: audited {row['eps_audited']}, certified {row['eps_certified']}"
 
 
-def _next(plan: Plan, choice: Choice) -> Iterator[str]:
+def following(papers: Iterable[str], choice: Choice) -> Iterator[str]:
     """Yield the command of the cheapest paper at the scale after this one, with its core-hours.
 
     Studies and files that are chosen stay so.
     """
     found, here = [], choice.config()["scale"]
-    for paper in map(folder.load, papers_with(plan)):
+    for paper in map(folder.load, papers):
         after = paper.scales[paper.scales.index(here) + 1 :] if here in paper.scales else []
         if after and "authors" in paper.about.get("citation", {}):
             names = [

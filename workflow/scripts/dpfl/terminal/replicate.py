@@ -174,8 +174,7 @@ def _incomplete(found: int, plan: Plan, child: Child, marking: Sequence[str]) ->
             yield from answer.alarms()
             return
         yield f"There is no report of this: {last_line(child.log)}"
-    if answer.REPORT.exists():
-        yield f"{answer.REPORT} is of an earlier call"
+    yield from answer.older()
 
 
 def check_cores(cores: str) -> None:
