@@ -9,8 +9,9 @@ from refusals import refused
 from torch import nn
 from torch.utils.data import TensorDataset
 
+from dpfl.contracts.federation import Cohort
 from dpfl.draws import noise, streams
-from dpfl.federations.work import LocalWork
+from dpfl.federations.parts.work import LocalWork
 from dpfl.gradients.flat import FlatModel
 from dpfl.mechanisms import dp_fedavg, nonprivate
 from dpfl.training.client_level import Trainer
@@ -78,9 +79,8 @@ def trainer(clients=make_client, population=4, q=1.0, clipping=WIDE, mechanism=N
 def aggregate(mechanism, updates, z=0.0, expected=EXPECTED, normal=None, size=3):
     return mechanism.aggregate(
         iter(updates),
-        like=torch.zeros(size, dtype=torch.float64),
+        Cohort(torch.zeros(size, dtype=torch.float64), expected),
         noise_multiplier=z,
-        expected_clients=expected,
         normal=normal or (lambda size: torch.zeros(size)),
     )
 

@@ -100,7 +100,12 @@ def _size_errors(use: Use) -> Iterator[Mistake]:
         bound = f"expected fewer than the {total} of {use.study['dataset']}"
         yield f"config: studies.{use.name} holds out {held_out}", bound
         return
-    size = examples // clients
+    divided = use.config["partitions"][split]
+    copies = divided.get("copies", 1)
+    if plugins.constant("clients/partitions", divided["uses"], "REPEATS") and use.unit != "client":
+        told = f"{where} with partitions.{split} deals examples out to several clients"
+        yield told, "expected a method that protects whole clients"
+    size = copies * examples // clients
     if size < least:
         bound = f"{examples} examples, at least {least} for each client (min_examples)"
         yield f"{where}.clients = {clients}", f"expected at most {examples // least}: {bound}"
@@ -110,7 +115,7 @@ def _size_errors(use: Use) -> Iterator[Mistake]:
         yield f"{where}.clients_per_round = {per_round}", f"expected at most {clients}"
     if (use.federation["local_epochs"] is None) == (use.federation["local_steps"] is None):
         yield f"{where}: expected one of local_epochs and local_steps", "the other null"
-    shards = use.config["partitions"][split].get("labels_per_client", 0) * clients
+    shards = divided.get("labels_per_client", 0) * clients // copies
     if shards > examples:
         found = f"{shards} shards (labels_per_client x clients)"
         yield f"{where} with partitions.{split}: {found}", f"expected at most {examples} examples"

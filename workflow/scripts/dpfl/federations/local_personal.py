@@ -14,6 +14,8 @@ from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
 from dpfl.contracts.federation import Federation, Setting, States, Visit
 
+PERSONAL = True
+
 
 @dataclass
 class Personal:
@@ -27,16 +29,16 @@ class Personal:
         kept = self.own.get(f"client-{visit.client}")
         if kept is None:
             return visit.server
-        return visit.server.clone().masked_scatter_(self.mask, kept)
+        return visit.server.clone().masked_scatter_(self._at(visit.server), kept)
 
     def end(self, visit: Visit, weights: Tensor, steps: int, rate: float) -> Tensor:
         """Keep the client's own layers; return the weights with the server's in their place."""
-        self.own[f"client-{visit.client}"] = weights[self.mask].clone()
-        return torch.where(self.mask, visit.server, weights)
+        self.own[f"client-{visit.client}"] = weights[self._at(weights)].clone()
+        return torch.where(self._at(weights), visit.server, weights)
 
     def combine(self, number: int, server: Tensor, mean: Tensor) -> Tensor:
         """Return the mean of the shared layers; the others stay as they were."""
-        return torch.where(self.mask, server, mean)
+        return torch.where(self._at(server), server, mean)
 
     def state(self) -> States:
         """Return the layers of all clients that have taken part."""
@@ -45,6 +47,10 @@ class Personal:
     def restore(self, states: States) -> None:
         """Continue from the layers of a checkpoint."""
         self.own = {name: kept["own"] for name, kept in states.items()}
+
+    def _at(self, weights: Tensor) -> Tensor:
+        """Return the places on the device of the weights."""
+        return self.mask.to(weights.device)
 
 
 def build(setting: Setting, layers: list[str]) -> Federation:

@@ -1,9 +1,10 @@
 """How batches are drawn, a file for each way: what it costs, and under which adjacency.
 
-Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). Where it
-has a price for correlated noise, correlated(plan, factorization) returns the plan with that noise.
-An event has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a
-sum. Where an example's own steps are others than those of the plan, for_one(plan) returns them.
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). Where
+training can draw it, draw(turn) returns the members of a batch. Where it has a price for correlated
+noise, correlated(plan, factorization) returns the plan with that noise. An event has the noise of
+one clipped row of length C; `priced` knows how far an adjacency moves a sum. Where an example's own
+steps are others than those of the plan, for_one(plan) returns them.
 """
 
 import math
@@ -17,6 +18,7 @@ from scipy.optimize import brentq
 
 from dpfl import factorizations, plugins
 from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import accounting, events
 from dpfl.privacy.priceable import require_priceable, require_reachable
 
@@ -71,8 +73,8 @@ def event_of(sampling: str, plan: Plan) -> DpEvent:
     return module.event(plan)
 
 
-def correlated(sampling: str, plan: Plan, name: str, settings: Mapping[str, str]) -> Plan:
-    """Return a plan with the noise of a factorization, whose settings are texts.
+def correlated(sampling: str, plan: Plan, name: str, settings: Mapping[str, Any]) -> Plan:
+    """Return a plan with the noise of a factorization, whose settings are texts or numbers.
 
     Raises UserError for an unknown name or setting, one out of bounds, and a sampling that has no
     price for correlated noise.
@@ -156,6 +158,47 @@ def noises(
             rows.append(_row(sampling, replace(plan, noise_multiplier=noise), adjacency, delta))
             rows[-1]["target"] = target
     return rows
+
+
+def calibrated(
+    drawn: str,
+    charged: str,
+    work: Work,
+    budget: Budget,
+    participations: int | None = None,
+    factorization: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return one noise for a run, and what it has spent after each round.
+
+    The noise keeps what is `charged` within the budget. What is spent is the price of what is
+    `drawn`, under its first adjacency. With a `factorization` the run is one release: all of it is
+    spent from the first step on.
+    """
+    if factorization and drawn != charged:
+        raise UserError(f"sampling {drawn}, charged as {charged}: not with a factorization")
+    counted = {s: plugins.constant("samplings", s, "BEFOREHAND") for s in (drawn, charged)}
+    asked = Plan(work.sample_rate, 1.0, work.steps, participations if counted[charged] else None)
+    if factorization:
+        own = dict(factorization)
+        asked = correlated(charged, asked, own.pop("uses"), own)
+    known = (adjacencies(charged)[0], budget.epsilon, budget.delta)
+    noise = noise_multiplier(charged, asked, *known)
+    adjacency = adjacencies(drawn)[0]
+    ends = range(work.steps_per_round, work.steps + 1, work.steps_per_round)
+    plans = [
+        Plan(work.sample_rate, noise, end, min(end, participations) if counted[drawn] else None)
+        for end in ends
+    ]
+    if factorization:  # all of it is one release
+        plans = [replace(asked, noise_multiplier=noise)]
+    prices = [priced(drawn, plan, adjacency, budget.delta) for plan in plans]
+    spent = prices * (work.rounds // len(prices))
+    return {
+        "noise": noise,
+        "spent": [price.epsilon for price in spent],
+        "accountant": spent[-1].accountant,
+        "adjacency": adjacency,
+    }
 
 
 def sampled(plan: Plan) -> DpEvent:

@@ -6,6 +6,7 @@ theorem 27. It is an upper bound, and no tight one.
 
 import math
 
+import numpy as np
 from dp_accounting import (
     DpEvent,
     GaussianDpEvent,
@@ -14,6 +15,7 @@ from dp_accounting import (
 )
 
 from dpfl import samplings
+from dpfl.contracts.turn import Turn
 from dpfl.samplings import Plan
 
 ADJACENCIES = ("replace-one",)
@@ -26,3 +28,8 @@ def event(plan: Plan) -> DpEvent:
     drawn = math.ceil(_OF * plan.sample_rate)
     release = GaussianDpEvent(plan.noise_multiplier / 2)
     return SelfComposedDpEvent(SampledWithoutReplacementDpEvent(_OF, drawn, release), plan.steps)
+
+
+def draw(turn: Turn) -> np.ndarray:
+    """Return as many as the batch has, none twice."""
+    return turn.order(turn.step)[: turn.size]

@@ -237,6 +237,7 @@ def _outcome(path: Path) -> dict[str, Any]:
         "eps_accounted": number(summary["epsilon_spent"]),
         "reasons": "; ".join(summary.get("eps_certified_reasons") or []),
         **audit(summary.get("audit")),
+        "moved": number(summary.get("moved")),
         "adjacency": summary["adjacency"] or "",
         "accountant": summary["accountant"] or "",
         "noise": summary["noise"] or "",

@@ -5,7 +5,7 @@ server averages. A step privatises the gradient of a Poisson batch before anythi
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,15 @@ import numpy as np
 import torch
 
 from dpfl.audit.canaries import Canaries
+from dpfl.contracts.federation import FEDAVG, Federation, Visit
+from dpfl.contracts.protocols import Optimizer
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.training.steps import Batches, Ledger, PrivateSteps, cross_entropy, tell_noise
 
 loss_fn = cross_entropy
+RULE = "rule-"
+"""What the names of files in a checkpoint begin with that keep the state of a rule."""
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
 
 
@@ -81,7 +85,10 @@ class Trainer:
     states: Any
     ledger: Ledger
     weighting: Callable[[int], float]
+    rule: Federation = FEDAVG
     holders: dict[int, PrivateSteps] = field(default_factory=dict, init=False)
+    rounds: int = field(default=0, init=False)
+    """How many have been begun; rules draw public numbers by it."""
 
     def run_round(self, participants: list[int]) -> tuple[Round, dict[str, Any]] | None:
         """Run one round; return it with the optimizer states it changed.
@@ -90,6 +97,7 @@ class Trainer:
         no participant can pay for one.
         """
         server = self.flat.get()
+        self.rounds += 1
         total, weights, steps, examples = torch.zeros_like(server), 0.0, 0, 0
         rates: list[dict[str, float]] = []
         noise, bounds, trained = [], [], []
@@ -98,25 +106,29 @@ class Trainer:
             paid = self.ledger.affordable(number, client.steps_per_round)
             if not paid:
                 continue
-            self.flat.set(server)
+            visit = Visit(self.rounds, number, server)
+            self.flat.set(self.rule.start(visit))
             optimizer = self.states.begin(number)
             noise.append(self.ledger.noise_multiplier(number))
             rules = self._steps_of(number).mechanism.clippings
             bounds += [rule.clip_norm for rule in rules if rule.state()][:1]
-            examples += sum(self._steps(client, optimizer, paid, noise[-1]))
+            examples += sum(self._steps(client, optimizer, paid, noise[-1], visit))
             weight = self.weighting(len(client.examples))
-            total.add_(self.flat.flat.data, alpha=weight)
+            rate = optimizer.param_groups[0]["lr"]
+            whole = paid // getattr(optimizer, "gradients", 1)
+            total.add_(self.rule.end(visit, self.flat.flat.data, whole, rate), alpha=weight)
             self.states.end(number, optimizer, weight)
             rates += _rates(optimizer)
             trained.append(number)
             weights, steps = weights + weight, steps + paid
         if not trained:
             return None
-        self.flat.set(total.div_(weights))
-        self.ledger.observe(total - server)
+        mean = total.div_(weights)
+        self.flat.set(self.rule.combine(self.rounds, server, mean))
+        self.ledger.observe(mean - server)
         clip_norm = sum(bounds) / len(bounds) if bounds else None
         done = Round(steps, examples, _mean(rates), sum(noise) / len(noise), clip_norm)
-        return done, self.states.finish_round(trained)
+        return done, self.states.finish_round(trained) | changed(self.rule, trained)
 
     def can_pay(self, rounds: list[np.ndarray]) -> bool:
         """Tell whether any participant of these rounds has a paid step left."""
@@ -136,13 +148,16 @@ class Trainer:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside weights and optimizers."""
-        return {number: holder.state() for number, holder in self.holders.items()}
+        held = {number: holder.state() for number, holder in self.holders.items()}
+        return {"rounds": self.rounds, "holders": held}
 
     def restore(self, state: dict[str, Any], optimizers: dict[str, Any]) -> None:
-        """Continue from the state, and the optimizer states, of a checkpoint."""
-        for number, kept in state.items():
+        """Continue from the state of a checkpoint, and what it keeps by client and server."""
+        self.rounds = state["rounds"]
+        for number, kept in state["holders"].items():
             self._steps_of(number).restore(kept)
-        self.states.restore(optimizers)
+        self.states.restore({n: own for n, own in optimizers.items() if not n.startswith(RULE)})
+        continue_rule(self.rule, optimizers)
 
     def canaries(self) -> dict[int, Canaries]:
         """Return the canaries of every client that has some."""
@@ -154,7 +169,7 @@ class Trainer:
         return self.holders[client]
 
     def _steps(
-        self, client: Client, optimizer: torch.optim.Optimizer, steps: int, noise: float
+        self, client: Client, optimizer: Optimizer, steps: int, noise: float, visit: Visit
     ) -> Iterator[int]:
         """Take local steps; yield the batch sizes."""
         holder = self._steps_of(client.number)
@@ -162,11 +177,32 @@ class Trainer:
             released = holder.release(
                 self.flat.model, client.examples, client.sample_rate, noise, self.public, number
             )
-            self.flat.flat.grad = released.gradient
+            self.flat.flat.grad = added(released.gradient, self.rule, visit, self.flat.flat.data)
             tell_noise(optimizer, released.noise)
             optimizer.step()
             yield released.examples
+        if hasattr(optimizer, "settle"):  # its last step may not be whole
+            optimizer.settle()
         holder.end_round()
+
+
+def added(
+    gradient: torch.Tensor, rule: Federation, visit: Visit, weights: torch.Tensor
+) -> torch.Tensor:
+    """Return a gradient [D] with what the rule adds to it at these weights, if anything."""
+    term = rule.term(visit, weights)
+    return gradient if term is None else gradient + term
+
+
+def changed(rule: Federation, trained: Iterable[int]) -> dict[str, Any]:
+    """Return what a rule keeps of the server and of those who trained, by the names of files."""
+    whose = {"server", *(f"client-{number}" for number in trained)}
+    return {f"{RULE}{name}": own for name, own in rule.state().items() if name in whose}
+
+
+def continue_rule(rule: Federation, kept: dict[str, Any]) -> None:
+    """Continue a rule from the files of a checkpoint."""
+    rule.restore({n.removeprefix(RULE): own for n, own in kept.items() if n.startswith(RULE)})
 
 
 def _rates(optimizer: torch.optim.Optimizer) -> list[dict[str, float]]:

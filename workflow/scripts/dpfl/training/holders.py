@@ -13,6 +13,7 @@ from torch import Tensor
 from dpfl import mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
+from dpfl.base.errors import UserError
 from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.contracts.release import Release, Unproven
 from dpfl.privacy.filter import greatest_noise
@@ -54,6 +55,9 @@ class Holders:
         if not self.records:
             return
         made = {key: self.settings[key] for key in ("mechanism", "clipping")}
+        made_of = plugins.constant("mechanisms", self._estimator, "CORRELATION")
+        if made_of != (1.0,) and isinstance(self.released, Release):
+            raise UserError("mechanism: no accountant prices its CORRELATION, expected Unproven")
         for z in sorted({self._least_noise(), greatest_noise(self.records)}):
             promise, nobody = self._promise(z), probed(z)
             if isinstance(of_step(self.mechanism(), z, self.expected), Release):
@@ -89,7 +93,9 @@ class Holders:
         declared = plugins.constant("mechanisms", self._estimator, "NOISE_IS_Z_C")
         even_noise = declared or not self.records  # without privacy there is none anywhere
         mechanism = self.watched(canaries)
-        return PrivateSteps(holder, mechanism, ledger, self.sources, loss_fn, canaries, even_noise)
+        shared = plugins.constant("mechanisms", self._estimator, "SHARED_NOISE")
+        given = (holder, mechanism, ledger, self.sources, loss_fn, canaries, even_noise)
+        return PrivateSteps(*given, shared_noise=shared)
 
     def _promise(self, noise_multiplier: float) -> probe.Promise:
         """Return what the mechanism's file, and its form, promise at a noise multiplier."""

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpfl import mechanisms
+from dpfl import federations, mechanisms, plugins
 from dpfl.audit.canaries import NOT_AUDITED, Terms
 from dpfl.clients import participation
 from dpfl.draws import streams
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import setup, trainers
 from dpfl.training.checkpoint import Checkpoints
+from dpfl.training.evaluation import Evaluation
 from dpfl.training.federated import Round
 from dpfl.training.job import CHECKPOINT, Inputs
 from dpfl.training.record import Record
@@ -54,7 +55,9 @@ class _Run:
         self.parts = setup.parts(settings, examples, self.ledger, records, self.secret)
         self.flat = self.parts.flat
         self.trainer = trainers.build(self.parts)
-        self.record = Record(settings, examples, self.flat.model)
+        personal = plugins.constant("federations", federations.rule_of(settings), "PERSONAL")
+        scored = Evaluation(examples, self.flat, self.trainer.rule, personal)
+        self.record = Record(settings, scored)
 
     def complete(self) -> Result:
         """Run every round that is still to do; stop early when the budget or the model is gone."""

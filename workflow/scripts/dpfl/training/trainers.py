@@ -1,23 +1,30 @@
 """The trainer of a run, by the unit that it protects: examples of clients, or whole clients."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
-from dpfl import mechanisms
+from dpfl import federations, mechanisms, plugins
 from dpfl.audit.canaries import Canaries
 from dpfl.base.errors import UserError
 from dpfl.clients import participation
 from dpfl.clients.assignment import Members
+from dpfl.contracts.federation import Federation, Setting
 from dpfl.contracts.schedule import SERVER
+from dpfl.contracts.turn import Turn
 from dpfl.data import Dataset
-from dpfl.federations.states import STATES
-from dpfl.federations.work import WEIGHTINGS, LocalWork
+from dpfl.draws import streams
+from dpfl.factorizations import Factorization
+from dpfl.factorizations.parts.streams import Stream
+from dpfl.federations.parts.states import STATES
+from dpfl.federations.parts.work import WEIGHTINGS, LocalWork
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
+from dpfl.privacy import calibration_settings
 from dpfl.training import client_level, federated, probe
 from dpfl.training.federated import Client
 from dpfl.training.holders import Holders
@@ -68,6 +75,27 @@ class Parts:
     sources: Sources
 
     @property
+    def draw(self) -> Callable[[Turn], np.ndarray] | None:
+        """Return what draws batches, or cohorts; None by Poisson."""
+        sampling = calibration_settings.sampling_of(self.settings)["sampling"]
+        if sampling == "poisson":
+            return None
+        found = plugins.load("samplings", sampling)
+        groups = self.factorization.bands if self.factorization else None
+        return lambda turn: found.draw(replace(turn, groups=groups))
+
+    @property
+    def stream(self) -> Stream | None:
+        """Return what makes noise of the whole run, anew for everyone who adds some."""
+        return self.factorization.stream() if self.factorization and self.records else None
+
+    @property
+    def factorization(self) -> Factorization | None:
+        """Return how the noise of the run is correlated, if it is."""
+        own = dict(self.settings["federation"].get("factorization") or {})
+        return Factorization(own.pop("uses"), own) if own else None
+
+    @property
     def holders(self) -> Holders:
         """Return what builds the mechanism of everyone who adds noise."""
         expected = mechanisms.expected(self.settings)
@@ -76,7 +104,7 @@ class Parts:
     def canaries(self, holder: int | str, holders: int) -> Canaries | None:
         """Return the canaries in the batches of one of the holders, if any."""
         audit = self.settings["audit"]
-        if not self.records or not audit["canaries"]:
+        if not self.records or not audit["canaries"] or self.draw:  # they are drawn by Poisson
             return None
         each = -(-audit["canaries"] // holders)
         return self.holders.canaries(each, audit["canaries"], holder, length=audit["length"])
@@ -128,7 +156,8 @@ def _example_level(parts: Parts) -> federated.Trainer:
     def holder(number: int) -> PrivateSteps:
         """Return a client's steps, with its part of the canaries."""
         canaries = parts.canaries(number, len(parts.given.members))
-        return parts.holders.steps(number, parts.ledger, canaries=canaries)
+        steps = parts.holders.steps(number, parts.ledger, canaries=canaries)
+        return replace(steps, draw=parts.draw, stream=parts.stream)
 
     return federated.Trainer(
         flat=parts.flat,
@@ -138,6 +167,7 @@ def _example_level(parts: Parts) -> federated.Trainer:
         states=STATES[federation["state"]](parts.build_optimizer),
         ledger=parts.ledger,
         weighting=WEIGHTINGS[federation["weighting"]],
+        rule=_rule(parts, released_only=False),
     )
 
 
@@ -170,7 +200,21 @@ def _client_level(parts: Parts) -> client_level.Trainer:
         ledger=parts.ledger,
         sources=parts.sources,
         watching=canaries,
+        draw=parts.draw,
+        stream=parts.stream,
+        rule=_rule(parts, released_only=True),
     )
+
+
+def _rule(parts: Parts, *, released_only: bool) -> Federation:
+    """Build the rule of the federation; UserError for settings that do not fit the network."""
+    clients = len(parts.given.members)
+    cohort = parts.settings["federation"]["clients_per_round"] or clients
+    key = (*streams.pairing_key(parts.settings), "rule")
+    rng, steps = partial(streams.rng, *key), parts.settings["federation"]["local_steps"]
+    reach = steps * parts.settings["optimizer"]["rate"] if steps and released_only else None
+    setting = Setting(clients, cohort, released_only, parts.flat.parts, rng, reach)
+    return federations.build(parts.settings, setting)
 
 
 UNITS = {
