@@ -60,8 +60,8 @@ def _demonstrated(read: Mapping[str, Paper], folder: Folder, studies: list[dict]
     here = Choice({"scale": folder.outline(next(iter(read)))["scale"]})
     told = [*answer.demonstrated(runs, folder.path), *answer.following(read, here)]
     by_size = sorted(studies, key=lambda study: -len(study["cells"]))
-    drawn = [path for of in by_size for path in folder.figures(of) if path.stem == FIGURE][:1]
-    shown = (pictures.picture(path, folder.reports, FIGURE) for path in drawn)
+    drawn = [p for of in by_size for p in folder.figures(of) if p.stem == FIGURE and p.exists()]
+    shown = (pictures.picture(path, folder.reports, FIGURE) for path in drawn[:1])
     return [markup.listing(told), *(markup.part("picture", figure) for figure in shown)]
 
 
