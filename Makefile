@@ -42,7 +42,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 	$(if $(DATA_DIR),--data-dir '$(DATA_DIR)') \
 	$(if $(CONFIG),--configfile '$(CONFIG)')
 
-.PHONY: help replicate install list status keep verify judge report-reference test test-all test-slurm test-gpu bench docs lint clean
+.PHONY: help replicate install list status keep verify judge report-reference test test-all test-slurm test-gpu test-flower bench docs lint clean
 
 replicate: $(VENV)/installed
 	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
@@ -92,6 +92,10 @@ test-slurm: $(VENV)/installed
 test-gpu: $(VENV)/installed
 	$(BIN)/python -m pytest tests/gpu
 
+# A run over a wire, in an environment of its own: what it asks for is not what the workflow is pinned to.
+test-flower: $(VENV)-flower/installed
+	$(VENV)-flower/bin/python -m pytest tests/flower
+
 bench: $(VENV)/installed
 	$(BIN)/python workflow/scripts/bench.py --output results/bench
 
@@ -109,9 +113,11 @@ clean:
 	rm -rf .snakemake
 
 # The marker is written last, so that an interrupted installation is completed, not believed.
-$(VENV)/installed: envs/requirements.txt pyproject.toml
+$(VENV)/installed: envs/requirements.txt
+$(VENV)-flower/installed: envs/flower.txt
+$(VENV)/installed $(VENV)-flower/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 found; set PYTHON=/path/to/python"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement envs/requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --requirement $(filter envs/%,$^)
+	$(@D)/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@

@@ -8,7 +8,7 @@ from dpfl import plugins
 from dpfl.contracts import bounds
 from dpfl.plugins.declarations import FUNCTIONS
 
-CANDIDATES = (0.5, 2, 0.25, 1.5, (0.8, 0.99), (0.5, 1.5))
+CANDIDATES = (0.5, 2, 0.25, 1.5, (0.8, 0.99), (0.5, 1.5), "sgd", ("2",))
 
 
 def parameters(package: str, name: str) -> dict[str, inspect.Parameter]:

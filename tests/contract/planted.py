@@ -45,11 +45,11 @@ class Sound:
         total = self.noisy(gradients.rows(), norms, step.noise_multiplier, step.normal)
         return self.divided(total, len(norms), step.expected_batch)
 
-    def aggregate(self, updates, *, like, noise_multiplier, expected_clients, normal):
-        rows = torch.stack([like * 0, *updates])
+    def aggregate(self, updates, cohort, *, noise_multiplier, normal):
+        rows = torch.stack([cohort.like * 0, *updates])
         rows = rows[rows.isfinite().all(1)]
         total = self.noisy(rows, rows.norm(dim=1), noise_multiplier, normal)
-        return self.divided(total, len(rows) - 1, expected_clients)
+        return self.divided(total, len(rows) - 1, cohort.expected)
 
     def noisy(self, rows, norms, z, normal):
         return self.clipped_sum(rows, norms) + self.noise(rows.shape[1], z, normal)

@@ -80,11 +80,11 @@ def test_a_strategy_gives_every_round_its_noise(name):
 )
 def test_what_is_out_of_bounds_is_refused_when_it_is_built(package, name, setting):
     function = getattr(plugins.load(package, name), declared.FUNCTIONS[package][0])
-    values = declared.required(package, name) | {setting: "nonsense"}
+    values = declared.required(package, name) | {setting: {}}
     given = [object()] * declared.FUNCTIONS[package][1]
     if package == "optimizers":
         given = [[torch.nn.Parameter(torch.ones(3))]]
-    with pytest.raises(UserError, match=rf"^{name}: {setting} is 'nonsense'; it must be ") as error:
+    with pytest.raises(UserError, match=rf"^{name}: {setting} is {{}}; it must be ") as error:
         function(*given, **values)
     assert "\n" not in str(error.value)
 
@@ -137,13 +137,14 @@ def test_private_names_and_others_are_free(plug_in):
 
 
 def test_the_plug_ins_of_the_guide_declare_nothing_wrong(root, tmp_path, monkeypatch):
-    pages = ("tutorial.md", "adding-a-baseline.md")
+    pages = ("tutorial.md", *(f"adding-a-{of}.md" for of in ("baseline", "federation", "sampling")))
     text = "".join((root / "docs" / page).read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.setattr(plugins, "ROOT", tmp_path)
     for number, source in enumerate(blocks):
-        package = "optimizers" if "params" in source else "mechanisms"
+        kinds = {"params": "optimizers", "Federation(": "federations", "Turn": "samplings"}
+        package = next((own for word, own in kinds.items() if word in source), "mechanisms")
         (tmp_path / package).mkdir(exist_ok=True)
         (tmp_path / package / f"guide_{number}.py").write_text(source, encoding="utf-8")
         assert [*declarations.errors(package, f"guide-{number}")] == []

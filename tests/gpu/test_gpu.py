@@ -12,9 +12,9 @@ import torch
 from every_mechanism import RULES, Z, build
 from fixtures_of_steps import drawn, setting
 
-from dpfl.api import fitness
 from dpfl.base.errors import UserError
 from dpfl.training import run
+from dpfl.training.steps import require_full_precision
 
 RUNS = {
     "dpsgd": {},
@@ -112,4 +112,4 @@ def test_a_network_of_ones_own_is_trained_as_on_the_cpu():
 def test_products_of_few_digits_are_refused():
     torch.backends.cuda.matmul.allow_tf32 = True
     with pytest.raises(UserError, match="TF32 is on"):
-        fitness.require_full_precision(torch.device("cuda"))
+        require_full_precision(torch.device("cuda"))

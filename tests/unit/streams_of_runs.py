@@ -101,10 +101,10 @@ class Listening:
         self._note(self.owner, members.tolist(), normals)
         return found
 
-    def aggregate(self, updates, *, normal, **more):
+    def aggregate(self, updates, cohort, *, normal, **more):
         members = []
         normals, normal = _heard(normal)
-        found = self.real.aggregate(_named(updates, members), normal=normal, **more)
+        found = self.real.aggregate(_named(updates, members), cohort, normal=normal, **more)
         self._note(0, members, normals)
         return found
 

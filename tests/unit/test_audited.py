@@ -263,7 +263,7 @@ def test_holders_of_different_plans_share_the_level():
     tally = both["tallies"][0]
     counts = (tally[k] for k in ("ins", "misses", "outs", "false_alarms"))
     pooled = per_step.Tally(1.0, 40, *counts)
-    assert both["epsilon"] == per_step.lower_bound([pooled], 0.2, 1e-5, 0.005)
+    assert both["epsilon"] == per_step.lower_bound([pooled], per_step.poisson(0.2, 1e-5), 0.005)
     assert apart[0] < apart[1]
 
 

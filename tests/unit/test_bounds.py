@@ -33,6 +33,7 @@ def real(x):
         ("switch", lambda x: type(x) is bool),
         ("one of a, b-c", lambda x: x == "a"),
         ("null or number > 0", lambda x: x is None or (real(x) and x > 0)),
+        ("name", lambda x: type(x) is str and x != ""),
         ("list of whole >= 1", lambda x: x == [1]),
         ("rising list of whole >= 1", lambda x: x == [1]),
         ("pair of number > 0", lambda x: False),

@@ -9,10 +9,14 @@ from refusals import refused
 from torch import nn
 from torch.utils.data import TensorDataset
 
+from dpfl import plugins
+from dpfl.contracts.federation import Cohort
 from dpfl.draws import noise, streams
-from dpfl.federations.work import LocalWork
+from dpfl.federations.parts.work import LocalWork
 from dpfl.gradients.flat import FlatModel
+from dpfl.gradients.plain import gradient_of_sum
 from dpfl.mechanisms import dp_fedavg, nonprivate
+from dpfl.samplings import public
 from dpfl.training.client_level import Trainer
 from dpfl.training.federated import loss_fn
 from dpfl.training.steps import Sources
@@ -21,6 +25,11 @@ D = 15
 Z, CLIP, COUNT_NOISE, EXPECTED = 0.8, 0.7, 1.5, 5.0
 OWN = {"fixed": {}, "quantile": {"quantile": 0.5, "count_noise": COUNT_NOISE}}
 RULES = {rule: {"rule": rule, "clip_norm": CLIP, **own} for rule, own in OWN.items()}
+CLIENT_LEVEL = [
+    own
+    for own in plugins.names("mechanisms")
+    if plugins.constant("mechanisms", own, "UNIT") == "client"
+]
 WIDE = {"rule": "fixed", "clip_norm": 1e6}
 
 
@@ -78,9 +87,8 @@ def trainer(clients=make_client, population=4, q=1.0, clipping=WIDE, mechanism=N
 def aggregate(mechanism, updates, z=0.0, expected=EXPECTED, normal=None, size=3):
     return mechanism.aggregate(
         iter(updates),
-        like=torch.zeros(size, dtype=torch.float64),
+        Cohort(torch.zeros(size, dtype=torch.float64), expected),
         noise_multiplier=z,
-        expected_clients=expected,
         normal=normal or (lambda size: torch.zeros(size)),
     )
 
@@ -217,6 +225,33 @@ def test_an_empty_round_releases_noise_and_counts():
     torch.testing.assert_close(moved, expected, rtol=1e-4, atol=1e-6)
     assert (done.steps, done.examples, done.noise_multiplier) == (1, 0, 2.0)
     assert run.steps_taken == {"server": 1} and run.ledger.left == 98
+
+
+@pytest.mark.parametrize("name", CLIENT_LEVEL)
+@pytest.mark.parametrize("cohort", [[], [0]], ids=["nobody", "one client of one example"])
+def test_cohorts_at_their_edges(name, cohort):
+    """Nobody, and a client with fewer examples than a batch: noise for C, and one clipped step."""
+    mechanism = plugins.load("mechanisms", name).build({"rule": "fixed", "clip_norm": 3.0})
+    alone = {"clients": lambda number: make_client(number, 1), "q": 0.5, "draw": public.draw}
+    run, again = (
+        trainer(**alone, mechanism=mechanism, ledger=Purse(z=z), work=LocalWork(4, local_steps=1))
+        for z in (2.0, 0.0)
+    )
+    server = run.flat.get()
+    done, _ = run.run_round(cohort)
+    assert done.examples == len(cohort) and run.ledger.left == 98
+    again.run_round(cohort)
+    inputs, targets = make_client(0, 1).tensors
+    moved = 2 * (again.flat.get() - server)  # times the expected cohort
+    if not cohort:
+        assert torch.equal(moved, torch.zeros(D))
+        noisy = noise.Seeded("noise", "server", 0).normal(D).float() * 6.0
+        torch.testing.assert_close(2 * (run.flat.get() - server), noisy, rtol=1e-4, atol=1e-5)
+    else:
+        own = FlatModel(nn.Linear(4, 3))
+        own.set(server)
+        step = gradient_of_sum(own.model, loss_fn, inputs, targets)
+        torch.testing.assert_close(moved, -0.1 * step, rtol=1e-4, atol=1e-6)
 
 
 def test_a_round_is_charged_before_a_client_trains_and_observed_once_released():

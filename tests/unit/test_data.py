@@ -56,6 +56,21 @@ def test_files_of_mnist_equal_what_torchvision_reads(
             assert np.array_equal(found.squeeze(), read(tmp_path / name).numpy())
 
 
+@pytest.mark.parametrize("beta", [0, 1])
+def test_made_up_users_differ_as_far_as_is_said(beta, read_once):
+    """Of unit records about v, 1 - |mean|^2 is nearly tr S / (|v|^2 + tr S), S = diag(j^-1.2)."""
+    arrays = read_once(f"synthetic-logistic-{beta}")
+    np.testing.assert_allclose(np.linalg.norm(arrays.train_inputs, axis=1), 1, rtol=1e-6)
+    assert np.array_equal(arrays.train_clients, np.repeat(np.arange(100), 40))
+    spread = (np.arange(1, 41) ** -1.2).sum()
+    expected = spread / (40 * (1 + beta) + spread)
+    users = arrays.train_inputs.reshape(100, 40, 40).mean(axis=1)
+    assert np.mean(1 - (users**2).sum(axis=1)) == pytest.approx(expected, rel=0.1)
+    classes = arrays.train_targets.reshape(100, 40)
+    pooled = np.bincount(classes.ravel()).max() / classes.size
+    assert np.mean([np.bincount(own).max() for own in classes]) / 40 > 5 * pooled
+
+
 def test_the_rows_of_a_table_are_those_of_scikit_learn(tmp_path):
     from sklearn.datasets import load_breast_cancer
 

@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import pickle
+import socket
 import tarfile
 import threading
 import urllib.error
@@ -163,6 +164,13 @@ def test_without_a_network_one_line_tells_what_to_do(tmp_path, no_network, pause
     assert "the network is unreachable" in message
     assert f"put {', '.join(f'{name}.gz' for name in mnist.FILES)} into" in message
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_where_no_name_is_known_nothing_is_tried_twice(tmp_path, monkeypatch, no_network, pauses):
+    unknown = urllib.error.URLError(socket.gaierror(-2, "Name or service not known"))
+    monkeypatch.setattr(_files, "_download_once", lambda *_: (_ for _ in ()).throw(unknown))
+    assert "without a network" in line_of(data.read, "mnist", tmp_path / "new")
+    assert pauses == [] and not (tmp_path / "new").exists()
 
 
 def test_a_missing_cifar10_batch_is_named(cifar10_copy, tmp_path, no_network):

@@ -2,16 +2,29 @@
 
 import re
 
+import pytest
 import yaml
 
 
-def pins(root):
-    lines = (root / "envs" / "requirements.txt").read_text().splitlines()
+def pins(root, name="requirements.txt"):
+    lines = (root / "envs" / name).read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def test_every_requirement_is_pinned_to_one_version(root):
-    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", pin) for pin in pins(root))
+@pytest.mark.parametrize("name", ["requirements.txt", "flower.txt"])
+def test_every_requirement_is_pinned_to_one_version(root, name):
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", pin) for pin in pins(root, name))
+
+
+def test_a_run_over_a_wire_is_tested_with_the_versions_of_the_workflow_where_it_can_be(root):
+    ours, theirs = (
+        dict(pin.split("==") for pin in pins(root, name))
+        for name in ("requirements.txt", "flower.txt")
+    )
+    assert {name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]} == {
+        "certifi"  # Flower asks for a later one
+    }
+    assert "flwr" in theirs.keys() - ours.keys()
 
 
 def test_conda_installs_the_same_versions(root):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from dp_accounting import GaussianDpEvent, NeighboringRelation, SingleEpochTreeAggregationDpEvent
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import given
@@ -69,9 +70,9 @@ def test_a_tree_of_one_epoch_costs_what_dp_accounting_says(steps):
         ("bsr", {"band": "2"}, "no setting 'band' of bsr; did you mean 'bands'?"),
         ("bsr", {}, "setting bands of bsr is missing"),
         ("bisr", {"bands": "two"}, "setting bands is 'two', expected a number"),
-        ("bisr", {"bands": "0"}, "bands is 0, must be >= 1"),
+        ("bisr", {"bands": "0"}, "bands is 0; it must be a whole number >= 1"),
         ("bsr", {"bands": "2", "momentum": "1"}, "expected 0 <= momentum < decay <= 1"),
-        ("dp-lambda", {"lam": "1"}, "lam is 1.0, must be in [0, 1)"),
+        ("dp-lambda", {"lam": "1"}, "lam is 1.0; it must be a number in [0, 1)"),
         ("tree", {"restart": "7"}, "restart is 7, must be a multiple of 5"),
     ],
 )
@@ -82,3 +83,54 @@ def test_mistakes_are_one_line(name, settings, told):
 def test_what_has_no_exact_price_is_refused():
     assert "more than 10 steps hold" in line_of(Run, 10, 4, 4)
     assert "never rise" in line_of(of_toeplitz, np.array([1.0, 0.5, 0.6]), Run(5, 1, 5))
+
+
+STEPS = 23
+STREAMS = {
+    "dp-lambda": {"lam": "0.7"},
+    "bsr": {"bands": "4", "momentum": "0.5"},
+    "bisr": {"bands": "3"},
+    "tree": {"restart": "7"},
+}
+
+
+def written_out(name, settings):
+    """Return the noise of each step as weights of the fresh draws [STEPS, draws]."""
+    drawn = iter(torch.eye(3 * STEPS, dtype=torch.float64))
+    stream = Factorization(name, settings).stream()
+    return torch.stack([stream.next(lambda: next(drawn)) for _ in range(STEPS)]).numpy()
+
+
+@pytest.mark.parametrize(("name", "settings"), list(STREAMS.items())[:3])
+def test_the_noise_of_steps_is_that_of_the_matrix(name, settings):
+    """Its inverse has the columns whose longest sum the sensitivity is."""
+    inverse = written_out(name, settings)[:, :STEPS]
+    c = np.linalg.inv(inverse)
+    assert np.allclose(c, np.tril(c)) and np.allclose(np.diag(c), 1)
+    run = Run(STEPS, 3, 8)
+    longest = max(np.linalg.norm(c[:, start::8][:, :3].sum(1)) for start in range(8))
+    assert sensitivity(name, run, settings) == pytest.approx(longest)
+
+
+@pytest.mark.parametrize("complete", [0, 1])
+def test_a_prefix_of_a_tree_has_the_noise_of_its_nodes(complete):
+    """As many nodes as the number of steps has ones; of whole trees before, one or those again."""
+    noise = written_out("tree", {"restart": "7", "complete": str(complete)})
+    before = 1 if complete else 3  # 7 is 111 in binary
+    for steps in range(1, STEPS + 1):
+        prefix = noise[:steps].sum(0)
+        trees, rest = divmod(steps - 1, 7)
+        nodes = trees * before + (rest + 1).bit_count()
+        assert sorted(prefix[prefix != 0]) == [1.0] * nodes
+
+
+@pytest.mark.parametrize(("name", "settings"), STREAMS.items())
+def test_noise_continues_from_its_state(name, settings):
+    draws = list(torch.randn(3 * STEPS, 5, generator=torch.Generator().manual_seed(0)))
+    whole, first, second = (Factorization(name, settings).stream() for _ in range(3))
+    given, again = iter(draws), iter(draws)
+    expected = [whole.next(lambda: next(given)) for _ in range(STEPS)]
+    made = [first.next(lambda: next(again)) for _ in range(9)]
+    second.restore(first.state())
+    made += [second.next(lambda: next(again)) for _ in range(STEPS - 9)]
+    assert torch.equal(torch.stack(made), torch.stack(expected))

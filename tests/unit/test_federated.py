@@ -4,18 +4,24 @@ import pytest
 import torch
 from refusals import refuses
 from test_client_level import make_client as examples_of
+from test_factorizations import STREAMS
 from torch import nn
 
+from dpfl import plugins
 from dpfl.clippings import fixed
 from dpfl.contracts.release import Release
 from dpfl.data import Dataset
 from dpfl.draws import noise, streams
-from dpfl.federations import states
+from dpfl.factorizations import Factorization
+from dpfl.federations.parts import states
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.mechanisms import dpsgd, nonprivate
+from dpfl.samplings import cyclic
+from dpfl.training import setup
 from dpfl.training.federated import Client, Trainer, Unlimited, loss_fn
-from dpfl.training.steps import PrivateSteps, Sources
+from dpfl.training.holders import Holders
+from dpfl.training.steps import PrivateSteps, Sources, of_run
 from dpfl.training.trainers import Held
 
 SOURCES = Sources(noise.Seeded, ("batch",), ("noise",))
@@ -218,3 +224,84 @@ def test_less_noise_than_is_charged_is_refused():
     run = trainer(flat, {0: make_client(0, 10)}, build, ledger=Noisy(1.0))
     refuses(r"multiplier 0\.5, less than the 1 that is charged", run.run_round, [0])
     assert not run.ledger.charged
+
+
+class Nothing:
+    """Examples whose gradient is zero."""
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, chosen):
+        return torch.zeros(len(chosen), 4), torch.zeros(len(chosen), dtype=torch.long)
+
+
+def run_of_steps(name, settings, count, state=None):
+    """Return noisy sums of `count` steps without gradients, over z C, and what is kept after."""
+    flat = FlatModel(nn.Linear(4, 3, bias=False))
+    flat.model.weight.data.zero_()
+    steps = PrivateSteps(
+        0,
+        clipped(0.5)(),
+        Noisy(2.0),
+        SOURCES,
+        lambda outputs, targets: 0 * outputs.sum(1),
+        draw=cyclic.draw,
+        stream=Factorization(name, settings).stream(),
+    )
+    if state:
+        steps.restore(state)
+    public = Public(torch.empty(0, 4), torch.empty(0, dtype=torch.long))
+    found = [steps.release(flat.model, Nothing(), 0.25, 2.0, public, n) for n in range(count)]
+    return torch.stack([one.gradient for one in found]).double() * 3 / (2.0 * 0.5), steps.state()
+
+
+@pytest.mark.parametrize(("name", "settings"), STREAMS.items())
+def test_steps_have_the_noise_of_the_run_and_continue_it(name, settings):
+    made, _ = run_of_steps(name, settings, 9)
+    stream = Factorization(name, settings).stream()
+    draws = (noise.Seeded("noise", 0, step).normal for step in range(9))
+    expected = torch.stack([stream.next(lambda own=own: own(12)) for own in draws])
+    torch.testing.assert_close(made, expected, rtol=1e-4, atol=1e-5)
+    first, kept = run_of_steps(name, settings, 4)
+    rest, _ = run_of_steps(name, settings, 5, kept)
+    assert torch.equal(torch.cat([first, rest]), made)
+
+
+def test_a_mechanism_that_draws_twice_has_no_noise_of_a_run():
+    normal = of_run(Factorization("bsr", {"bands": 2}).stream(), torch.randn)
+    normal(3)
+    refuses("draws noise more than once in a step", normal, 3)
+
+
+def test_clients_share_their_noise_only_where_the_mechanism_says_so():
+    flat, public = flat_linear(), Public(torch.empty(0, 4), torch.empty(0, dtype=torch.long))
+    settings, examples = {"clipping": {"rule": "fixed", "clip_norm": 1.0}}, examples_of(0, 12)
+    for estimator, shared in (("dpsgd-batch-medians", False), ("dpsgd-shared-noise", True)):
+        own = settings | {"mechanism": {"estimator": estimator}}
+        holders = Holders(own, 3.0, [{"noise_multipliers": [1.0]}], SOURCES)
+        sent = [
+            holders.steps(number, Noisy(1.0)).release(flat.model, examples, 1.0, 1.0, public, 0)
+            for number in (0, 1)
+        ]
+        assert torch.equal(*(one.gradient for one in sent)) == shared
+
+
+def test_a_run_does_not_start_where_small_numbers_are_lost():
+    torch.set_flush_denormal(True)
+    try:
+        refuses("set_flush_denormal is on", setup._available, "cpu")
+    finally:
+        torch.set_flush_denormal(False)
+
+
+def test_a_mechanism_whose_noise_is_correlated_from_step_to_step_has_no_price(monkeypatch):
+    settings = {
+        "clipping": {"rule": "fixed", "clip_norm": 1.0},
+        "mechanism": {"estimator": "dpsgd"},
+    }
+    holders = Holders(settings, 3.0, [{"noise_multipliers": [1.0]}], SOURCES)
+    known = plugins.constant
+    declared = lambda *of: (1.0, -0.5) if of[2] == "CORRELATION" else known(*of)  # noqa: E731
+    monkeypatch.setattr(plugins, "constant", declared)
+    refuses("no accountant prices its CORRELATION", holders.require_noise, None)

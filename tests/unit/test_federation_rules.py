@@ -19,6 +19,7 @@ PARTS = {"body.weight": slice(0, 2), "head.bias": slice(2, 3)}
 def setting(**more):
     rng = partial(streams.rng, "masks")
     given = {"clients": 2, "cohort": 2, "released_only": False, "parts": PARTS, "rng": rng}
+    given["reach"] = 20 * 0.1
     return Setting(**{**given, **more})
 
 
@@ -27,10 +28,14 @@ RULES = {
     "fedprox": partial(fedprox.build, mu=0.5),
     "scaffold": partial(scaffold.build, rate=0.7),
     "scaffold, released alone": lambda made: scaffold.build(setting(released_only=True)),
-    "momentum": partial(fedopt.build, algorithm="sgd-momentum", lr=0.5, momentum=0.9),
-    "yogi": partial(fedopt.build, algorithm="fedopt", lr=0.1, moment="yogi"),
+    "momentum": partial(
+        fedopt.build, algorithm="sgd-momentum", rate=0.5, options={"momentum": 0.9}
+    ),
+    "yogi": partial(fedopt.build, algorithm="fedopt", rate=0.1, options={"moment": "yogi"}),
     "local-personal": partial(local_personal.build, layers=["head"]),
     "top-k": partial(sparse.build, share=0.4),
+    "released-k": partial(sparse.build, share=0.4, choose="released-k"),
+    "blur": partial(fedprox.build, mu=0.5, beyond=0.1),
     "random-k": partial(sparse.build, share=0.4, choose="random-k"),
 }
 
@@ -81,15 +86,27 @@ def test_scaffold_finds_the_optimum_where_the_average_does_not():
 def test_the_mean_alone_tells_scaffold_what_all_clients_would():
     told, alone = (scaffold.build(setting(released_only=hidden)) for hidden in (False, True))
     torch.testing.assert_close(rounds(alone, 1, 9)[0][-1], rounds(told, 1, 9)[0][-1])
-    uneven = partial(rounds, alone, 10, 10, steps=5)
-    assert "takes 5 steps, and others do not" in line_of(uneven)
+    unknown = partial(scaffold.build, setting(released_only=True, reach=None))
+    assert "no fixed number of local steps" in line_of(unknown)
+
+
+def test_where_the_mean_alone_is_released_scaffold_does_not_tell_whether_anybody_came():
+    """One more client in an empty round moves nothing but that mean."""
+    server, mean = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    rules = [scaffold.build(setting(released_only=True)) for _ in range(2)]
+    rules[1].end(Visit(1, 0, server), 5 * mean, 20, 0.1)
+    kept = []
+    for rule in rules:
+        rule.combine(1, server, mean)
+        kept.append(rule.state()["server"]["variate"])
+    assert torch.equal(*kept) and kept[0].any()
 
 
 def test_a_server_of_plain_sgd_is_the_average_and_momentum_adds_up():
-    plain = fedopt.build(setting(), algorithm="sgd", lr=1.0)
+    plain = fedopt.build(setting(), algorithm="sgd", rate=1.0)
     averaged = rounds(fedavg.build(setting()), 1, 4)[0][-1]
     torch.testing.assert_close(rounds(plain, 1, 4)[0][-1], averaged)
-    heavy = fedopt.build(setting(), algorithm="sgd-momentum", lr=1.0, momentum=0.5)
+    heavy = RULES["momentum"](setting(), rate=1.0, options={"momentum": 0.5})
     moved = [heavy.combine(n, torch.zeros(3), torch.ones(3))[0].item() for n in (1, 2, 3)]
     assert moved == [1.0, 1.5, 1.75]
 

@@ -8,6 +8,7 @@ from fixtures_of_steps import drawn, ones, setting, step_of
 from scipy import stats
 from torch import nn
 
+from dpfl.contracts.federation import Cohort
 from dpfl.draws.gaussian import noisy_sum
 from dpfl.draws.noise import SOURCES
 from dpfl.mechanisms import dp_fedavg, dpsgd, fsdp_certified, p3sgd
@@ -114,8 +115,8 @@ def test_the_sums_of_every_mechanism_leave_on_the_grid():
         least = min(mechanism.release(Z, 8.0).multipliers)
         assert on_grid(8 * found, least * CLIP) and found.any()
     updates = torch.randn(5, 30, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    own = {"like": updates[0], "noise_multiplier": Z, "expected_clients": 8.0}
-    found = dp_fedavg.build(FIXED).aggregate(updates, **own, normal=drawn("grid"))
+    cohort, own = Cohort(updates[0], 8.0), {"noise_multiplier": Z, "normal": drawn("grid")}
+    found = dp_fedavg.build(FIXED).aggregate(updates, cohort, **own)
     assert on_grid(8 * found, Z * CLIP) and found.any()
 
 

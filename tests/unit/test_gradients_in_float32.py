@@ -28,6 +28,48 @@ def test_cancelling_terms_do_not_hide_a_large_gradient_in_float32():
         assert (1 - 1e-5) * expected <= norms[0] <= 1.3 * expected  # with what rounding may add
 
 
+@pytest.mark.parametrize("short", [1e-18, 1e-21, 1e-23, 1e-30])
+@pytest.mark.parametrize("layer", [nn.Linear(9, 4, bias=False), nn.Conv2d(16, 32, 3, bias=False)])
+def test_squares_that_underflow_do_not_hide_a_large_gradient(layer, short):
+    """Of inputs so short, and a loss so steep, that their product is far above the clip norm."""
+    torch.manual_seed(0)
+    shape = (3, 9) if isinstance(layer, nn.Linear) else (3, 16, 4, 4)
+    inputs = short * torch.randn(shape)
+    inputs[2] = 0
+    steep = min(1e3 / short, 1e18)
+
+    def loss_fn(outputs, targets):
+        return steep * outputs.flatten(1).sum(1)
+
+    total, norms = clipped_sum(layer.float(), loss_fn, inputs, torch.zeros(3), 1e-6)
+    weight = layer.weight.detach().double()
+    for number in range(3):
+        own = inputs[number : number + 1].double()
+        outputs = layer.double()(own).flatten(1).sum()
+        (true,) = torch.autograd.grad(steep * outputs, [layer.weight])
+        assert float(norms[number]) == pytest.approx(float(true.norm()), rel=0.01)
+        layer.float()
+    assert torch.cat([one.flatten() for one in total]).norm() <= 2e-6 * (1 + 1e-3)
+    assert torch.equal(layer.weight.double(), weight)
+
+
+@pytest.mark.parametrize("scale", [1e-10, 2e-12, 1e-12, 1e-14])
+def test_products_that_underflow_do_not_hide_a_gradient_from_a_small_clip_norm(scale):
+    """Of inputs and output gradients that are each long enough, and of several parameters."""
+    torch.manual_seed(0)
+    for model in (nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten()), nn.Linear(9, 4)):
+        shape = (1, 9) if isinstance(model, nn.Linear) else (1, 3, 6, 6)
+        inputs = scale * torch.randn(shape)
+
+        def loss_fn(outputs, targets):
+            return scale * outputs.flatten(1).sum(1)
+
+        _, norms = clipped_sum(model.float(), loss_fn, inputs, torch.zeros(1), 1.0)
+        loss = loss_fn(model.double()(inputs.double()), None).sum()
+        true = torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
+        assert float(norms[0]) == pytest.approx(float(true.norm()), rel=1e-3)
+
+
 def cancelling(conv, size, kind, scale, examples):
     """Return the input and the gradient of the output of a convolution, example 0 a wild one.
 

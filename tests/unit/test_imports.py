@@ -25,7 +25,7 @@ FLOORS = (
     "attacks optimizers privacy runs",
     "audit mechanisms planning samplings tables",
     "calculator figures judging training",
-    "analyses checks",
+    "analyses checks flower",
     "api terminal",
     "bench provenance",
     "report",

@@ -208,7 +208,7 @@ def test_a_run_that_does_not_end_fails(tmp_path):
 def kept_run(name: str, seconds: float, data: str, noise: str = "seeded") -> dict:
     parts = {"mechanism": "estimator", "optimizer": "algorithm", "clipping": "rule"}
     settings = {part: {key: part} for part, key in parts.items()}
-    settings |= {"dataset": data, "model": "m", "noise": noise}
+    settings |= {"dataset": data, "model": "m", "noise": noise, "federation": {}}
     return {"run": name, "seconds": seconds - verify.JOBS_SECONDS, "settings": settings}
 
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from dpfl import plugins
 from dpfl.contracts.release import PublicNoise
-from dpfl.federations.states import STATES
+from dpfl.federations.parts.states import STATES
 from dpfl.mechanisms import dpsgd
 from dpfl.mechanisms.parts.fitting import misfits
 from dpfl.optimizers import dp_adambc

@@ -33,7 +33,9 @@ def test_a_method_keeps_its_number_in_all_studies_and_where_one_is_added_last():
 
 
 LARGER = {"label", "by-theorem"}
-OF_NO_PAPER = {"dpsgd-normalised", "dpsgd-psac", "fedopt"}
+OF_NO_PAPER = {"dpsgd-normalised", "dpsgd-psac", "fedopt", "sam", "fedavg-by-tensor"}
+OF_NO_PAPER |= {"dpsgd-batch-medians", "dpsgd-shared-noise"}
+OF_NO_PAPER |= {"fedavg-raw-threshold", "fedavg-inverted-clip", "fedavg-by-size"}
 
 
 @pytest.mark.parametrize("part", ["mechanism", "clipping", "optimizer", "budget"])

@@ -299,7 +299,7 @@ def test_an_audit_above_epsilon_and_noise_without_a_price_are_told(monkeypatch):
     assert after(private(audit=True), 3).audit()["status"] == "refuted"
     real = dpfl.plugins.constant
     told = lambda *asked: (1.0, -0.5) if "CORRELATION" in asked else real(*asked)  # noqa: E731
-    monkeypatch.setattr("dpfl.api.private.plugins.constant", told)
+    monkeypatch.setattr("dpfl.training.holders.plugins.constant", told)
     with pytest.raises(UserError, match="no accountant prices its CORRELATION"):
         private()
 

@@ -172,6 +172,9 @@ def test_the_least_fair_comparison_counts():
     assert fairness.least([]) == ""
 
 
+ONE = "add-or-remove-one"
+
+
 def side(**of):
     usual = {"tuned_at": 2.0, "epsilon": 2.0, "unit": "example", "trials": 8, "edge": ""}
     return pd.DataFrame([usual | of])
@@ -193,7 +196,10 @@ def side(**of):
         (side(edge="rate", trials=5), side(), words.DIFFERS, words.FEWER_TRIALS),
         (side(edge="rate"), side(edge="rate"), words.HOLDS, words.HOLDS),
         (side(trials=5), side(), words.OPPOSITE, words.OPPOSITE),
+        (side(adjacency="zero-out"), side(adjacency=ONE), words.HOLDS, words.OTHER_NEIGHBOURS),
+        (side(adjacency="zero-out"), side(adjacency=""), words.HOLDS, words.HOLDS),
+        (side(adjacency=ONE), side(adjacency=ONE), words.OPPOSITE, words.OPPOSITE),
     ],
 )
-def test_a_verdict_that_rests_on_how_a_side_was_tuned_is_open(better, worse, verdict, expected):
+def test_a_verdict_on_sides_that_are_not_alike_is_open(better, worse, verdict, expected):
     assert fairness.judged(verdict, better, worse) == expected

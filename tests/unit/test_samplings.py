@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from closed_forms import gaussian_epsilon
 from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
@@ -12,10 +14,15 @@ from hypothesis import strategies as st
 from refusals import line_of
 
 from dpfl import plugins, samplings
+from dpfl.contracts.schedule import Budget, Work
+from dpfl.contracts.turn import Turn
+from dpfl.draws import noise
+from dpfl.factorizations import Factorization, Run
 from dpfl.privacy import accounting
 from dpfl.samplings import Plan, noise_multiplier, priced
 
 DELTA = 1e-5
+OF_VARYING_SIZE = {"poisson", "cyclic-poisson"}
 PLAN = Plan(64 / 6000, 1.173, 1860)
 PAIRS = [(name, own) for name in plugins.names("samplings") for own in samplings.adjacencies(name)]
 GIVEN = {"public": {"participations": 20}, "cyclic-poisson": {"groups": 2, "sensitivity": 1.5}}
@@ -97,3 +104,105 @@ def test_the_least_noise_meets_its_target(name, adjacency):
 def test_mistakes_are_one_line(name, plan, told):
     adjacency = "zero-out" if "shuffle" in name or name in ("public", "cyclic") else "replace-one"
     assert told in line_of(priced, name, plan, adjacency, DELTA)
+
+
+def turn(population, size, step, seed=0, known=()):
+    return Turn(population, size, step, lambda *key: noise.Seeded("turns", seed, *key), known)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 3), st.integers(0, 2**32))
+def test_orders_deal_everybody_out_once_an_epoch(size, more, epoch, seed):
+    population = size + more
+    batches = population // size
+    for name, epochs in {"shuffled": epoch, "cyclic": 0}.items():
+        draw = plugins.load("samplings", name).draw
+        first, again = (
+            [draw(turn(population, size, own * batches + at, seed)) for at in range(batches)]
+            for own in (epochs, epoch)
+        )
+        dealt = np.concatenate(first)
+        assert len({*dealt.tolist()}) == len(dealt) == batches * size
+        assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
+
+
+def test_an_epoch_has_an_order_of_its_own_only_where_batches_are_shuffled():
+    for name, alike in (("shuffled", False), ("cyclic", True)):
+        first, second = (plugins.load("samplings", name).draw(turn(50, 5, at)) for at in (3, 13))
+        assert np.array_equal(first, second) == alike
+
+
+@pytest.mark.parametrize("name", sorted({*plugins.names("samplings")} - OF_VARYING_SIZE))
+def test_a_batch_is_as_large_as_it_is_priced_and_the_same_again(name):
+    draw = plugins.load("samplings", name).draw
+    for step in range(7):
+        first, again = (draw(turn(53, 10, step, known=range(10))) for _ in range(2))
+        assert len({*first.tolist()}) == len(first) == 10 and {*first.tolist()} <= {*range(53)}
+        assert np.array_equal(first, again)
+
+
+def test_groups_take_turns_and_draw_by_poisson():
+    draw = plugins.load("samplings", "cyclic-poisson").draw
+    drawn = [draw(replace(turn(90, 12, step), groups=3)) for step in range(3000)]
+    counts = [np.bincount(np.concatenate(drawn[at::3]), minlength=90) for at in range(3)]
+    members = [np.flatnonzero(own) for own in counts]
+    assert sorted(np.concatenate(members).tolist()) == [*range(90)]  # one group each
+    for own, there in zip(counts, members, strict=True):
+        # Each member is drawn with probability .4: six standard deviations of 1,000 turns.
+        assert abs(own[there] / 1000 - 0.4).max() < 6 * math.sqrt(0.24 / 1000)
+    fewer = draw(replace(turn(89, 12 * 89 / 90, 0), groups=3))  # one is removed
+    assert np.array_equal(fewer, drawn[0][drawn[0] < 89])
+
+
+@given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 5))
+def test_batches_of_one_size_hold_nobody_twice(size, more, step):
+    drawn = plugins.load("samplings", "fixed-size").draw(turn(size + more, size, step))
+    assert len({*drawn.tolist()}) == len(drawn) == size and drawn.max() < size + more
+    assert plugins.load("samplings", "public").draw(turn(9, 2, step, known=[3, 7])).tolist() == [
+        3,
+        7,
+    ]
+
+
+def test_everybody_is_drawn_equally_often():
+    draw = plugins.load("samplings", "fixed-size").draw
+    counts = sum(np.bincount(draw(turn(20, 5, step)), minlength=20) for step in range(4000))
+    # Chi-squared of 19 degrees, of a hypergeometric variance: .9999 lies below 51.
+    assert ((counts - 1000) ** 2).sum() / (1000 * 0.75) * 19 / 20 < 51
+
+
+WORK, BUDGET = Work(0.1, 10, 6), Budget(4.0, DELTA)
+
+
+@pytest.mark.parametrize("name", ["shuffled", "cyclic", "fixed-size"])
+def test_a_run_spends_its_budget_and_no_more(name):
+    found = samplings.calibrated(name, name, WORK, BUDGET)
+    plan = Plan(0.1, found["noise"], 60)
+    assert found["spent"] == sorted(found["spent"]) and len(found["spent"]) == 6
+    assert found["spent"][-1] == priced(name, plan, found["adjacency"], DELTA).epsilon
+    assert 4 - 1e-3 < found["spent"][-1] <= 4
+
+
+def test_what_is_charged_as_poisson_costs_what_is_drawn():
+    found = samplings.calibrated("shuffled", "poisson", WORK, BUDGET)
+    assert accounting.epsilon(0.1, found["noise"], 60, DELTA) == pytest.approx(4, rel=1e-3)
+    exact = gaussian_epsilon(math.sqrt(6) / found["noise"], DELTA)
+    assert found["spent"][-1] == pytest.approx(exact, rel=1e-6) and exact > 8
+    assert (found["adjacency"], found["accountant"]) == ("zero-out", "gaussian")
+
+
+def test_public_cohorts_are_counted():
+    found = samplings.calibrated("public", "public", Work(0.2, 1, 50), BUDGET, participations=17)
+    assert found["spent"][16] == found["spent"][-1] <= 4 and found["spent"][15] < found["spent"][16]
+    exact = gaussian_epsilon(math.sqrt(17) / found["noise"], DELTA)
+    assert found["spent"][-1] == pytest.approx(exact, rel=1e-6)
+
+
+def test_noise_of_a_run_is_priced_for_the_batches_that_are_drawn():
+    noise = {"uses": "bsr", "bands": 3}
+    found = samplings.calibrated("cyclic", "cyclic", WORK, BUDGET, factorization=noise)
+    run = Run(60, 6, 10)
+    sensitivity = Factorization("bsr", {"bands": 3}).sensitivity(run)
+    exact = gaussian_epsilon(sensitivity / found["noise"], DELTA)
+    assert found["spent"] == [pytest.approx(exact, rel=1e-6)] * 6 and 4 - 1e-3 < exact <= 4
+    other = partial(samplings.calibrated, "cyclic", "cyclic-poisson", WORK, BUDGET)
+    assert "not with a factorization" in line_of(other, factorization=noise)

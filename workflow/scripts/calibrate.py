@@ -5,6 +5,7 @@ calibrations that other jobs found.
 """
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 from dpfl.base import cli, files, options
@@ -20,7 +21,8 @@ def main() -> None:
         assigned = args.results / "partitions" / wanted["partition"] / "assignment.npy"
         output = args.results / "calibrations" / f"{wanted['name']}.json"
         settings = Settings.read(wanted["settings"])
-        files.write_json(output, calibrate(settings, files.read_array(assigned), cache))
+        pricer = None if settings.is_poisson else import_module("dpfl.samplings").calibrated
+        files.write_json(output, calibrate(settings, files.read_array(assigned), cache, pricer))
         files.write_sum(output)
 
 

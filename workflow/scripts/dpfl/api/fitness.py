@@ -7,7 +7,6 @@ mode could mix examples, or move a weight without noise: `marks` of a run tell i
 import inspect
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 from torch.optim import Optimizer
@@ -18,7 +17,6 @@ from dpfl.gradients.losses import LossFunction
 
 _GLOBAL = [name for name in vars(torch_module) if name.startswith("_global_") and "hooks" in name]
 _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
-_DIGITS = "in fewer digits clipping does not hold"
 
 
 def require_trains(model: nn.Module, optimizer: Optimizer) -> None:
@@ -46,25 +44,6 @@ def require_trains(model: nn.Module, optimizer: Optimizer) -> None:
             f"optimizer {type(optimizer).__name__}: its step() needs a closure, which would look "
             "at the examples again; expected one that needs none"
         )
-
-
-def require_full_precision(device: torch.device) -> None:
-    """Raise UserError where products may be rounded: clipping compares norms with sums.
-
-    Also in inference mode, in which nothing has a gradient.
-    """
-    precision, backends = torch.get_float32_matmul_precision(), torch.backends
-    if precision != "highest":
-        raise UserError(f"float32_matmul_precision is {precision!r}, expected 'highest': {_DIGITS}")
-    if device.type == "cuda" and (backends.cudnn.allow_tf32 or backends.cuda.matmul.allow_tf32):
-        raise UserError(
-            "TF32 is on, expected torch.backends.cudnn.allow_tf32 = False and "
-            f"torch.backends.cuda.matmul.allow_tf32 = False: {_DIGITS}"
-        )
-    if not (torch.tensor(1e-40) * 1.0).item():
-        raise UserError(f"set_flush_denormal is on, expected off: {_DIGITS}")
-    if torch.is_inference_mode_enabled():
-        raise UserError("inference mode is on, expected off: in it there are no gradients")
 
 
 def marks(model: nn.Module, optimizer: Optimizer, loss_fn: LossFunction) -> Facts:

@@ -21,7 +21,7 @@ from dp_accounting import ComposedDpEvent, DpEvent
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from dpfl import mechanisms, plugins
+from dpfl import mechanisms
 from dpfl.api import fitness, identity
 from dpfl.api.given_examples import Given, batches, public_examples
 from dpfl.api.method import Part, method, plain, plug_in
@@ -44,7 +44,7 @@ from dpfl.privacy.ledger import Ledger
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import probe
 from dpfl.training.holders import Holders
-from dpfl.training.steps import Released, Sources, cross_entropy, tell_noise
+from dpfl.training.steps import Released, Sources, cross_entropy, require_full_precision, tell_noise
 
 HOLDER = 0
 """The one holder of all examples, in accounts and in streams."""
@@ -112,7 +112,7 @@ class Private:
         fitness.require_trains(model, optimizer)
         self.model, self.optimizer, self._loss_fn = model, optimizer, loss_fn
         device = next(model.parameters()).device
-        fitness.require_full_precision(device)
+        require_full_precision(device)
         self._examples = batches(examples, device, "examples")
         self._process, self._audits, self._microbatch = os.getpid(), audit, given["microbatch"]
         asks = {"public": public is not None, "microbatch": self._microbatch is not None}
@@ -145,11 +145,6 @@ class Private:
         given = {"expected": self._expected, "public": self._public, "sources": sources}
         step = partial(probe.example_step, self.model, self._loss_fn, nobody, **given)
         self._promised = holders.released
-        made_of = plugins.constant(
-            "mechanisms", self._parts["mechanism"]["estimator"], "CORRELATION"
-        )
-        if made_of != (1.0,) and not isinstance(self._promised, Unproven):
-            raise UserError("mechanism: no accountant prices its CORRELATION, expected Unproven")
         holders.require_noise(step)
         canaries = holders.canaries(CANARIES, CANARIES) if self._audits else None
         self._steps = holders.steps(HOLDER, self._ledger, self._loss_fn, canaries)
@@ -232,7 +227,7 @@ class Private:
         if os.getpid() != self._process:
             raise UserError(f"Private: it cannot go on in a forked process, {_ONE_NOISE}")
         identity.require_ahead(self._run, self.taken)
-        fitness.require_full_precision(next(self.model.parameters()).device)
+        require_full_precision(next(self.model.parameters()).device)
         fitness.require_same(self._marks, self.model, self.optimizer, self._loss_fn)
 
     def _end_epoch(self) -> None:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from dpfl.audit.canaries import Canaries
 from dpfl.clippings.parts.unheard import Crowd, Unheard
+from dpfl.contracts.federation import Cohort
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release, Unproven
 from dpfl.draws.noise import Normal
@@ -132,22 +133,20 @@ class AuditedClients(_Watched):
     def aggregate(
         self,
         updates: Iterable[Tensor],
+        cohort: Cohort,
         *,
-        like: Tensor,
         noise_multiplier: float,
-        expected_clients: float,
         normal: Normal,
     ) -> Tensor:
         """Return the mechanism's mean update, flat [D]; note what its canaries show."""
-        clip_norm, columns = self._bound(), self._canaries.columns
+        clip_norm, columns, like = self._bound(), self._canaries.columns, cohort.like
         released = self._mechanism.aggregate(
             self._with_canaries(updates, like, SATURATED * clip_norm),
-            like=torch.cat([like, like.new_zeros(columns)]),
+            dataclasses.replace(cohort, like=torch.cat([like, like.new_zeros(columns)])),
             noise_multiplier=noise_multiplier,
-            expected_clients=expected_clients,
             normal=normal,
         )
-        x = released[len(like) :].double().cpu().numpy() * (expected_clients / clip_norm)
+        x = released[len(like) :].double().cpu().numpy() * (cohort.expected / clip_norm)
         self._canaries.observe(x, noise_multiplier)
         return released[: len(like)].clone()
 

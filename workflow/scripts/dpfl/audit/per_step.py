@@ -1,13 +1,13 @@
 """The per-step audit: the noise that a run's steps had, by their errors, composed over the run.
 
 It assumes that a step's release is a Gaussian mechanism of some noise multiplier. It assumes that a
-run of T Poisson-sampled steps is the composition of T such releases. Each tossed canary is in or
-out of every step by a fair coin of its own, with independent noise. It does not see what ties steps
-together (repeated noise or batches): `dpfl.audit.checks` does. Nasr et al. 2023 (arXiv 2302.07956),
-with a threshold fixed beforehand.
+run costs what such releases cost, by a price for how its batches are drawn. Each tossed canary is
+in or out of every step by a fair coin of its own, with independent noise. It does not see what ties
+steps together (repeated noise or batches): `dpfl.audit.checks` does. Nasr et al. 2023 (arXiv
+2302.07956), with a threshold fixed beforehand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from scipy.special import ndtr, ndtri
@@ -18,6 +18,8 @@ from dpfl.privacy.accountants import pld
 
 FEW = 500
 """Steps whose epsilon on the coarser grid of drafts is within 1e-4 of that of a certificate."""
+Price = Callable[[Sequence[tuple[float, int]]], float]
+"""Returns the epsilon of noise multipliers, each with its number of steps."""
 
 
 @dataclass(frozen=True)
@@ -43,30 +45,39 @@ class Tally:
         events.require("false_alarms", self.false_alarms, within, f"in [0, {self.outs}]")
 
 
-def lower_bound(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
-    """Return the PLD epsilon at delta that the steps cost at least, but with chance `level`.
+def poisson(sample_rate: float, delta: float) -> Price:
+    """Return the PLD price at delta of Poisson batches, add or remove one example.
 
-    Each tally's level is `level` over their number. Add or remove one example. It rounds as a
-    certificate does, up to FEW steps as its draft. So it exceeds a certificate only where a
-    `least_shift` exceeds the stated 1 / noise_multiplier. Raises UserError for an argument out of
-    range.
+    It rounds as a certificate does, up to FEW steps as its draft. So a bound exceeds a certificate
+    only where a `least_shift` exceeds the stated 1 / noise_multiplier. Raises UserError for an
+    argument out of range.
+    """
+    events.require("sample_rate", sample_rate, 0 < sample_rate <= 1, "in (0, 1]")
+
+    def price(noises: Sequence[tuple[float, int]]) -> float:
+        few = sum(steps for _, steps in noises) <= FEW
+        return pld.epsilon(events.varying(sample_rate, noises), delta, draft=few)
+
+    return price
+
+
+def lower_bound(tallies: Sequence[Tally], price: Price, level: float) -> float:
+    """Return the epsilon that the steps cost at least, but with chance `level`.
+
+    Each tally's level is `level` over their number. Raises UserError for a level out of range.
     """
     events.require("level", level, 0 < level < 1, "in (0, 1)")
     shifts = [(least_shift(tally, level / len(tallies)), tally.steps) for tally in tallies]
-    segments = [(1 / shift, steps) for shift, steps in shifts if shift > 0]
-    if not segments:
-        return 0.0
-    events.require("sample_rate", sample_rate, 0 < sample_rate <= 1, "in (0, 1]")
-    few = sum(steps for _, steps in segments) <= FEW
-    return pld.epsilon(events.varying(sample_rate, segments), delta, draft=few)
+    noises = [(1 / shift, steps) for shift, steps in shifts if shift > 0]
+    return price(noises) if noises else 0.0
 
 
-def ceiling(tallies: Sequence[Tally], sample_rate: float, delta: float, level: float) -> float:
+def ceiling(tallies: Sequence[Tally], price: Price, level: float) -> float:
     """Return the bound on exact Gaussians of the stated noise with as many coins.
 
     The errors are the expected ones, rounded. Raises UserError as `lower_bound` does.
     """
-    return lower_bound(list(map(_expected, tallies)), sample_rate, delta, level)
+    return lower_bound(list(map(_expected, tallies)), price, level)
 
 
 def least_shift(tally: Tally, level: float) -> float:

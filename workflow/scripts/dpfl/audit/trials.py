@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from dpfl.contracts.federation import Cohort
 from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.draws import streams
 from dpfl.gradients import PerExampleGradients
@@ -211,6 +212,10 @@ class Examples(Charged):
         return mechanism.estimate(step).double().flatten() * self.expected, loss.trials
 
 
+LARGER = 8
+"""Examples of the last client, which is left out in turn; the others have one."""
+
+
 class Clients(Charged):
     """Takes rounds of a mechanism that protects clients, whose updates are the same gradients."""
 
@@ -219,9 +224,12 @@ class Clients(Charged):
     ) -> tuple[Tensor, int]:
         """Return the noisy sum [D] of a round, and that it tried nothing out."""
         updates = given.gradients.to(self.dtype)
-        charged = {"noise_multiplier": self.noise_multiplier, "expected_clients": self.expected}
-        like = updates.new_zeros(updates.shape[1])
-        update = mechanism.aggregate(iter(updates), like=like, normal=normal, **charged)
+        size = updates.shape[1]
+        parts = slice(0, size // 2), slice(size // 2, size)
+        sizes = [1] * (len(updates) - 1) + [LARGER] * (len(updates) > 0)
+        cohort = Cohort(updates.new_zeros(size), self.expected, parts, sizes)
+        z = self.noise_multiplier
+        update = mechanism.aggregate(iter(updates), cohort, noise_multiplier=z, normal=normal)
         return update.double() * self.expected, 0
 
 

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from dpfl import models
 from dpfl.bench import steps
 from dpfl.draws import noise, streams
-from dpfl.federations.states import STATES
+from dpfl.federations.parts.states import STATES
 from dpfl.gradients.flat import FlatModel
 from dpfl.gradients.step import Public
 from dpfl.mechanisms import dpsgd

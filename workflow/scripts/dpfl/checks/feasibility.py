@@ -100,7 +100,12 @@ def _size_errors(use: Use) -> Iterator[Mistake]:
         bound = f"expected fewer than the {total} of {use.study['dataset']}"
         yield f"config: studies.{use.name} holds out {held_out}", bound
         return
-    size = examples // clients
+    divided = use.config["partitions"][split]
+    copies = divided.get("copies", 1)
+    if plugins.constant("clients/partitions", divided["uses"], "REPEATS") and use.unit != "client":
+        told = f"{where} with partitions.{split} deals examples out to several clients"
+        yield told, "expected a method that protects whole clients"
+    size = copies * examples // clients
     if size < least:
         bound = f"{examples} examples, at least {least} for each client (min_examples)"
         yield f"{where}.clients = {clients}", f"expected at most {examples // least}: {bound}"
@@ -110,7 +115,7 @@ def _size_errors(use: Use) -> Iterator[Mistake]:
         yield f"{where}.clients_per_round = {per_round}", f"expected at most {clients}"
     if (use.federation["local_epochs"] is None) == (use.federation["local_steps"] is None):
         yield f"{where}: expected one of local_epochs and local_steps", "the other null"
-    shards = use.config["partitions"][split].get("labels_per_client", 0) * clients
+    shards = divided.get("labels_per_client", 0) * clients // copies
     if shards > examples:
         found = f"{shards} shards (labels_per_client x clients)"
         yield f"{where} with partitions.{split}: {found}", f"expected at most {examples} examples"
@@ -145,7 +150,8 @@ def _owner_errors(use: Use) -> Iterator[Mistake]:
 
 def _unpriceable(delta: float, accountant: str, uses: list[Use]) -> Iterator[str]:
     """Find federations, each once, whose steps or budgets the accountant cannot price."""
-    spent = dict.fromkeys((use.where, *_spent(use), use.least) for use in uses)
+    poisson = [use for use in uses if use.federation.get("sampling", "poisson") == "poisson"]
+    spent = dict.fromkeys((use.where, *_spent(use), use.least) for use in poisson)
     told: dict[str, str] = {}
     for where, rate, steps, least in sorted(spent, key=itemgetter(2), reverse=True):
         for line in _price_errors(where, rate, steps, least, delta, accountant):

@@ -12,9 +12,15 @@ from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
-from dpfl.checks.plugin_settings import given, out_of_bounds
+from dpfl.checks.plugin_settings import given, out_of_bounds, sampling_errors
 from dpfl.clients import assignment
-from dpfl.mechanisms.parts.fitting import example_level, misfits, needs_public
+from dpfl.mechanisms.parts.fitting import (
+    example_level,
+    misdrawn,
+    misfits,
+    needs_public,
+    wrong_unit,
+)
 from dpfl.planning.methods import PLUG_INS, Composition, compositions, variants
 from dpfl.tuning.parts import rules, stages
 
@@ -34,7 +40,9 @@ def mismatches(config: dict) -> Iterator[str]:
                 yield f"{where}.vary: {error}, for {method.method}"
                 continue
             yield from _out_of_bounds(f"{where}: {method.method}", method)
-            unfit = [*misfits(method.parts), *example_level(method.parts)]
+            own = method.parts
+            yield from sampling_errors(f"{where}: {method.method}", method.federation)
+            unfit = [*misfits(own), *example_level(own), *wrong_unit(own), *misdrawn(own)]
             yield from (f"{where}: {method.method} {found}" for found in unfit)
             yield from _beyond_the_grid(where, method)
             if needs_public(method.parts["mechanism"]) and not study.get("public_examples"):
@@ -47,7 +55,7 @@ def mismatches(config: dict) -> Iterator[str]:
 def _out_of_bounds(where: str, method: Composition) -> Iterator[str]:
     """Check what a study varies against the bounds that its plug-ins declare."""
     for component, (package, key) in PLUG_INS.items():
-        if part := method.parts.get(component):
+        if (part := method.parts.get(component)) and key in part:
             yield from out_of_bounds(where, package, part[key], given(part))
 
 

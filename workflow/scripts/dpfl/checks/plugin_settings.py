@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dpfl import plugins
 from dpfl.checks import lines_of
 from dpfl.contracts import bounds, plugin_files
+from dpfl.factorizations import Factorization
 from dpfl.planning.methods import PLUG_INS, SECTIONS
 from dpfl.plugins import analyses, declarations
 from dpfl.tuning.parts import stages
@@ -37,6 +38,11 @@ def _named(config: dict) -> Iterator[tuple[tuple[str, str], str]]:
     for section, package in PACKAGES.items():
         for name, entry in config[section].items():
             yield (package, entry["uses"]), f"{section}.{name}"
+    for name, entry in config["federations"].items():
+        for sampling in filter(None, (entry["sampling"], entry["charged"])):
+            yield ("samplings", sampling), f"federations.{name}"
+        if entry["factorization"]:
+            yield ("factorizations", entry["factorization"]["uses"]), f"federations.{name}"
     for name, entry in config["analyses"].items():
         for model in analyses.models_of(entry):
             yield ("models", model), f"analyses.{name}.settings.models"
@@ -55,6 +61,31 @@ def setting_errors(config: dict) -> Iterator[str]:
     for section in PACKAGES:
         for name, entry in config[section].items():
             yield from _setting_errors(section, name, entry)
+    for name, entry in config["federations"].items():
+        yield from sampling_errors(f"config: federations.{name}", entry)
+
+
+def sampling_errors(where: str, federation: dict) -> Iterator[str]:
+    """Find noise of a run that has no price with a sampling, and samplings that need such noise."""
+    drawn, noise = federation.get("sampling", "poisson"), federation.get("factorization")
+    charged = federation.get("charged") or drawn
+    for name in (drawn, charged):
+        if lines := list(lines_of(plugins.path_of, "samplings", name)):
+            yield from (f"{where}.sampling: {line}" for line in lines)
+            return
+    if plugins.constant("samplings", charged, "BANDED") and not noise:
+        yield f"{where}.sampling = {charged}, expected a factorization beside it"
+    if not noise:
+        return
+    if charged != drawn or not plugins.constant("samplings", drawn, "CORRELATES"):
+        told = f"{noise['uses']} has no price with sampling {drawn}, charged as {charged}"
+        yield f"{where}.factorization: {told}; expected cyclic"
+    settings = {key: own for key, own in noise.items() if key != "uses"}
+    found = list(lines_of(Factorization, noise["uses"], settings))
+    yield from (f"{where}.factorization: {line}" for line in found)
+    banded = plugins.constant("samplings", drawn, "BANDED")
+    if banded and not found and Factorization(noise["uses"], settings).bands is None:
+        yield f"{where}.factorization = {noise['uses']}, expected a banded one, such as bsr"
 
 
 def _analysis_errors(paper: str, where: str, entry: dict) -> Iterator[str]:
@@ -87,8 +118,9 @@ def _setting_errors(section: str, name: str, entry: dict) -> Iterator[str]:
 
 def given(entry: dict) -> dict:
     """Return the settings that the plug-in of an entry is given, the rate by its own name."""
-    if "rate_key" in entry:
-        return {**entry["settings"], entry["rate_key"]: entry["rate"]}
+    if "settings" in entry:
+        rate = {entry["rate_key"]: entry["rate"]} if "rate_key" in entry else {}
+        return {**entry["settings"], **rate}
     return {key: value for key, value in entry.items() if key != "uses"}
 
 

@@ -1,7 +1,8 @@
 """Which client holds which training example, and which examples are held out for validation.
 
 An assignment is an int32 array [N]: the client of each training example, -1 for validation, -2 for
-public. The schemes are files in partitions/ here, found by name.
+public. Where examples are dealt out several times it is [copies, N]. The schemes are files in
+partitions/ here, found by name.
 """
 
 import math
@@ -31,6 +32,8 @@ def assign(
 ) -> np.ndarray:
     """Assign every example, of targets [N], to one of the clients or to validation: int32 [N].
 
+    With a scheme that deals them out several times it is [copies, N].
+
     The validation examples are held out first, uniformly at random, then those that are declared
     public. No client holds them, no accountant protects them. `owners` [N] are the natural clients
     of a data set that has some. `settings` are those of the scheme; None stands for one that is not
@@ -54,8 +57,11 @@ def assign(
     rest = np.sort(order[validation + public_examples :])
     if not 1 <= clients <= len(rest):
         raise UserError(f"clients = {clients}: must lie in 1..{len(rest)}, the number of examples")
-    assignment[rest] = split(divided[rest], clients, rng, **settings)
-    _check_sizes(scheme, np.bincount(assignment[rest], minlength=clients), min_examples)
+    dealt = split(divided[rest], clients, rng, **settings)
+    if dealt.ndim > 1:
+        assignment = np.tile(assignment, (len(dealt), 1))
+    assignment[..., rest] = dealt
+    _check_sizes(scheme, np.bincount(dealt.ravel(), minlength=clients), min_examples)
     return assignment
 
 
@@ -93,8 +99,10 @@ class Members:
     """The ascending indices of each client's examples, by its number, in slices of one array."""
 
     def __init__(self, assignment: np.ndarray):
-        self._order = np.argsort(assignment, kind="stable")
-        self._starts = np.searchsorted(assignment[self._order], np.arange(assignment.max() + 2))
+        dealt, examples = assignment.ravel(), assignment.shape[-1]
+        order = np.argsort(dealt, kind="stable")
+        self._order = order % examples
+        self._starts = np.searchsorted(dealt[order], np.arange(assignment.max() + 2))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -112,17 +120,23 @@ def clients_of(assignment: np.ndarray) -> Members:
 
 def validation_of(assignment: np.ndarray) -> np.ndarray:
     """Return the ascending indices of the validation examples."""
-    return np.flatnonzero(assignment == VALIDATION)
+    return np.flatnonzero(np.atleast_2d(assignment)[0] == VALIDATION)
 
 
 def public_of(assignment: np.ndarray) -> np.ndarray:
     """Return the ascending indices of the public examples."""
-    return np.flatnonzero(assignment == PUBLIC)
+    return np.flatnonzero(np.atleast_2d(assignment)[0] == PUBLIC)
+
+
+def training_of(assignment: np.ndarray) -> np.ndarray:
+    """Return the ascending indices of the examples that clients hold."""
+    return np.flatnonzero(np.atleast_2d(assignment)[0] >= 0)
 
 
 def label_counts(assignment: np.ndarray, targets: np.ndarray, classes: int) -> np.ndarray:
     """Count the labels of every client: [clients, classes]."""
     held = assignment >= 0
-    cells = assignment[held].astype(np.int64) * classes + targets[held]
+    labels = np.broadcast_to(targets, assignment.shape)[held]
+    cells = assignment[held].astype(np.int64) * classes + labels
     shape = (assignment.max() + 1, classes)
     return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)

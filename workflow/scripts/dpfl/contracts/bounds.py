@@ -4,6 +4,7 @@ A bound is text, so that a configuration is checked without importing the plug-i
 
     switch                          true or false
     one of gram, funk               one of these words
+    name                            any text but an empty one
     whole >= 1, whole in [1, 8]     a whole number
     number > 0, number in [0, 1)    a finite number; also >=, and every kind of interval
     null or B, list of B, rising list of B, pair of B with another bound B; a list is never empty
@@ -94,6 +95,10 @@ def _switch(rest: str) -> Bound | None:
     return None if rest else Bound("true or false", lambda x: isinstance(x, bool), (False, True))
 
 
+def _name(rest: str) -> Bound | None:
+    return None if rest else Bound("a name", lambda x: isinstance(x, str) and x != "")
+
+
 def _one_of(rest: str) -> Bound:
     names = tuple(name.strip() for name in rest.split(","))
     return Bound(" or ".join(names), lambda x: isinstance(x, str) and x in names, names)
@@ -135,6 +140,7 @@ def _numeric(words: str, kind: type, rest: str) -> Bound | None:
 _FORMS: dict[str, Callable[[str], Bound | None]] = {
     "switch": _switch,
     "one of ": _one_of,
+    "name": _name,
     "whole": partial(_numeric, "whole number", Integral),
     "number": partial(_numeric, "number", Real),
     "null or ": _null_or,

@@ -5,7 +5,7 @@ them are made of released gradients, so that a rule costs no privacy. Where whol
 a client keeps stays with it. The server learns no more than the released mean of what clients send.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
+DEFAULT = "fedavg"
+"""The rule of a federation that names none; the settings of its runs name none either."""
 States = dict[str, dict[str, "Tensor"]]
 """What outlives a round, by whose it is: `server`, or `client-3`."""
 
@@ -22,7 +24,8 @@ class Setting:
     """What a rule is built for: M clients, of whom `cohort` are expected in a round.
 
     `released_only` says that nobody but the client sees what it sends. `parts` are the places of
-    every parameter in a vector, by name. `rng` gives the public random numbers of a round.
+    every parameter in a vector, by name. `rng` gives the public random numbers of a round. `reach`
+    is how many local steps all clients take, times their rate; None where that is not known.
     """
 
     clients: int
@@ -30,6 +33,21 @@ class Setting:
     released_only: bool
     parts: Mapping[str, slice]
     rng: "Callable[[int], np.random.Generator]"
+    reach: float | None = None
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Who takes part in a round: so many are `expected`; `like` are the server's weights [D].
+
+    `parts` are the places of every parameter in them, and `sizes` how many examples each client
+    has, in the order of their updates; () where all are alike.
+    """
+
+    like: "Tensor"
+    expected: float
+    parts: Sequence[slice] = ()
+    sizes: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -63,3 +81,14 @@ class Federation:
     """Return what a checkpoint keeps."""
     restore: "Callable[[States], None]" = lambda states: None
     """Continue from what a checkpoint kept."""
+    apart: bool = False
+    """Whether the server uses nothing that a client keeps, and clients nothing that it keeps."""
+
+    @property
+    def splits(self) -> bool:
+        """Tell whether server and clients can be on machines of their own."""
+        return self.apart or self.state is dict
+
+
+FEDAVG = Federation()
+"""The rule that adds nothing."""

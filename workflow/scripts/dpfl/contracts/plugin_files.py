@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import nn
 
+    from dpfl.contracts.federation import Federation
     from dpfl.contracts.points import Point
     from dpfl.contracts.schedule import Budget, Schedule, Work
 
@@ -43,6 +44,10 @@ class MechanismFile(Protocol):
     CORRELATION: ClassVar[tuple[float, ...]] = (1.0,)
     """How the noise of a step is made of draws: so much of this step's, of those of the step
     before, and so on. A step that only has its own says nothing."""
+    SHARED_NOISE: ClassVar[bool] = False
+    """All holders of examples draw the same noise in their steps of one number: no proof."""
+    READ_IN: ClassVar[tuple[str, ...]] = ()
+    """The published code that it is as: repository, commit, and file with lines."""
     OWN_GRADIENTS: ClassVar[bool] = False
     """It does not ask the step for gradients, so that nobody can append coordinates to them.
 
@@ -98,11 +103,42 @@ class PartitionFile(Protocol):
     SETTINGS: ClassVar[Settings] = {}
     DIVIDES: ClassVar[Literal["targets", "owners"]] = "targets"
     """What `assign` is given for each example: its target, or its natural owner."""
+    REPEATS: ClassVar[bool] = False
+    """An example may lie with several clients: only whole clients can be protected."""
 
     def assign(
         self, targets: "np.ndarray", clients: int, rng: "np.random.Generator", **settings: Any
     ) -> "np.ndarray":
         """Return a client for every example; settings are keyword-only."""
+
+
+class FederationFile(Protocol):
+    """A file in federations/: what a round does beyond private steps and their average."""
+
+    UNITS: ClassVar[tuple[Literal["example", "client"], ...]] = ("example", "client")
+    """The units of privacy that it is for; stopped before the first job for any other."""
+    PERSONAL: ClassVar[bool] = False
+    """Clients keep layers of their own, and are evaluated with them."""
+    SETTINGS: ClassVar[Settings] = {}
+
+    build: "Callable[..., Federation]"
+    """build(setting: Setting, **settings)"""
+
+
+class SamplingFile(Protocol):
+    """A file in samplings/: a way to draw batches, or cohorts, and what it costs."""
+
+    ADJACENCIES: ClassVar[tuple[str, ...]] = ()
+    """The relations under which it has a price, that of certificates first."""
+    BEFOREHAND: ClassVar[bool] = False
+    """It is drawn in public before training, so that participations are counted."""
+    BANDED: ClassVar[bool] = False
+    """It is for noise of a whole run that is banded, and for no other."""
+    CORRELATES: ClassVar[bool] = False
+    """It has a price for noise of a whole run."""
+
+    event: Callable[..., Any]
+    """event(plan: dpfl.samplings.Plan)"""
 
 
 class StatisticsFile(Protocol):
@@ -177,6 +213,8 @@ FILES: Mapping[str, type] = {
     "optimizers": OptimizerFile,
     "privacy/budgets": BudgetFile,
     "clients/partitions": PartitionFile,
+    "federations": FederationFile,
+    "samplings": SamplingFile,
     "statistics": StatisticsFile,
     "models": ModelFile,
     "judging/kinds": ClaimFile,

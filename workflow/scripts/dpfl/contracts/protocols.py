@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from dpfl.contracts.affine import Affine
+    from dpfl.contracts.federation import Cohort
     from dpfl.contracts.release import Release, Unproven
     from dpfl.draws.noise import Normal
     from dpfl.gradients.step import Step
@@ -85,15 +86,14 @@ class ClientMechanism(Protocol):
     def aggregate(
         self,
         updates: "Iterable[Tensor]",
+        cohort: "Cohort",
         *,
-        like: "Tensor",
         noise_multiplier: float,
-        expected_clients: float,
         normal: "Normal",
     ) -> "Tensor":
         """Return the mean update, flat [D], of one Poisson sample of clients, which may be empty.
 
-        Updates are taken one at a time; `like` are the server's weights.
+        Updates are taken one at a time.
         """
 
 
@@ -104,6 +104,9 @@ class Optimizer(Protocol):
     One that also offers `coordinate_rates() -> (rates [D], low, high)` has them recorded round by
     round. With `noise_scale()` as well, its rates are predicted. `noise_scale()` is sqrt of its
     second moment where gradients are white noise of unit variance.
+
+    One whose step takes several gradients says how many in `gradients`. Each call of step() takes
+    one of them. It offers `settle()`, which undoes what a step that is not whole has begun.
 
     One that offers `tell_noise(noise)` declares NEEDS_NOISE. It is told before every step what is
     public about the noise of its gradient. That is a dpfl.contracts.release.PublicNoise: z, C and B

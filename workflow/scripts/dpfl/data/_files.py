@@ -4,7 +4,7 @@ import hashlib
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 
@@ -31,20 +31,29 @@ def verified(path: Path, algorithm: str, expected: str) -> bytes:
 def download(urls: Sequence[str], path: Path, md5: str, by_hand: str) -> None:
     """Download a file from the first of its mirrors that answers, with retries.
 
-    The file appears whole, with the expected MD5, or not at all. UserError tells what could not
-    be downloaded and, in the words of `by_hand`, how to do without.
+    Where no mirror's name is known there is no network, and nothing is tried again. The file
+    appears whole, with the expected MD5, or not at all, and no new folder either. UserError tells
+    what could not be downloaded and, in the words of `by_hand`, how to do without.
     """
-    for attempt in range(ATTEMPTS):
+    made = [folder for folder in path.parents if not folder.exists()]
+    for attempt in range(1, ATTEMPTS + 1):
+        errors = []
         for url in urls:
             try:
                 return _download_once(url, path, md5)
             except (RuntimeError, OSError, HTTPException) as error:
-                reason = f"{url}: {' '.join(str(error).split()) or type(error).__name__}"
-        if attempt + 1 < ATTEMPTS:
-            time.sleep(BACKOFF_S * 2**attempt)
-    raise UserError(
-        f"could not download {path.name} in {ATTEMPTS} attempts (last: {reason}); {by_hand}"
-    )
+                errors.append((url, error))
+        if all(isinstance(getattr(e, "reason", e), socket.gaierror) for _, e in errors):
+            break
+        if attempt < ATTEMPTS:
+            time.sleep(BACKOFF_S * 2 ** (attempt - 1))
+    for folder in made:
+        with suppress(OSError):  # others may have put something there
+            folder.rmdir()
+    url, error = errors[-1]
+    reason = f"{url}: {' '.join(str(error).split()) or type(error).__name__}"
+    tried = f"in {attempt} attempts" if attempt > 1 else "without a network"
+    raise UserError(f"could not download {path.name} {tried} (last: {reason}); {by_hand}")
 
 
 def _download_once(url: str, path: Path, md5: str) -> None:

@@ -7,7 +7,7 @@ from textwrap import indent
 
 import yaml
 
-from dpfl.docs import blocks, design, hero, markdown, reference, results
+from dpfl.docs import blocks, bounds, design, hero, markdown, reference, results
 from dpfl.papers import folder
 from dpfl.plugins import catalogue
 from dpfl.provenance import derivations
@@ -40,6 +40,7 @@ def _blocks(root: Path) -> dict[str, Callable[[], str]]:
         "claims": partial(results.every, folder.HOME, derived),
         "cited-papers": cited_papers,
         "verdicts": reference.verdicts,
+        "bounds": bounds.table,
         "claim-keys": reference.claim_keys,
         "example": partial(reference.example, derived),
         "columns": partial(reference.columns, tables),

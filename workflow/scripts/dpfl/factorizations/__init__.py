@@ -4,19 +4,23 @@ With fresh draws Z, a row a step, and a lower-triangular C [n, n], the noise of 
 So a run that releases X + C^-1 Z tells as much as C X + Z: one Gaussian. Its sensitivity is the
 longest sum of the columns of C that one example's steps pick (Choquette-Choo et al. 2023, arXiv
 2306.08153). Each file defines `sensitivity(run, **settings)`, relative to one clipped row, where an
-example is there or its place is empty (zero-out). One whose C is banded names in BANDS the setting
-that says how many bands it has.
+example is there or its place is empty (zero-out), and `stream(**settings)`, the noise of steps. One
+whose C is banded names in BANDS the setting that says how many bands it has.
 """
 
 import inspect
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.contracts import bounds
+from dpfl.factorizations.parts.streams import Stream
 
 PACKAGE = "factorizations"
 ROUNDING = 1e-12
@@ -41,8 +45,8 @@ class Run:
 class Factorization:
     """One of the files, with its settings; UserError for an unknown one, and a bad setting."""
 
-    def __init__(self, name: str, settings: Mapping[str, str]):
-        """Read settings, which are texts."""
+    def __init__(self, name: str, settings: Mapping[str, Any]):
+        """Read settings, which are texts or numbers."""
         self.name, self._file = name, plugins.load(PACKAGE, name)
         parameters = inspect.signature(self._file.sensitivity).parameters.items()
         known = {key: p for key, p in parameters if p.kind == p.KEYWORD_ONLY}
@@ -51,10 +55,24 @@ class Factorization:
             if parameter.default is parameter.empty and key not in settings:
                 raise UserError(f"setting {key} of {name} is missing; give --setting {key}=...")
 
+        bounds.check(f"factorization {name}", self._file.SETTINGS, self._settings)
+
     @property
     def bands(self) -> int | None:
         """Return how many bands C has; None where it has as many as steps."""
         return self._settings[self._file.BANDS] if hasattr(self._file, "BANDS") else None
+
+    def stream(self) -> Stream:
+        """Return what makes the noise of steps, one after the other."""
+        return self._file.stream(**self._settings)
+
+    def made_of(self, steps: int) -> np.ndarray:
+        """Return of which fresh draws the noise of each step is made [steps, n]."""
+        import torch  # here, for plans are priced without it
+
+        stream, places = self.stream(), itertools.count()
+        draws = torch.eye(2 * steps, dtype=torch.float64)  # a restart draws twice
+        return torch.stack([stream.next(lambda: draws[next(places)]) for _ in range(steps)]).numpy()
 
     def sensitivity(self, run: Run) -> float:
         """Return how far one example moves C X at most, in clip norms.
@@ -64,14 +82,19 @@ class Factorization:
         return self._file.sensitivity(run, **self._settings)
 
 
-def _number(name: str, key: str, text: str, known: Mapping[str, inspect.Parameter]) -> float:
+def _number(name: str, key: str, text: Any, known: Mapping[str, inspect.Parameter]) -> float:
     """Return a setting as the number that it must be."""
     if key not in known:
         raise UserError(f"no setting {key!r} of {name}; {nearest(key, known)}")
-    try:
-        return known[key].annotation(text)
-    except ValueError as error:
-        raise UserError(f"setting {key} is {text!r}, expected a number") from error
+    kind = known[key].annotation
+    if isinstance(text, str):
+        try:
+            return kind(text)
+        except ValueError as error:
+            raise UserError(f"setting {key} is {text!r}, expected a number") from error
+    if isinstance(text, bool) or not isinstance(text, (int, kind)):
+        raise UserError(f"setting {key} is {text!r}, expected a number")
+    return kind(text)
 
 
 def of_toeplitz(coefficients: np.ndarray, run: Run) -> float:

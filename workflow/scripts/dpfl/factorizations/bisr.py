@@ -4,6 +4,9 @@ import numpy as np
 from scipy.signal import lfilter
 
 from dpfl.factorizations import Run, of_toeplitz, root_of_workload
+from dpfl.factorizations.parts.streams import Toeplitz
+
+SETTINGS = {"bands": "whole >= 1"}
 
 
 def sensitivity(run: Run, *, bands: int, momentum: float = 0.0, decay: float = 1.0) -> float:
@@ -12,3 +15,8 @@ def sensitivity(run: Run, *, bands: int, momentum: float = 0.0, decay: float = 1
     impulse = np.zeros(run.steps)
     impulse[0] = 1.0
     return of_toeplitz(lfilter([1.0], inverse, impulse), run)
+
+
+def stream(*, bands: int, momentum: float = 0.0, decay: float = 1.0) -> Toeplitz:
+    """Return the noise of steps."""
+    return Toeplitz(root_of_workload(bands, momentum, decay, 0.5))

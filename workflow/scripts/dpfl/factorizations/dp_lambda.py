@@ -4,6 +4,9 @@ import numpy as np
 
 from dpfl.base.errors import UserError
 from dpfl.factorizations import Run, of_toeplitz
+from dpfl.factorizations.parts.streams import Toeplitz
+
+SETTINGS = {"lam": "number in [0, 1)"}
 
 
 def sensitivity(run: Run, *, lam: float) -> float:
@@ -14,3 +17,8 @@ def sensitivity(run: Run, *, lam: float) -> float:
     if not 0 <= lam < 1:
         raise UserError(f"lam is {lam}, must be in [0, 1)")
     return of_toeplitz(lam ** np.arange(run.steps), run)
+
+
+def stream(*, lam: float) -> Toeplitz:
+    """Return the noise of steps."""
+    return Toeplitz([1.0, -lam])

@@ -6,6 +6,9 @@ import numpy as np
 
 from dpfl.base.errors import UserError
 from dpfl.factorizations import Run
+from dpfl.factorizations.parts.streams import Tree
+
+SETTINGS = {"restart": "whole >= 0", "complete": "whole in [0, 1]"}
 
 
 def sensitivity(run: Run, *, restart: int = 0, complete: int = 1) -> float:
@@ -31,6 +34,11 @@ def sensitivity(run: Run, *, restart: int = 0, complete: int = 1) -> float:
         )
         left -= taken
     return math.sqrt(squares)
+
+
+def stream(*, restart: int = 0, complete: int = 1) -> Tree:
+    """Return the noise of steps."""
+    return Tree(restart, bool(complete))
 
 
 def _squares(places: range, steps: int, filled: bool) -> float:

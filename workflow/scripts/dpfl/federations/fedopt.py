@@ -2,7 +2,8 @@
 
 arXiv 2003.00295, algorithm 1. The gradient is x - mean(y), of the server's weights x and those that
 clients send. `sgd` of rate 1 is fedavg, `sgd-momentum` FedAvgM, `fedopt` FedAdam, FedYogi and
-FedAdagrad. It sees what was released, so it costs nothing.
+FedAdagrad. `options` are further settings of the optimizer's file. It sees what was released, so it
+costs nothing.
 """
 
 from typing import Any
@@ -11,7 +12,12 @@ import torch
 from torch import Tensor
 
 from dpfl import plugins
+from dpfl.base.errors import UserError
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.federation import Federation, Setting, States
+from dpfl.plugins import declarations
+
+SETTINGS = {"algorithm": "name", "rate": "number > 0"}
 
 
 class Server:
@@ -20,6 +26,8 @@ class Server:
     def __init__(self, size: int, algorithm: str, settings: dict[str, Any]):
         self._weights = torch.nn.Parameter(torch.zeros(size))
         self._optimizer = plugins.load("optimizers", algorithm).build([self._weights], **settings)
+        if hasattr(self._optimizer, "gradients"):
+            raise UserError(f"algorithm is {algorithm}, which takes several gradients a step")
 
     def combine(self, number: int, server: Tensor, mean: Tensor) -> Tensor:
         """Return the weights after the step."""
@@ -38,8 +46,21 @@ class Server:
             self._optimizer.state[self._weights] = dict(states["server"])
 
 
-def build(setting: Setting, algorithm: str, **settings: Any) -> Federation:
-    """Return the rule of an optimizer's file and its settings; UserError as from that file."""
+@bounded(SETTINGS)
+def build(
+    setting: Setting, algorithm: str, rate: float, options: dict[str, Any] | None = None
+) -> Federation:
+    """Return the rule of an optimizer's file; UserError as from that file.
+
+    Also for an optimizer that asks for the noise of a step, or for several gradients.
+    """
+    lacks = {"lr": rate, **(options or {})}
+    for setting_, near in declarations.wrong_settings("optimizers", algorithm, lacks):
+        raise UserError(f"options: no {setting_!r} of {algorithm}; {near}")
+    if plugins.constant("optimizers", algorithm, "NEEDS_NOISE"):
+        raise UserError(f"algorithm is {algorithm}, expected one that takes gradients as they are")
     size = max((part.stop for part in setting.parts.values()), default=0)
-    server = Server(size, algorithm, settings)
-    return Federation(combine=server.combine, state=server.state, restore=server.restore)
+    server = Server(size, algorithm, {"lr": rate, **(options or {})})
+    return Federation(
+        combine=server.combine, state=server.state, restore=server.restore, apart=True
+    )

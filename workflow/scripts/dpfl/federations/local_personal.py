@@ -12,7 +12,11 @@ from torch import Tensor
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.contracts.bounds import bounded
 from dpfl.contracts.federation import Federation, Setting, States, Visit
+
+PERSONAL = True
+SETTINGS = {"layers": "list of name"}
 
 
 @dataclass
@@ -27,16 +31,16 @@ class Personal:
         kept = self.own.get(f"client-{visit.client}")
         if kept is None:
             return visit.server
-        return visit.server.clone().masked_scatter_(self.mask, kept)
+        return visit.server.clone().masked_scatter_(self._at(visit.server), kept)
 
     def end(self, visit: Visit, weights: Tensor, steps: int, rate: float) -> Tensor:
         """Keep the client's own layers; return the weights with the server's in their place."""
-        self.own[f"client-{visit.client}"] = weights[self.mask].clone()
-        return torch.where(self.mask, visit.server, weights)
+        self.own[f"client-{visit.client}"] = weights[self._at(weights)].clone()
+        return torch.where(self._at(weights), visit.server, weights)
 
     def combine(self, number: int, server: Tensor, mean: Tensor) -> Tensor:
         """Return the mean of the shared layers; the others stay as they were."""
-        return torch.where(self.mask, server, mean)
+        return torch.where(self._at(server), server, mean)
 
     def state(self) -> States:
         """Return the layers of all clients that have taken part."""
@@ -46,7 +50,12 @@ class Personal:
         """Continue from the layers of a checkpoint."""
         self.own = {name: kept["own"] for name, kept in states.items()}
 
+    def _at(self, weights: Tensor) -> Tensor:
+        """Return the places on the device of the weights."""
+        return self.mask.to(weights.device)
 
+
+@bounded(SETTINGS)
 def build(setting: Setting, layers: list[str]) -> Federation:
     """Return the rule; `layers` begin the names of personal parameters.
 
@@ -69,4 +78,5 @@ def build(setting: Setting, layers: list[str]) -> Federation:
         combine=made.combine,
         state=made.state,
         restore=made.restore,
+        apart=True,
     )

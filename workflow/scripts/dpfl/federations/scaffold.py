@@ -27,28 +27,29 @@ class Scaffold:
         self._setting, self._rate = setting, rate
         self._variates: dict[str, Tensor] = {}
         self._changes: list[Tensor] = []
-        self._scale = 0.0
 
     def term(self, visit: Visit, weights: Tensor) -> Tensor:
         """Return c - c_i [D]."""
         return self._of("server", weights) - self._of(f"client-{visit.client}", weights)
 
     def end(self, visit: Visit, weights: Tensor, steps: int, rate: float) -> Tensor:
-        """Move c_i; return the weights. UserError where K eta differs in what is released."""
-        name, scale = f"client-{visit.client}", steps * rate
-        change = (visit.server - weights) / scale - self._of("server", weights)
+        """Move c_i; return the weights."""
+        name, reach = f"client-{visit.client}", self._setting.reach or steps * rate
+        if not reach:  # a rate of 0 tells nothing
+            return weights
+        change = (visit.server - weights) / reach - self._of("server", weights)
         self._variates[name] = self._of(name, weights) + change
         if not self._setting.released_only:
             self._changes.append(change)
-        elif self._scale not in (0.0, scale):
-            raise UserError(f"client {visit.client} takes {steps} steps, and others do not")
-        self._scale = scale
         return weights
 
     def combine(self, number: int, server: Tensor, mean: Tensor) -> Tensor:
-        """Move c, and the weights by `rate` times what the mean differs."""
-        if self._setting.released_only and self._scale:
-            change = (server - mean) / self._scale - self._of("server", server)
+        """Move c, and the weights by `rate` times what the mean differs.
+
+        Where only the mean is released, c moves whoever took part, nobody included.
+        """
+        if self._setting.released_only and self._setting.reach:
+            change = (server - mean) / self._setting.reach - self._of("server", server)
             self._changes = [change * self._setting.cohort]
         total = sum(self._changes, torch.zeros_like(server))
         self._variates["server"] = self._of("server", server) + total / self._setting.clients
@@ -56,16 +57,12 @@ class Scaffold:
         return mean if self._rate == 1 else server + self._rate * (mean - server)
 
     def state(self) -> States:
-        """Return all variates, and K eta where it is the same for all."""
-        kept = {name: {"variate": found} for name, found in self._variates.items()}
-        if self._setting.released_only and kept:
-            kept["server"]["scale"] = torch.tensor(self._scale, dtype=torch.float64)
-        return kept
+        """Return all variates."""
+        return {name: {"variate": found} for name, found in self._variates.items()}
 
     def restore(self, states: States) -> None:
         """Continue from the state of a checkpoint."""
         self._variates = {name: found["variate"] for name, found in states.items()}
-        self._scale = float(states.get("server", {}).get("scale", 0.0))
 
     def _of(self, name: str, like: Tensor) -> Tensor:
         return self._variates[name] if name in self._variates else torch.zeros_like(like)
@@ -73,7 +70,12 @@ class Scaffold:
 
 @bounded(SETTINGS)
 def build(setting: Setting, rate: float = 1.0) -> Federation:
-    """Return the rule, `rate` that of the server; UserError unless it is finite and above 0."""
+    """Return the rule, `rate` that of the server; UserError unless it is finite and above 0.
+
+    Also where only the mean is released, and clients need not take equally many steps.
+    """
+    if setting.released_only and setting.reach is None:
+        raise UserError("scaffold: clients are protected, and take no fixed number of local steps")
     made = Scaffold(setting, float(rate))
     return Federation(
         term=made.term, end=made.end, combine=made.combine, state=made.state, restore=made.restore

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dpfl.gradients.convolution import SHORT
 from dpfl.gradients.losses import LossFunction
 from dpfl.gradients.parameter_gradients import Piece, Zero, as_matrix
 from dpfl.gradients.routing import decided, require_true_gradients, routes
@@ -63,7 +64,11 @@ class PerExampleGradients:
 
     @cached_property
     def _norms(self) -> Tensor:
-        return torch.linalg.vector_norm(self._parameter_norms, dim=0)
+        norms = torch.linalg.vector_norm(self._parameter_norms, dim=0)
+        if (short := norms < SHORT).any():  # squares may have underflowed
+            exact = torch.linalg.vector_norm(self._parameter_norms[:, short].double(), dim=0)
+            norms[short] = exact.to(norms.dtype)
+        return norms
 
     def weighted_sum(self, weights: Tensor) -> list[Tensor]:
         """Return sum_i w_i g_i for weights [L], shaped like the parameters."""

@@ -11,6 +11,7 @@ from torch.nn.grad import conv2d_weight
 Pair = tuple[int, int]
 
 CANCELLED_BELOW = 2e-3  # of |A|^2 |B|^2: with less, float32 may have lost the digits of |G|^2
+SHORT = 1e-15  # a norm whose numbers have squares that may underflow in float32
 ROUNDINGS = 3  # of an example's own sum, of products with its rows, of others' terms beside it
 NUMBERS_PER_CHUNK = {"cpu": 2**20, "cuda": 2**26}
 CHUNKS_PER_BLOCK = 4
@@ -62,11 +63,16 @@ def gram_norms(conv: nn.Conv2d, x: Tensor, b: Tensor) -> Tensor:
     precision of x. There T positions may leave T u |A| |B| of what cancels in exact arithmetic; u
     is the unit roundoff. This is Higham 2002, section 3.1, with Cauchy and Schwarz. The norm
     includes that, so that what is summed is not longer than the norm says. Where no terms cancel,
-    it is below 1e-3 of the norm, for up to 700 positions, and left out.
+    it is below 1e-3 of the norm, for up to 700 positions, and left out. Where squares may underflow
+    it is float64 as well.
     """
     squares, most = _gram_products(conv, x, b)
     norms = squares.clamp(min=0).sqrt_()
     cancelled = ~(squares >= CANCELLED_BELOW * most)
+    lengths = (torch.linalg.vector_norm(own, dim=(1, 2, 3)) for own in (x, b))
+    short = (torch.stack(list(lengths)).amin(0) < SHORT) | (most < SHORT**2)
+    if short.any():  # of zeros nothing is lost
+        cancelled |= short & x.flatten(1).any(1) & b.flatten(1).any(1)
     if cancelled.any():
         squares, most = _gram_products(conv, x[cancelled].double(), b[cancelled].double())
         rounding = b[0, 0].numel() * torch.finfo(x.dtype).eps / 2 * most.sqrt()

@@ -20,16 +20,22 @@ def trained(model: nn.Module) -> list[nn.Parameter]:
 
 
 class FlatModel:
-    """Wraps a model in place: `flat` [D] holds its trained parameters, in their order."""
+    """Wraps a model in place: `flat` [D] holds its trained parameters, in their order.
+
+    `parts` are the places of each in it, by name.
+    """
 
     def __init__(self, model: nn.Module):
         self.model = model
         values = joined(p.detach() for p in trained(model))
         self.flat = nn.Parameter(values)
+        self.parts: dict[str, slice] = {}
         start = 0
-        for p in trained(model):
-            p.data = self.flat.data[start : start + p.numel()].view_as(p)
-            start += p.numel()
+        for name, p in model.named_parameters():
+            if p.requires_grad:
+                self.parts[name] = slice(start, start + p.numel())
+                p.data = self.flat.data[self.parts[name]].view_as(p)
+                start += p.numel()
 
     def get(self) -> torch.Tensor:
         """Return a copy of the parameters, flat [D]."""

@@ -1,5 +1,6 @@
 """What the per-example gradients of one parameter are held as, and what is computed from that."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.grad import conv2d_weight
 
-from dpfl.gradients.convolution import channel_rows, chunk_size, gram_norms, padding, split
+from dpfl.gradients.convolution import (
+    SHORT,
+    channel_rows,
+    chunk_size,
+    gram_norms,
+    padding,
+    split,
+)
 
 ROWS_OF_GRAM = 64  # computed at a time, from their diagonal on: 3/4 of the time for 250 examples
 
@@ -58,7 +66,14 @@ class Factors:
     b: Tensor
 
     def norms(self) -> Tensor:
-        return torch.linalg.vector_norm(self.a, dim=1) * torch.linalg.vector_norm(self.b, dim=1)
+        """In float64 where a factor is so short that squares of its numbers underflow."""
+        a, b = (torch.linalg.vector_norm(own, dim=1) for own in (self.a, self.b))
+        norms, short = a * b, (a < SHORT) | (b < SHORT)
+        if short.any():
+            rows = (own[short].double() for own in (self.a, self.b))
+            exact = math.prod(torch.linalg.vector_norm(own, dim=1) for own in rows)
+            norms[short] = exact.to(norms.dtype)
+        return norms
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
         return (self.b * weights.unsqueeze(1)).t() @ self.a

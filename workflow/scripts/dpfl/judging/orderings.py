@@ -19,6 +19,7 @@ where it rests on how a side was tuned:
 
     open: needs a rate tuned at this epsilon  whole clients, at a rate chosen at another epsilon
     open: needs as many trials                against a rate at an edge, whose rival had more trials
+    open: needs one adjacency                 epsilons of two adjacencies: no equal budgets
 
 The interval that is shown is that of the pair alone, at 95 %.
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from dpfl import clippings
+from dpfl.contracts.federation import Cohort
 from dpfl.contracts.protocols import ClippingRule
 from dpfl.contracts.release import Release
 from dpfl.draws.gaussian import noisy_sum
@@ -45,21 +46,20 @@ class DPFedAvg:
     def aggregate(
         self,
         updates: Iterable[torch.Tensor],
+        cohort: Cohort,
         *,
-        like: torch.Tensor,
         noise_multiplier: float,
-        expected_clients: float,
         normal: Normal,
     ) -> torch.Tensor:
-        """Return the noisy mean of the updates [D], shaped and typed `like` the server's weights.
+        """Return the noisy mean of the updates [D], shaped and typed like the server's weights.
 
         Updates are taken one at a time; none at all release the noise alone. One that is not
         finite adds nothing and counts as longer than C.
         """
         clip_norm = self.clipping.clip_norm
-        spread = clip_norm * self.release(noise_multiplier, expected_clients).multipliers[0]
+        spread = clip_norm * self.release(noise_multiplier, cohort.expected).multipliers[0]
         # In float64, where rounding moves no sum by more than its last digits.
-        total, votes = torch.zeros_like(like, dtype=torch.float64), 0.0
+        total, votes = torch.zeros_like(cohort.like, dtype=torch.float64), 0.0
         for update in updates:
             norm = float(torch.linalg.vector_norm(update, dtype=torch.float64))
             if math.isfinite(norm):
@@ -67,9 +67,9 @@ class DPFedAvg:
             votes += 0.5 if norm <= clip_norm else -0.5
         noisy = noisy_sum(total, normal(total.numel()), spread)
         self.clipping.after(
-            votes, noise_multiplier=noise_multiplier, expected=expected_clients, normal=normal
+            votes, noise_multiplier=noise_multiplier, expected=cohort.expected, normal=normal
         )
-        return noisy.div_(expected_clients).to(like.dtype)
+        return noisy.div_(cohort.expected).to(cohort.like.dtype)
 
 
 def build(clipping: dict) -> DPFedAvg:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
+from dpfl.contracts.federation import Cohort
 from dpfl.contracts.release import Unproven
 from dpfl.draws.noise import Normal
 from dpfl.gradients.plain import gradient_of_sum
@@ -34,17 +35,16 @@ class NonPrivate:
     def aggregate(
         self,
         updates: Iterable[torch.Tensor],
+        cohort: Cohort,
         *,
-        like: torch.Tensor,
         noise_multiplier: float,
-        expected_clients: float,
         normal: Normal,
     ) -> torch.Tensor:
-        """Return the sum of the updates over the expected cohort [D], typed `like` the weights."""
-        total = torch.zeros_like(like, dtype=torch.float64)
+        """Return the sum of the updates over the expected cohort [D], typed like the weights."""
+        total = torch.zeros_like(cohort.like, dtype=torch.float64)
         for update in updates:
             total.add_(update)
-        return total.div_(expected_clients).to(like.dtype)
+        return total.div_(cohort.expected).to(cohort.like.dtype)
 
 
 def build(clipping: dict) -> NonPrivate:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest, unknown
+from dpfl.contracts.federation import DEFAULT
 from dpfl.papers import folder
 from dpfl.papers.merging import extended, merged
 from dpfl.planning import methods
@@ -89,14 +90,22 @@ def at_scale(
     }
     sections = merged(sections, changes)
     selected = paper.content["scales"].get(scale, {}).get("select", [])
+    found = {name: extended(name, sections[name]) for name in SECTIONS}
+    found["federations"] = {name: _ruled(own) for name, own in found["federations"].items()}
     return {
         "paper": paper.key,
         "scale": scale,
         **{key: config[key] for key in SETTINGS},
         "select": [name for name in selected if "/" not in name],
         "reads": [name for name in selected if "/" in name],
-        **{name: extended(name, sections[name]) for name in SECTIONS},
+        **found,
     }
+
+
+def _ruled(federation: Any) -> Any:
+    """Return a federation with the rule, and the sampling, that it has if it names none."""
+    plain = {"uses": DEFAULT, "settings": {}, **methods.PLAIN}
+    return plain | federation if isinstance(federation, dict) else federation
 
 
 def scales_beside(key: str, defaults: dict) -> list[dict]:

@@ -11,6 +11,7 @@ from typing import Any
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.contracts.federation import DEFAULT
 from dpfl.contracts.points import Values
 from dpfl.tuning.parts import stages
 
@@ -33,11 +34,14 @@ PLUG_INS = {
     "clipping": ("clippings", "rule"),
     "budget": ("privacy/budgets", "strategy"),
     "statistics": ("statistics", "rule"),
+    "federation": ("federations", "rule"),
 }
 """The package of each part's plug-ins, and what a run's settings call the file.
 
 The configuration always calls it `uses`, but runs are named by their settings.
 """
+PLAIN = {"sampling": "poisson", "charged": None, "factorization": None}
+"""What the settings of a run leave unsaid of a federation."""
 SHORT = {
     "clip_norm": "clipping.clip_norm",
     "noise_multiplier": "budget.noise_multiplier",
@@ -137,9 +141,13 @@ def cells(config: dict, study: dict) -> Iterator[tuple[Composition, Epsilon]]:
 def named(part: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry of the configuration as the settings of a run name it."""
     settings = copy.deepcopy(entry)
-    if part not in PLUG_INS:
-        return settings
-    return {PLUG_INS[part][1]: settings.pop("uses")} | settings
+    told = {PLUG_INS[part][1]: settings.pop("uses")}
+    if part == "federation":  # runs are named by their settings: the first rule adds none
+        chosen = told | {"settings": settings.pop("settings")}
+        plain = {key for key, usual in PLAIN.items() if settings[key] == usual}
+        own = {key: value for key, value in settings.items() if key not in plain}
+        return own | (chosen if told["rule"] != DEFAULT else {})
+    return told | settings
 
 
 def put(parts: dict[str, dict], key: str, value: Any) -> None:

@@ -7,7 +7,8 @@ from dpfl import plugins
 
 HEADS = ("file", "what it is", "settings")
 LISTED = ("mechanisms", "clippings", "privacy/budgets", "privacy/accountants", "statistics")
-LISTED += ("optimizers", "clients/partitions", "samplings", "factorizations", "models")
+LISTED += ("optimizers", "federations", "clients/partitions", "samplings", "factorizations")
+LISTED += ("models",)
 """Packages whose files docs/library.md lists."""
 
 

@@ -22,6 +22,7 @@ FUNCTIONS = {
     "privacy/budgets": ("schedule", 2),
     "optimizers": ("build", 1),
     "statistics": ("build", 0),
+    "federations": ("build", 1),
 }
 """The function of a package's files that takes settings, after as many other arguments."""
 

@@ -6,6 +6,7 @@ steps. Unit `client` (DP-FedAvg, McMahan et al. 2018): the server alone adds noi
 round. The Poisson sample of clients stays secret, and therefore does earn amplification.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache as memoize
 from functools import partial
@@ -23,6 +24,9 @@ from dpfl.privacy.cache import NoiseCache
 from dpfl.privacy.priced_schedule import priced_schedule
 
 FILTER = "rdp-filter"  # prices what was chosen while training
+POISSON, UNIFORM = "poisson", "uniform"
+Pricer = Callable[..., dict[str, Any]]
+"""dpfl.samplings.calibrated, which knows every other sampling."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,11 @@ class Settings:
     federation: Federation
     participation_key: tuple[str | int, ...]
     unit: str = "example"
-    sampling: str = "poisson"
+    sampling: str = POISSON
+    charged: str = ""
+    """What the noise is found for, where a method charges another sampling than it draws."""
+    factorization: dict[str, Any] | None = None
+    """How the noise of steps is correlated, if it is: dpfl.factorizations."""
     releases: tuple[tuple[str, float], ...] = ()
     """What every client that takes part releases before its first step, of all its examples: names
     and noise multipliers."""
@@ -60,34 +68,58 @@ class Settings:
             key = tuple(values["participation_key"])
             releases = tuple((name, z) for name, z in values.get("releases", ()))
             own = {"federation": federation, "participation_key": key, "releases": releases}
+            own["charged"] = values.get("charged") or values.get("sampling", POISSON)
             return cls(**{**values, **own})
         except KeyError as error:
             raise UserError(f"settings lack the key {error}") from error
         except TypeError as error:
             raise UserError(f"settings: {error}") from error
 
+    @property
+    def is_poisson(self) -> bool:
+        """Tell whether batches are drawn by Poisson, and charged so."""
+        return {self.sampling, self.charged} <= {POISSON, ""} and not self.factorization
+
     def asked(self) -> dict[str, Any]:
         """Return the settings as JSON, by which a run sees whether they are its own."""
         releases = [list(release) for release in self.releases]
         key = list(self.participation_key)
-        return {**asdict(self), "participation_key": key, "releases": releases}
+        own = {**asdict(self), "participation_key": key, "releases": releases}
+        if self.charged in (self.sampling, ""):
+            del own["charged"]
+        if self.factorization is None:
+            del own["factorization"]
+        return own
 
 
 def calibrate(
-    settings: Settings, assignment: np.ndarray, cache: NoiseCache | None = None
+    settings: Settings,
+    assignment: np.ndarray,
+    cache: NoiseCache | None = None,
+    pricer: Pricer | None = None,
 ) -> dict[str, Any]:
     """Return the calibration of everyone who adds noise, from a dpfl.clients.assignment.
 
-    Raises UserError if delta is not below 1/examples of a client, or 1/clients where that is the
-    unit. Also if a batch exceeds a client's examples, naming the client.
+    `pricer` is asked where batches are drawn, or charged, otherwise than by Poisson. Raises
+    UserError if delta is not below 1/examples of a client, or 1/clients where that is the unit.
+    Also if a batch exceeds a client's examples, naming the client.
     """
-    events.require_poisson(settings.sampling)
+    if pricer is None:
+        events.require_poisson(settings.sampling)
     if settings.releases and settings.unit != "example":
         raise UserError(
             f"statistics are released with noise for one example, unit is {settings.unit}"
         )
-    plans = PLANNERS[settings.unit](settings, np.bincount(assignment[assignment >= 0]).tolist())
-    priced = memoize(partial(_priced, settings, cache or NoiseCache(None)))
+    if assignment.ndim > 1 and settings.unit == "example":
+        raise UserError("examples lie with several clients, unit is example: expected client")
+    sizes = np.bincount(assignment[assignment >= 0]).tolist()
+    plans = PLANNERS[settings.unit](settings, sizes)
+    if settings.is_poisson:
+        priced = memoize(partial(_priced, settings, cache or NoiseCache(None)))
+    else:
+        known = {"factorization": settings.factorization}
+        known["participations"] = _participations(settings, len(sizes))
+        priced = memoize(partial(_priced_otherwise, settings, partial(pricer, **known)))
     clients = [
         {**plan, **priced(plan["sample_rate"], plan["steps_per_round"], len(plan["rounds"]))}
         for plan in plans
@@ -100,11 +132,17 @@ def calibrate(
         "accountant": FILTER if filtered else CERTIFICATE,
         "calibrated_with": settings.accountant,
         "adjacency": events.ADD_OR_REMOVE_ONE,
+        **_named(clients, "accountant", "calibrated_with", "adjacency"),
         "unit": settings.unit,
         "sampling": settings.sampling,
         "eps_certified": max(client["epsilon"] for client in clients),
         "clients": clients,
     }
+
+
+def _named(clients: list[dict[str, Any]], *keys: str) -> dict[str, str]:
+    """Take what other samplings tell of the whole calibration out of the clients' records."""
+    return max(({k: own.pop(k) for k in keys if k in own} for own in clients), key=len)
 
 
 def _examples(settings: Settings, sizes: list[int]) -> list[dict[str, Any]]:
@@ -149,12 +187,17 @@ def _plan(
     }
 
 
+def _nothing() -> dict[str, Any]:
+    """Return what a client costs that never takes part."""
+    return {"paid_steps": 0, "noise_multipliers": [], "epsilon": 0.0, "spent": []}
+
+
 def _priced(
     settings: Settings, cache: NoiseCache, sample_rate: float, steps_per_round: int, rounds: int
 ) -> dict[str, Any]:
     """Return noise, paid steps and the epsilon after each round taken part in."""
     if not rounds:
-        return {"paid_steps": 0, "noise_multipliers": [], "epsilon": 0.0, "spent": []}
+        return _nothing()
     released = tuple(z for _, z in settings.releases)
     work = Work(sample_rate, steps_per_round, rounds, released)
     budget = Budget(settings.epsilon, settings.delta, settings.accountant)
@@ -170,6 +213,36 @@ def _priced(
         record["releases"] = [{"name": n, "noise_multiplier": z} for n, z in settings.releases]
         record["released"] = epsilon_of_run(CERTIFICATE, 1.0, (), released, settings.delta)
     return {**record, "filter": schedule.filter} if schedule.filter else record
+
+
+def _participations(settings: Settings, clients: int) -> int:
+    """Return in how many rounds one client takes part at most, as was drawn in public."""
+    federation, rng = settings.federation, streams.rng(*settings.participation_key)
+    drawn = draw(clients, federation.clients_per_round, federation.rounds, rng)
+    return max(map(len, rounds_of(drawn, clients)))
+
+
+def _priced_otherwise(
+    settings: Settings, pricer: Pricer, sample_rate: float, steps_per_round: int, rounds: int
+) -> dict[str, Any]:
+    """Return the same for batches that are not Poisson; UserError for an unequal budget."""
+    if not rounds:
+        return _nothing()
+    if settings.budget != {"strategy": UNIFORM} or settings.releases:
+        raise UserError(
+            f"sampling {settings.sampling} takes budget {UNIFORM} and no statistics, "
+            f"found {settings.budget['strategy']}"
+        )
+    work = Work(sample_rate, steps_per_round, rounds)
+    budget = Budget(settings.epsilon, settings.delta, settings.accountant)
+    found = pricer(settings.sampling, settings.charged, work, budget)
+    return {
+        "paid_steps": work.steps,
+        "noise_multipliers": [found["noise"]] * rounds,
+        "epsilon": found["spent"][-1],
+        "calibrated_with": found["accountant"],
+        **{key: found[key] for key in ("plan", "spent", "accountant", "adjacency")},
+    }
 
 
 PLANNERS = {"example": _examples, "client": _clients}

@@ -15,9 +15,18 @@ def of_run(settings: dict[str, Any]) -> dict[str, Any]:
         "delta": settings["delta"],
         "accountant": settings["accountant"],
         "unit": settings["unit"],
-        "sampling": "poisson",
+        **sampling_of(settings),
         "budget": settings["budget"],
         "federation": {key: settings["federation"][key] for key in STEPS},
         "participation_key": [*streams.pairing_key(settings), "participation"],
         "releases": statistics.releases_of(settings),
     }
+
+
+def sampling_of(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return how a run draws batches, or cohorts, what it charges, and how noise is correlated."""
+    drawn = settings["federation"].get("sampling", "poisson")
+    charged = settings["federation"].get("charged", drawn)
+    told = {"sampling": drawn} | ({"charged": charged} if charged != drawn else {})
+    noise = settings["federation"].get("factorization")
+    return told | ({"factorization": noise} if noise else {})

@@ -57,7 +57,7 @@ class Ledger:
             left = self.affordable(client, self._clients[str(client)]["paid_steps"])
             raise UserError(f"steps of client {client} is {steps}, must be in [0, {left}] (paid)")
         planned = self._planned(client, steps)
-        if noise_multiplier < planned:
+        if not noise_multiplier >= planned:  # NaN is none
             raise UserError(
                 f"noise_multiplier of client {client} is {noise_multiplier}, must be >= {planned} "
                 "(calibrated)"

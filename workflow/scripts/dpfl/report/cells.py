@@ -18,7 +18,10 @@ CSV = "cells.csv"
 COLUMNS = ["paper", "scale", "study", "dataset", "network", "method", "variant", "epsilon"]
 COLUMNS += ["accuracy", "ci_low", "ci_high", "n", "trained", "certified", "eps_claimed"]
 COLUMNS += ["eps_certified", "eps_audited", "privacy", "unit", "rate_key", "rate", "runs"]
+COLUMNS += ["adjacency"]
 """Of that file: `runs` are names, parted by blanks; `epsilon` is infinite without privacy."""
+LIKE = ["variant", "epsilon", "adjacency"]
+"""What two cells of a study that are paired have in common; a cell without privacy has no last."""
 MORE = ["home", "cell", "tried", "settings", "label", "varied"]
 """For pages: `settings` are of one run, `varied` is the variant without its model."""
 Read = Mapping[Folder, Iterable[str]]
@@ -74,9 +77,9 @@ def proven(cells: pd.DataFrame) -> pd.DataFrame:
 def pairs(cells: pd.DataFrame) -> pd.DataFrame:
     """Return a row per ordered pair of private cells that differ in the method alone.
 
-    Both are of one study. `difference` is the cell minus the other, points, with the interval of
-    this pair by itself; columns of the other end in `_other`. Trials of rates are left out: each
-    method has its own rate. Pairs of the same runs stand once.
+    Both are of one study, and their ε of one adjacency. `difference` is the cell minus the other,
+    points, with the interval of this pair by itself; columns of the other end in `_other`. Trials
+    of rates are left out: each method has its own rate. Pairs of the same runs stand once.
     """
     private = cells[cells["epsilon"].map(isfinite) & ~cells["tried"].eq(True)]
     studies = private.groupby(["home", "paper", "study"], sort=False)
@@ -94,7 +97,7 @@ def _gaps(home: Path, paper: str, study: str, cells: pd.DataFrame) -> Iterator[t
         at: pairing.by_seed(runs[runs["cell"] == row["cell"]]).get(row["epsilon"], pd.Series())
         for at, row in cells.iterrows()
     }
-    for _, alike in cells.groupby(["variant", "epsilon"], sort=False):
+    for _, alike in cells.groupby(LIKE, sort=False, dropna=False):
         for one, other in combinations(alike.index, 2):
             gap = verdicts.interval((seeds[one] - seeds[other]).dropna().round(pairing.ZERO))
             if gap.n:

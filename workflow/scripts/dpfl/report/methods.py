@@ -31,9 +31,9 @@ PARTS |= {"clipping": ("clippings", "rule"), "budget": ("privacy/budgets", "stra
 """What a method is composed of: the package of each part, and the setting that names it."""
 UNITS = {"example": "one training example is protected", "client": "a whole client is protected"}
 ALIKE = ("ε", "network", "study", "scale")
-LIKE = ["unit", "base", "features"]
-LEADER = ("features", "accuracy, %", "method", "ε certified", "unit", *ALIKE)
-CELL = ("accuracy, %", "ε certified", "data", "privacy", *ALIKE)
+LIKE = ["unit", "base", "features", "adjacency"]
+LEADER = ("features", "accuracy, %", "method", "ε certified", "unit", "adjacency", *ALIKE)
+CELL = ("accuracy, %", "ε certified", "data", "privacy", "adjacency", *ALIKE)
 PAIR = ("first", "second", "first minus second", "first, %", "second, %", "data", *ALIKE)
 """What tables show: of the best cells, of those of a method, and of pairs."""
 CURVES, FEWEST = 8, 2
@@ -128,6 +128,7 @@ def _columns(home: Path) -> dict[str, Column]:
         "scale": plain("scale"),
         "privacy": cell_words.privacy,
         "unit": plain("unit"),
+        "adjacency": plain("adjacency"),
     }
 
 

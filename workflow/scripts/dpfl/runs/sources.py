@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from dpfl import plugins
+from dpfl.contracts.federation import DEFAULT
 from dpfl.runs import code
 
 
@@ -34,6 +35,13 @@ def plug_ins_of(settings: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("mechanisms", settings["mechanism"]["estimator"]),
         ("clippings", settings["clipping"]["rule"]),
         ("optimizers", settings["optimizer"]["algorithm"]),
+        ("federations", settings["federation"].get("rule", DEFAULT)),
+        *(("samplings", each) for each in [settings["federation"].get("sampling")] if each),
+        *(
+            ("factorizations", each["uses"])
+            for each in [settings["federation"].get("factorization")]
+            if each
+        ),
         *(("statistics", each["rule"]) for each in [settings.get("statistics")] if each),
     )
 

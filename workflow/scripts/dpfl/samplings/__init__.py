@@ -1,9 +1,11 @@
 """How batches are drawn, a file for each way: what it costs, and under which adjacency.
 
-Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). Where it
-has a price for correlated noise, correlated(plan, factorization) returns the plan with that noise.
-An event has the noise of one clipped row of length C; `priced` knows how far an adjacency moves a
-sum. Where an example's own steps are others than those of the plan, for_one(plan) returns them.
+Each file defines ADJACENCIES, the relations under which it has a price, and event(plan). Where
+training can draw it, draw(turn) returns the members of a batch. Where it has a price for correlated
+noise, correlated(plan, factorization) returns the plan with that noise. An event has the noise of
+one clipped row of length C; `priced` knows how far an adjacency moves a sum. Where an example's own
+steps are others than those of the plan, for_one(plan) returns them. Where no attacker is known who
+reaches the price, attained(plan, delta) returns an epsilon that one reaches.
 """
 
 import math
@@ -17,6 +19,7 @@ from scipy.optimize import brentq
 
 from dpfl import factorizations, plugins
 from dpfl.base.errors import UserError
+from dpfl.contracts.schedule import Budget, Work
 from dpfl.privacy import accounting, events
 from dpfl.privacy.priceable import require_priceable, require_reachable
 
@@ -71,8 +74,8 @@ def event_of(sampling: str, plan: Plan) -> DpEvent:
     return module.event(plan)
 
 
-def correlated(sampling: str, plan: Plan, name: str, settings: Mapping[str, str]) -> Plan:
-    """Return a plan with the noise of a factorization, whose settings are texts.
+def correlated(sampling: str, plan: Plan, name: str, settings: Mapping[str, Any]) -> Plan:
+    """Return a plan with the noise of a factorization, whose settings are texts or numbers.
 
     Raises UserError for an unknown name or setting, one out of bounds, and a sampling that has no
     price for correlated noise.
@@ -156,6 +159,63 @@ def noises(
             rows.append(_row(sampling, replace(plan, noise_multiplier=noise), adjacency, delta))
             rows[-1]["target"] = target
     return rows
+
+
+def calibrated(
+    drawn: str,
+    charged: str,
+    work: Work,
+    budget: Budget,
+    participations: int | None = None,
+    factorization: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return one noise for a run, and what it has spent after each round.
+
+    The noise keeps what is `charged` within the budget. What is spent is the price of what is
+    `drawn`, under its first adjacency. With a `factorization` the run is one release: all of it is
+    spent from the first step on.
+    """
+    if factorization and drawn != charged:
+        raise UserError(f"sampling {drawn}, charged as {charged}: not with a factorization")
+    counted = {s: plugins.constant("samplings", s, "BEFOREHAND") for s in (drawn, charged)}
+    asked = Plan(work.sample_rate, 1.0, work.steps, participations if counted[charged] else None)
+    if factorization:
+        own = dict(factorization)
+        asked = correlated(charged, asked, own.pop("uses"), own)
+    known = (adjacencies(charged)[0], budget.epsilon, budget.delta)
+    noise = noise_multiplier(charged, asked, *known)
+    adjacency = adjacencies(drawn)[0]
+    ends = range(work.steps_per_round, work.steps + 1, work.steps_per_round)
+    plans = [
+        Plan(work.sample_rate, noise, end, min(end, participations) if counted[drawn] else None)
+        for end in ends
+    ]
+    if factorization:  # all of it is one release
+        plans = [replace(asked, noise_multiplier=noise)]
+    prices = [priced(drawn, plan, adjacency, budget.delta) for plan in plans]
+    spent = prices * (work.rounds // len(prices))
+    return {
+        "noise": noise,
+        "plan": vars(plans[-1]),
+        "spent": [price.epsilon for price in spent],
+        "accountant": spent[-1].accountant,
+        "adjacency": adjacency,
+    }
+
+
+def attained(sampling: str, plan: Plan, delta: float) -> float:
+    """Return what an attacker can reach who knows all that the price does, such as the orders."""
+    module = plugins.load("samplings", sampling)
+    if hasattr(module, "attained"):
+        return module.attained(plan, delta)
+    return priced(sampling, plan, module.ADJACENCIES[0], delta).epsilon
+
+
+def turns(sampling: str, plan: Plan) -> int | None:
+    """Return in how many steps one takes part at most; None where that is drawn anew."""
+    if plan.groups or events.precision(event_of(sampling, plan)) is None:
+        return None
+    return plan.participations or participations(plan)
 
 
 def sampled(plan: Plan) -> DpEvent:

@@ -7,14 +7,17 @@ Gaussian.
 
 from dataclasses import replace
 
+import numpy as np
 from dp_accounting import DpEvent
 
 from dpfl import samplings
+from dpfl.contracts.turn import Turn
 from dpfl.factorizations import Factorization, Run
 from dpfl.privacy import events
 from dpfl.samplings import Plan, shuffled
 
-ADJACENCIES = shuffled.ADJACENCIES
+ADJACENCIES = ("zero-out", "replace-one")
+CORRELATES = True
 
 
 def correlated(plan: Plan, noise: Factorization) -> Plan:
@@ -28,3 +31,9 @@ def event(plan: Plan) -> DpEvent:
     if plan.sensitivity is None:
         return shuffled.event(plan)
     return events.poisson_gaussian(1.0, plan.noise_multiplier / plan.sensitivity, 1)
+
+
+def draw(turn: Turn) -> np.ndarray:
+    """Return the step's part of the one order; who is left over never takes part."""
+    at = turn.step % turn.batches
+    return turn.order("order")[at * turn.size : (at + 1) * turn.size]

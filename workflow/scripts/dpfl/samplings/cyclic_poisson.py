@@ -8,15 +8,19 @@ lies in which group owes nothing to the other examples.
 
 from dataclasses import replace
 
+import numpy as np
 from dp_accounting import DpEvent
 
 from dpfl import samplings
 from dpfl.base.errors import UserError
+from dpfl.contracts.turn import Turn
 from dpfl.factorizations import Factorization, Run
 from dpfl.privacy import events
-from dpfl.samplings import Plan, poisson
+from dpfl.samplings import Plan
 
-ADJACENCIES = poisson.ADJACENCIES
+ADJACENCIES = ("add-or-remove-one", "replace-one")
+BANDED = True
+CORRELATES = True
 
 
 def correlated(plan: Plan, noise: Factorization) -> Plan:
@@ -43,3 +47,15 @@ def for_one(plan: Plan) -> Plan:
 def event(plan: Plan) -> DpEvent:
     """Return the Gaussians of an example's group."""
     return samplings.sampled(for_one(plan))
+
+
+def draw(turn: Turn) -> np.ndarray:
+    """Return who is drawn of the group whose turn it is, each with the same rate.
+
+    Everyone's group is a draw of its own: who is added or removed changes nobody else's.
+    """
+    group = np.floor(turn.groups * turn.draws("groups").uniform(turn.population))
+    drawn = (
+        turn.draws(turn.step).uniform(turn.population) < turn.groups * turn.size / turn.population
+    )
+    return np.flatnonzero((group == turn.step % turn.groups) & drawn)

@@ -30,7 +30,8 @@ def of_cell(runs: pd.DataFrame) -> dict[str, Any]:
     """
     own = runs.drop_duplicates("run")
     levels = own.loc[own["eps_audit_lb"].notna(), "audit_level"]
-    judged = verdicts.worst(map(verdicts.privacy, *(own[key] for key in JUDGED)))
+    comparable = own.get("comparable", pd.Series(True, own.index))
+    judged = verdicts.worst(map(verdicts.privacy, *(own[key] for key in JUDGED), comparable))
     return {
         "eps_claimed": own["eps_claimed"].max(),
         "eps_certified": own["eps_certified"].astype(float).max(skipna=False),

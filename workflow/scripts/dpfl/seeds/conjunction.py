@@ -19,7 +19,8 @@ from dpfl.words.numerals import known
 from dpfl.words.vocabulary import Verdict
 
 FAILED = frozenset({words.DOES_NOT_HOLD, words.OPPOSITE, words.NO_DIFFERENCE})
-LACKING = (words.TOO_FEW, words.NOT_RUN, words.NOT_TUNED, words.FEWER_TRIALS, words.INCONCLUSIVE)
+UNLIKE = (words.OTHER_NEIGHBOURS, words.NOT_TUNED, words.FEWER_TRIALS)
+LACKING = (words.TOO_FEW, words.NOT_RUN, *UNLIKE, words.INCONCLUSIVE)
 WEAKEST_FIRST = (*LACKING, words.SMALL, words.HOLDS)
 MISMATCH_FIRST = (words.DEMONSTRATION, words.SHORTER, words.DIFFERS, *LACKING, words.MATCHES)
 

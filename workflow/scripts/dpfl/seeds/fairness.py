@@ -1,4 +1,4 @@
-"""Whether the two sides of a comparison were tuned alike.
+"""Whether the two sides of a comparison were tuned alike, and their epsilons mean the same.
 
 alike       each side runs at values that trials of its own have chosen, all by one rule
 shared      the same trials have chosen for both: as for sides that differ in nothing tuned
@@ -7,7 +7,8 @@ one side    one side is tuned and the other is not, which favours the first
 
 Where whole clients are protected, a verdict is open if a rate was tuned at another epsilon: what
 is best there may be far from it here. So is one against a side whose choice lies at an edge of what
-was tried, if its rival had more trials: a better value may lie beyond.
+was tried, if its rival had more trials: a better value may lie beyond. Epsilons of two adjacencies
+are not equal budgets: then it is open too.
 """
 
 from collections.abc import Iterable
@@ -44,9 +45,11 @@ def least(found: Iterable[str]) -> str:
 
 
 def judged(verdict: words.Verdict, better: pd.DataFrame, worse: pd.DataFrame) -> words.Verdict:
-    """Return a verdict on two sides, open where it rests on how one of them was tuned."""
+    """Return a verdict on two sides, open where one was tuned otherwise, or protects otherwise."""
     if verdict in (words.TOO_FEW, words.NOT_RUN):
         return verdict
+    if len(_adjacencies(better) | _adjacencies(worse)) > 1:
+        return words.OTHER_NEIGHBOURS
     if any(map(_tuned_elsewhere, (better, worse))):
         return words.NOT_TUNED
     against = [better] * (verdict not in _WON) + [worse] * (verdict not in conjunction.FAILED)
@@ -54,6 +57,11 @@ def judged(verdict: words.Verdict, better: pd.DataFrame, worse: pd.DataFrame) ->
     fewer = [side for side, own in zip((better, worse), trials, strict=True) if own < max(trials)]
     short = any(side is own and _at_edge(side) for side in against for own in fewer)
     return words.FEWER_TRIALS if short and verdict != words.INCONCLUSIVE else verdict
+
+
+def _adjacencies(side: pd.DataFrame) -> set[str]:
+    """Return which data sets are neighbours; none without privacy."""
+    return {*side.get("adjacency", pd.Series("")).fillna("")} - {""}
 
 
 def _tuned_elsewhere(side: pd.DataFrame) -> bool:

@@ -271,16 +271,18 @@ def privacy(
     certified: float | None,
     audited: float | None,
     broken: Sequence[str] = (),
+    comparable: bool = True,
 ) -> Privacy:
     """Judge the epsilon that one run claims, by its certificate and its audit.
 
     `audited` is the lower bound that an audit found, `broken` names its checks of noise and
     sampling that failed. None or nan is what is not known. A certificate below the bound, or one
     whose run fails a check, is refuted whatever is claimed. Its proof is of other noise or other
-    batches. Below the claim a certificate makes it `proven`. An infinite epsilon is not private.
+    batches. Below the claim a certificate makes it `proven`. An infinite epsilon is not private. A
+    claim is not `comparable` with an audit of another adjacency.
     """
     proof, bound = _known(certified), _known(audited)
-    limits = {"certified": proof, "claimed": claimed}
+    limits = {"certified": proof} | ({"claimed": claimed} if comparable else {})
     beaten = [word for word, limit in limits.items() if _above(bound, limit)]
     reasons = [f"audited above what is {word}" for word in beaten]
     reasons += [f"check broken: {name}" for name in broken]

@@ -237,6 +237,8 @@ def _outcome(path: Path) -> dict[str, Any]:
         "eps_accounted": number(summary["epsilon_spent"]),
         "reasons": "; ".join(summary.get("eps_certified_reasons") or []),
         **audit(summary.get("audit")),
+        "moved": number(summary.get("moved")),
+        "comparable": summary.get("adjacency_claimed") in (None, summary["adjacency"]),
         "adjacency": summary["adjacency"] or "",
         "accountant": summary["accountant"] or "",
         "noise": summary["noise"] or "",

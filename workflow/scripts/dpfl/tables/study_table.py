@@ -9,7 +9,8 @@ what the audit gives at its best. `audit_broken` names checks of noise and sampl
 `audit_blind` says what the audit does not see, and `privacy_reasons` what the verdict `privacy` is
 due to. `certified` holds if all runs have a proof, `reasons` say why there is none. `eps_accounted`
 is what an accountant charges for all steps at their noise, each as one subsampled Gaussian. Without
-a proof of the mechanism it proves nothing.
+a proof of the mechanism it proves nothing. `moved` is how far one client moves a round, at the
+least, in what the noise is for: 1 is what is charged.
 
 Every setting that the study varies has a column, and what an optimizer of the study declares. The
 table of published numbers has what was printed for a cell, with its verdict. The table of
@@ -50,6 +51,7 @@ def cells(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
                 **audits.remarks(own),
                 "eps_accounted": own["eps_accounted"].max(),
                 "reasons": _joined(own["reasons"]),
+                "moved": own["moved"].max(),
                 **{key: _joined(own[key]) for key in ("adjacency", "accountant", "noise")},
                 **own[["rate_key", "rate"]].iloc[0],
                 "edge": "",

@@ -70,9 +70,9 @@ class Checkpoints:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = self._names()
         for name, content in {**changed, RUN: run}.items():
-            file, packed = f"{name}.{round_number}.pt", _packed(content)
-            _write(self._folder / file, packed)
-            self._files[name] = {"file": file, "sha256": hashlib.sha256(packed).hexdigest()}
+            file, whole = f"{name}.{round_number}.pt", packed(content)
+            _write(self._folder / file, whole)
+            self._files[name] = {"file": file, "sha256": hashlib.sha256(whole).hexdigest()}
         if self._last is not None:
             self._previous.write_bytes(self._last)
         about = {"fingerprint": self._fingerprint, "round": round_number, **shown}
@@ -108,12 +108,12 @@ class Checkpoints:
         """Read one file; UserError with its path if it is missing or has another digest."""
         path = self._folder / file
         try:
-            packed = path.read_bytes()
+            whole = path.read_bytes()
         except OSError as error:
             raise UserError(str(path)) from error
-        if hashlib.sha256(packed).hexdigest() != digest:
+        if hashlib.sha256(whole).hexdigest() != digest:
             raise UserError(str(path))
-        return torch.load(io.BytesIO(packed), weights_only=True)
+        return unpacked(whole)
 
     def _names(self) -> set[str]:
         return {entry["file"] for entry in self._files.values()}
@@ -131,7 +131,13 @@ def _write(path: Path, content: bytes | memoryview) -> None:
         temporary.write_bytes(content)
 
 
-def _packed(content: Any) -> memoryview:
-    packed = io.BytesIO()
-    torch.save(content, packed)
-    return packed.getbuffer()
+def packed(content: Any) -> memoryview:
+    """Return states (tensors, numbers, texts) as the bytes of a file."""
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getbuffer()
+
+
+def unpacked(whole: bytes) -> Any:
+    """Return the states that `packed` made bytes of; no code in them runs."""
+    return torch.load(io.BytesIO(whole), weights_only=True)

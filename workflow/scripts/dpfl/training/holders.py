@@ -13,6 +13,8 @@ from torch import Tensor
 from dpfl import mechanisms, plugins
 from dpfl.audit.audited import Around, audited
 from dpfl.audit.canaries import Canaries
+from dpfl.audit.decorrelated import of_draws
+from dpfl.base.errors import UserError
 from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.contracts.release import Release, Unproven
 from dpfl.privacy.filter import greatest_noise
@@ -54,6 +56,9 @@ class Holders:
         if not self.records:
             return
         made = {key: self.settings[key] for key in ("mechanism", "clipping")}
+        made_of = plugins.constant("mechanisms", self._estimator, "CORRELATION")
+        if made_of != (1.0,) and isinstance(self.released, Release):
+            raise UserError("mechanism: no accountant prices its CORRELATION, expected Unproven")
         for z in sorted({self._least_noise(), greatest_noise(self.records)}):
             promise, nobody = self._promise(z), probed(z)
             if isinstance(of_step(self.mechanism(), z, self.expected), Release):
@@ -63,14 +68,18 @@ class Holders:
                 probe.require_canaries(promise, self.mechanism(), nobody)
 
     def canaries(
-        self, records: int, tossed: int, *whose: int | str, length: float = 1.0
+        self, records: int, tossed: int, *whose: int | str, length: float = 1.0, **drawn: Any
     ) -> Canaries:
         """Return canaries of a holder; where a step is no Gaussian, none are tossed in every step.
 
-        Their coins are those of the noise's key and of `whose` they are.
+        Their coins are those of the noise's key and of `whose` they are. `drawn` says how batches
+        are drawn, and noise is made, if not as usual.
         """
         key = (*self.sources.noise_key, "audit", *whose)
-        return Canaries(records, tossed if is_gaussian(self.released) else 0, key, length)
+        weights = plugins.constant("mechanisms", self._estimator, "CORRELATION")
+        if len(weights) > 1:
+            drawn.setdefault("made_of", of_draws(weights))
+        return Canaries(records, tossed if is_gaussian(self.released) else 0, key, length, **drawn)
 
     def watched(self, canaries: Canaries | None) -> Mechanism | ClientMechanism:
         """Build the mechanism, with canaries in its batches unless it differentiates by itself."""
@@ -89,7 +98,9 @@ class Holders:
         declared = plugins.constant("mechanisms", self._estimator, "NOISE_IS_Z_C")
         even_noise = declared or not self.records  # without privacy there is none anywhere
         mechanism = self.watched(canaries)
-        return PrivateSteps(holder, mechanism, ledger, self.sources, loss_fn, canaries, even_noise)
+        shared = plugins.constant("mechanisms", self._estimator, "SHARED_NOISE")
+        given = (holder, mechanism, ledger, self.sources, loss_fn, canaries, even_noise)
+        return PrivateSteps(*given, shared_noise=shared)
 
     def _promise(self, noise_multiplier: float) -> probe.Promise:
         """Return what the mechanism's file, and its form, promise at a noise multiplier."""

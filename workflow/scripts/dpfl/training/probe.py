@@ -27,6 +27,7 @@ from torch import Tensor
 
 from dpfl.audit.audited import SATURATED, innermost
 from dpfl.base.errors import UserError
+from dpfl.contracts.federation import Cohort
 from dpfl.contracts.release import joint
 from dpfl.draws import streams
 from dpfl.draws.gaussian import GRID
@@ -335,9 +336,8 @@ def client_round(like: Tensor, noise_multiplier: float, expected: float) -> OnNo
         shape = torch.cat([like, like.new_zeros(columns)])
         update = mechanism.aggregate(
             _canaries(shape, HITS if columns else 0, length),
-            like=shape,
+            Cohort(shape, expected, (slice(0, len(like)),)),
             noise_multiplier=noise_multiplier,
-            expected_clients=expected,
             normal=normal,
         )
         return update.double() * expected

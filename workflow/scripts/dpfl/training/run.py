@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from dpfl import mechanisms
+from dpfl import federations, mechanisms, plugins
 from dpfl.audit.canaries import NOT_AUDITED, Terms
-from dpfl.clients import participation
-from dpfl.draws import streams
 from dpfl.privacy.release import is_gaussian
 from dpfl.training import setup, trainers
 from dpfl.training.checkpoint import Checkpoints
+from dpfl.training.evaluation import Evaluation
 from dpfl.training.federated import Round
 from dpfl.training.job import CHECKPOINT, Inputs
 from dpfl.training.record import Record
@@ -54,11 +52,13 @@ class _Run:
         self.parts = setup.parts(settings, examples, self.ledger, records, self.secret)
         self.flat = self.parts.flat
         self.trainer = trainers.build(self.parts)
-        self.record = Record(settings, examples, self.flat.model)
+        personal = plugins.constant("federations", federations.rule_of(settings), "PERSONAL")
+        scored = Evaluation(examples, self.flat, self.trainer.rule, personal)
+        self.record = Record(settings, scored)
 
     def complete(self) -> Result:
         """Run every round that is still to do; stop early when the budget or the model is gone."""
-        rounds = self._participants()
+        rounds = self.parts.participants
         self._resume()
         if not self.record.metrics:
             self._keep(0, Round(0, 0), {})
@@ -76,16 +76,6 @@ class _Run:
             seconds = time.monotonic() - started
             self.report(self.record.progress(number, len(rounds), seconds, number - first + 1))
         return self._result()
-
-    def _participants(self) -> list[np.ndarray]:
-        """Draw who takes part; where that is secret, it is not read (see client_level)."""
-        federation = self.settings["federation"]
-        return participation.draw(
-            len(self.parts.given.members),
-            federation["clients_per_round"],
-            federation["rounds"],
-            streams.rng(*streams.pairing_key(self.settings), "participation"),
-        )
 
     def _resume(self) -> None:
         """Continue from the checkpoint, if there is one of this very run."""

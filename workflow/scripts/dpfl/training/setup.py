@@ -10,7 +10,7 @@ import torch
 from dpfl import data, models, plugins, statistics
 from dpfl.base.errors import UserError
 from dpfl.base.files import read_array, read_json
-from dpfl.clients.assignment import clients_of, public_of, validation_of
+from dpfl.clients.assignment import clients_of, public_of, training_of, validation_of
 from dpfl.contracts.affine import Affine
 from dpfl.draws import streams
 from dpfl.draws.noise import SOURCES
@@ -40,7 +40,7 @@ def examples(settings: dict, inputs: Inputs) -> Examples:
         clients_of(assignment),
         torch.from_numpy(public_of(assignment)),
         torch.from_numpy(validation_of(assignment)),
-        _spread(np.flatnonzero(assignment >= 0), settings["evaluation_examples"]),
+        _spread(training_of(assignment), settings["evaluation_examples"]),
     )
 
 
@@ -64,9 +64,9 @@ def accounts(settings: dict, inputs: Inputs) -> tuple[steps.Ledger, Records]:
 def _require_calibrated_for(settings: dict, content: dict, inputs: Inputs) -> None:
     """Raise UserError, naming the first difference, for a calibration of anything else."""
     wanted, found = calibration_settings.of_run(settings), content.get("settings", {})
-    differ = (key for key in wanted if wanted[key] != found.get(key))
+    differ = (key for key in {**found, **wanted} if wanted.get(key) != found.get(key))
     if (key := next(differ, None)) is not None:
-        raise UserError(f"{key} = {wanted[key]}, but the calibration is for {found.get(key)}")
+        raise UserError(f"{key} = {wanted.get(key)}, but the calibration is for {found.get(key)}")
     held = list(map(len, clients_of(read_array(inputs.assignment))))
     planned = [record["examples"] for record in content["clients"]]
     if None not in planned and planned != held:
@@ -157,6 +157,7 @@ def _available(device: str) -> str:
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # asked for by the next line
         torch.use_deterministic_algorithms(True)
+    steps.require_full_precision(torch.device(device))
     return device
 
 

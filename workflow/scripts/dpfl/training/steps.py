@@ -18,13 +18,16 @@ from dpfl.audit.canaries import Canaries
 from dpfl.base.errors import UserError
 from dpfl.contracts.protocols import ClientMechanism, Mechanism
 from dpfl.contracts.release import PublicNoise, Release, Unproven
+from dpfl.contracts.turn import Turn
 from dpfl.draws import streams
-from dpfl.draws.noise import Draws
+from dpfl.draws.noise import Draws, Normal
+from dpfl.factorizations.parts.streams import Stream
 from dpfl.gradients import finite
 from dpfl.gradients.step import Gradients, Public, Step
 from dpfl.privacy.release import of_step, require_covered
 
 cross_entropy = partial(functional.cross_entropy, reduction="none")
+_DIGITS = "in fewer digits clipping does not hold"
 
 
 class Ledger(Protocol):
@@ -99,6 +102,21 @@ def poisson(
     return chosen
 
 
+def of_run(stream: Stream | None, normal: Normal) -> Normal:
+    """Return a step's draws as the noise of a run; UserError if they are asked for twice."""
+    if stream is None:
+        return normal
+    asked = []
+
+    def noise(size: int) -> Tensor:
+        if asked:
+            raise UserError("factorization: the mechanism draws noise more than once in a step")
+        asked.append(size)
+        return stream.next(lambda: normal(size))
+
+    return noise
+
+
 def state_of(mechanism: Mechanism | ClientMechanism, canaries: Canaries | None) -> dict[str, Any]:
     """Return what a checkpoint keeps of a mechanism's clipping bounds and of canaries."""
     bounds = [rule.state() for rule in mechanism.clippings]
@@ -115,9 +133,28 @@ def restore(
         canaries.restore(state["canaries"])
 
 
+def require_full_precision(device: torch.device) -> None:
+    """Raise UserError where products may be rounded: clipping compares norms with sums.
+
+    Also in inference mode, in which nothing has a gradient.
+    """
+    precision, backends = torch.get_float32_matmul_precision(), torch.backends
+    if precision != "highest":
+        raise UserError(f"float32_matmul_precision is {precision!r}, expected 'highest': {_DIGITS}")
+    if device.type == "cuda" and (backends.cudnn.allow_tf32 or backends.cuda.matmul.allow_tf32):
+        raise UserError(
+            "TF32 is on, expected torch.backends.cudnn.allow_tf32 = False and "
+            f"torch.backends.cuda.matmul.allow_tf32 = False: {_DIGITS}"
+        )
+    if not (torch.tensor(1e-40) * 1.0).item():
+        raise UserError(f"set_flush_denormal is on, expected off: {_DIGITS}")
+    if torch.is_inference_mode_enabled():
+        raise UserError("inference mode is on, expected off: in it there are no gradients")
+
+
 def _require_digits() -> None:
     if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
-        raise UserError("autocast is on, expected off: in fewer digits clipping does not hold")
+        raise UserError(f"autocast is on, expected off: {_DIGITS}")
 
 
 @dataclass(eq=False)
@@ -139,6 +176,12 @@ class PrivateSteps:
     canaries: Canaries | None = None
     even_noise: bool = False
     differentiate: Callable[..., tuple[Gradients, Tensor]] = finite
+    shared_noise: bool = False
+    """Whether all holders draw the same noise in their steps of one number."""
+    draw: Callable[[Turn], np.ndarray] | None = None
+    """What draws batches otherwise than by Poisson."""
+    stream: Stream | None = None
+    """What makes the noise of steps from their draws, if it is of the whole run."""
     taken: int = field(default=0, init=False)
 
     def release(
@@ -161,16 +204,25 @@ class PrivateSteps:
         require_covered(promised, noise_multiplier)
         self.ledger.charge(self.holder, 1, noise_multiplier)
         batch_key = (*self.sources.batch_key, self.holder, self.taken)
-        noise_key = (*self.sources.noise_key, self.holder, self.taken)
+        noise_of = "all" if self.shared_noise else self.holder
+        noise_key = (*self.sources.noise_key, noise_of, self.taken)
+        turn = self.taken
         self.taken += 1  # whatever fails from here: this batch and this noise are never used again
-        chosen = poisson(self.sources.draws(*batch_key), len(examples), sample_rate, self.canaries)
+        if self.draw is None:
+            draws = self.sources.draws(*batch_key)
+            chosen = poisson(draws, len(examples), sample_rate, self.canaries)
+        else:
+            own = partial(self.sources.draws, *self.sources.batch_key, self.holder)
+            chosen = self.draw(Turn(len(examples), round(expected), turn, own))
+            if self.canaries:
+                self.canaries.took(chosen, len(examples), sample_rate)
         step = Step(
             model,
             self.loss_fn,
             *examples[torch.from_numpy(chosen)],
             noise_multiplier=noise_multiplier,
             expected_batch=expected,
-            normal=self.sources.draws(*noise_key).normal,
+            normal=of_run(self.stream, self.sources.draws(*noise_key).normal),
             public=public,
             public_rng=partial(streams.rng, *batch_key, "public"),
             number=number,
@@ -191,6 +243,17 @@ class PrivateSteps:
         clip_norm = self.mechanism.clippings[0].clip_norm
         return PublicNoise(promised.multipliers[0], clip_norm, expected)
 
+    def skip_to(self, step: int) -> None:
+        """Leave out the steps before this one: their draws may have been used, and are not again.
+
+        UserError if more were taken, or if they are part of the noise of a whole run.
+        """
+        if step < self.taken:
+            raise UserError(f"step is {step}, but {self.holder} has taken {self.taken} before")
+        if step > self.taken and self.stream:
+            raise UserError(f"factorization: {self.holder} left steps out; their noise is missing")
+        self.taken = step
+
     def end_round(self) -> None:
         """Forget what the mechanism keeps between the steps of a round."""
         if hasattr(self.mechanism, "forget"):
@@ -198,9 +261,12 @@ class PrivateSteps:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
-        return {"taken": self.taken, **state_of(self.mechanism, self.canaries)}
+        kept = {"taken": self.taken, **state_of(self.mechanism, self.canaries)}
+        return kept | ({"noise": self.stream.state()} if self.stream else {})
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from what a checkpoint kept."""
         self.taken = state["taken"]
+        if self.stream:
+            self.stream.restore(state["noise"])
         restore(self.mechanism, self.canaries, state)

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import platform
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -14,10 +15,12 @@ from safetensors.torch import save
 
 from dpfl import mechanisms, plugins
 from dpfl.adaptive import binding_bounds
+from dpfl.audit import found, trials
 from dpfl.base import machine
 from dpfl.base.files import atomic, read_json, write_json
 from dpfl.contracts.release import Unproven
 from dpfl.gradients import routes
+from dpfl.privacy import calibration_settings
 from dpfl.training.job import Inputs
 from dpfl.training.run import Result
 
@@ -77,7 +80,7 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
         "audit_status": result.audit["status"],
         "audit": result.audit,
         "noise": settings["noise"],
-        **({"gradients": routes(result.model)} if settings["unit"] == "example" else {}),
+        **OF_UNIT[settings["unit"]](settings, result),
         "belief": _belief(settings, result, inputs),
         "sources": inputs.sources,
         "inputs": inputs.digests(),
@@ -89,25 +92,34 @@ def _summary(name: str, settings: dict, inputs: Inputs, result: Result) -> dict[
 def _privacy(settings: dict, inputs: Inputs) -> dict[str, Any]:
     """Say what is claimed, what is certified and under which assumptions, or why nothing is."""
     unpriced = NOT_PRIVATE | {"delta": settings["delta"]}
-    found = read_json(inputs.calibration) if inputs.calibration else unpriced
-    multipliers = {c["client"]: c["noise_multipliers"] for c in found["clients"]}
-    releases = {c["client"]: c["releases"] for c in found["clients"] if "releases" in c}
-    used = _used(found)
+    priced = read_json(inputs.calibration) if inputs.calibration else unpriced
+    multipliers = {c["client"]: c["noise_multipliers"] for c in priced["clients"]}
+    releases = {c["client"]: c["releases"] for c in priced["clients"] if "releases" in c}
+    used = _used(priced)
     low, high = min(used, default=None), max(used, default=None)
     reasons = _unproven(settings, low) if used else []
     return {
         "unit": settings["unit"],
-        "sampling": "poisson",
+        "sampling": calibration_settings.sampling_of(settings)["sampling"],
         "eps_claimed": settings["epsilon"],
-        "eps_certified": None if reasons else found["eps_certified"],
+        "eps_certified": None if reasons else priced["eps_certified"],
         **({"eps_certified_reasons": reasons} if reasons else {}),
-        "delta": found["delta"],
-        "accountant": found["accountant"],
-        "adjacency": found["adjacency"],
+        "delta": priced["delta"],
+        "accountant": priced["accountant"],
+        "adjacency": priced["adjacency"],
+        **_claimed(settings),
         "certificate_assumes": ASSUMES[settings["noise"]] if used else None,
         "noise_multipliers": {"min": low, "max": high, "clients": multipliers},
         **({"releases": releases} if releases else {}),
     }
+
+
+def _claimed(settings: dict) -> dict[str, str]:
+    """Return the adjacency of a claim that charges another sampling than is drawn."""
+    charged = calibration_settings.sampling_of(settings).get("charged")
+    if charged is None:
+        return {}
+    return {"adjacency_claimed": plugins.constant("samplings", charged, "ADJACENCIES")[0]}
 
 
 def _unproven(settings: dict, noise_multiplier: float) -> list[str]:
@@ -144,8 +156,8 @@ def _predicted(settings: dict, result: Result, inputs: Inputs) -> dict[str, Any]
     if not group.get("bounds", "final_lr" in group):
         return {"r": r, "regime": None, "pinned_from_step": None}
     gamma = group["gamma"] or 1 - group["betas"][1]
-    found = binding_bounds.regime(r, group["final_lr"], gamma, result.steps_since_reset)
-    return {"r": r, "regime": found.name, "pinned_from_step": found.step}
+    meets = binding_bounds.regime(r, group["final_lr"], gamma, result.steps_since_reset)
+    return {"r": r, "regime": meets.name, "pinned_from_step": meets.step}
 
 
 def _noise_is_z_c(settings: dict) -> bool:
@@ -158,6 +170,28 @@ def _noise_is_z_c(settings: dict) -> bool:
 def _used(calibration: dict) -> list[float]:
     """Return the planned noise multipliers of all clients and rounds."""
     return [z for client in calibration["clients"] for z in client["noise_multipliers"]]
+
+
+def _moves(settings: dict, result: Result) -> dict[str, Any]:
+    """Return how far one client moves a round at most, as a search finds, if it is private."""
+    if settings["epsilon"] == "inf":
+        return {}
+    own = {key: settings[key] for key in ("mechanism", "clipping")}
+    return {"moved": _found(json.dumps(own, sort_keys=True))}
+
+
+@cache
+def _found(settings: str) -> float | str | None:
+    """Return the most that one moves, in what the noise is for; None where none is comparable."""
+    moved = found.most(partial(mechanisms.build, json.loads(settings)), trials.Clients).moved
+    return "inf" if math.isinf(moved) else _finite(moved)
+
+
+OF_UNIT = {
+    "example": lambda settings, result: {"gradients": routes(result.model)},
+    "client": _moves,
+}
+"""What a summary has by whom a run protects."""
 
 
 def _finite(value: float | None) -> float | None:

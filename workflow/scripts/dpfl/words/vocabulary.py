@@ -19,6 +19,7 @@ INCONCLUSIVE, TOO_FEW = Verdict("open", "more seeds"), Verdict("open", "enough s
 CONTROL_MISSING, SHORTER = Verdict("open", "two controls"), Verdict("open", "as long a training")
 NOT_TUNED, NOT_RUN = Verdict("open", "a rate tuned at this epsilon"), Verdict("open", "runs of it")
 FEWER_TRIALS, DEMONSTRATION = Verdict("open", "as many trials"), Verdict("open", "real data")
+OTHER_NEIGHBOURS = Verdict("open", "one adjacency")
 UNFINISHED, NOT_KEPT = Verdict("open", "runs that failed"), Verdict("open", "what is not stored")
 
 GOOD = tuple(own.verdict for own in (HOLDS, SMALL, MATCHES))

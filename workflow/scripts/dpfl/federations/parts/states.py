@@ -15,6 +15,8 @@ class Reset:
     """Every client starts every round with a new optimizer."""
 
     forgets = True
+    shared = False
+    """Whether clients upload their states."""
 
     def __init__(self, build: Build):
         self._build = build
@@ -69,7 +71,7 @@ class Server(Reset):
     The states are functions of privatised gradients alone, so this costs no privacy.
     """
 
-    forgets = False
+    forgets, shared = False, True
 
     def __init__(self, build: Build):
         super().__init__(build)

@@ -1,0 +1,1 @@
+"""What makes the noise of steps, whichever the factorization."""

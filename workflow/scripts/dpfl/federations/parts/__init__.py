@@ -1,0 +1,1 @@
+"""What every federation has: local work, weights of clients, optimizer states."""

@@ -1,0 +1,1 @@
+"""A run over a wire: its server and its clients as an app of Flower, each a process of its own."""
