@@ -5,6 +5,7 @@
 #   make replicate PAPER=zhou2022 SCALE=mnist               one paper, or several: PAPER='zhou2022 meng2023'
 #   make replicate STUDY=zhou2022/fsdp-k SCALE=mnist        one study, or several
 #   make replicate CONFIG=mine.yaml CORES=4                 a configuration file of yours; jobs at a time
+#   make replicate PAPER=meng2023 SCALE=mnist SEEDS=decide  more seeds to studies whose claims need them: 5, 10, 20
 #   make list PAPER=zhou2022                                what there is: of all papers, or of one
 #   make status                                             how far it is: while it runs, and after
 #   make keep PAPER=meng2023 SCALE=mnist                    finished results into results/reference, with provenance
@@ -25,6 +26,7 @@ SCALE ?=
 CONFIG ?=
 DATA_DIR ?=
 CORES ?= all
+SEEDS ?=
 RESULTS ?=
 BETTER ?=
 WORSE ?=
@@ -32,7 +34,7 @@ WORSE ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
-KNOWN := PAPER STUDY SCALE CONFIG DATA_DIR CORES PYTHON RESULTS BETTER WORSE
+KNOWN := PAPER STUDY SCALE CONFIG DATA_DIR CORES SEEDS PYTHON RESULTS BETTER WORSE
 GIVEN := $(foreach pair,$(MAKEOVERRIDES),$(if $(findstring =,$(pair)),$(firstword $(subst =, ,$(pair)))))
 $(if $(filter-out $(KNOWN),$(GIVEN)),$(error unknown variable $(filter-out $(KNOWN),$(GIVEN)); expected some of $(KNOWN)))
 
@@ -45,7 +47,7 @@ CHOICE := $(if $(PAPER),--papers $(foreach name,$(PAPER),'$(name)')) \
 .PHONY: help replicate install list status keep verify judge report-reference test test-all test-slurm test-gpu test-flower bench docs lint clean
 
 replicate: $(VENV)/installed
-	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(CHOICE)
+	@$(BIN)/python workflow/scripts/replicate.py --cores '$(CORES)' $(if $(SEEDS),--seeds '$(SEEDS)') $(CHOICE)
 
 # What stands above.
 help:

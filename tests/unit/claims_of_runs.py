@@ -33,9 +33,9 @@ def two(better, worse, seeds=5, sd=0.3, epsilons=(2.0, 4.0), rng=None, **how):
     return judged.found(sides, **how)
 
 
-def drawn(rng, **means):
+def drawn(rng, seeds=5, **means):
     """Return evidence on methods of some true accuracies, at one epsilon."""
-    return judged.found({(m, 2.0, ()): judged.normal(rng, mean) for m, mean in means.items()})
+    return judged.found({(m, 2.0, ()): judged.normal(rng, at, seeds) for m, at in means.items()})
 
 
 def exact(curves=None, seeds=5, **accuracies):

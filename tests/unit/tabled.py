@@ -51,7 +51,7 @@ def row(table: pd.DataFrame, **where) -> pd.Series:
 BUDGETS = {"uniform": 0.0, "decay": 0.02, "growth": -0.02, "adaptive": 0.0}
 
 
-def budget_study(tmp_path: Path, seeds: int = 6, dataset: str = "mnist", **extra):
+def budget_study(tmp_path: Path, seeds: int = 5, dataset: str = "mnist", **extra):
     """Write a study of strategies by method and clip norm; return all as `compare` does."""
     cells = [
         cell(m, e, seeds, budget=b, clip_norm=c)

@@ -1,4 +1,4 @@
-"""False claims are rarely found to hold, whatever their kind; as accurate, or no worse."""
+"""False claims are rarely found to hold, at all looks together; as accurate, or no worse."""
 
 import math
 
@@ -29,6 +29,8 @@ from dpfl.words.vocabulary import DIFFERS, HOLDS, INCONCLUSIVE, SMALL
 
 REPEATS, FEW = 150, 80
 """Of a simulation; few where a claim has many parts, which take long to judge."""
+ALL = 20
+"""Seeds for all three looks."""
 
 
 def bound(level, repeats=REPEATS):
@@ -43,31 +45,33 @@ def repeated(make, claim, repeats=REPEATS):
 
 
 def test_equal_methods_are_rarely_found_in_order():
-    found = repeated(lambda rng: two(90, 90, epsilons=(2.0,), rng=rng), ORDERING)
+    found = repeated(lambda rng: two(90, 90, ALL, epsilons=(2.0,), rng=rng), ORDERING)
     assert 0 < found <= bound(0.025)
 
 
 @pytest.mark.parametrize("claim", [ORDERING | {"worse": ["b", "c"]}, CONTROLS], ids=named)
 def test_one_equal_opponent_among_beaten_ones_keeps_the_level(claim):
-    found = repeated(lambda rng: drawn(rng, a=92, b=92, c=80), claim, FEW)
+    found = repeated(lambda rng: drawn(rng, ALL, a=92, b=92, c=80), claim, FEW)
     assert 0 < found <= bound(0.025, FEW)
 
 
 def test_equal_at_one_epsilon_keeps_the_level():
     def make(rng):
         means = {("a", 2.0): 92, ("b", 2.0): 92, ("a", 4.0): 95, ("b", 4.0): 90}
-        return judged.found({(*key, ()): judged.normal(rng, mean) for key, mean in means.items()})
+        return judged.found({(*key, ()): judged.normal(rng, at, ALL) for key, at in means.items()})
 
     assert 0 < repeated(make, ORDERING, FEW) <= bound(0.025, FEW)
 
 
 def test_a_flat_setting_rarely_rises():
-    found = repeated(lambda rng: ranks(rng, {10: 90, 50: 90, 200: 90, 500: 90}), RISES)
+    found = repeated(lambda rng: ranks(rng, {10: 90, 50: 90, 200: 90, 500: 90}, seeds=ALL), RISES)
     assert 0 < found <= bound(0.025)
 
 
 def test_a_tie_for_the_best_keeps_the_level():
-    found = repeated(lambda rng: ranks(rng, {10: 80, 50: 90, 200: 90, 500: 80}), BEST, FEW)
+    found = repeated(
+        lambda rng: ranks(rng, {10: 80, 50: 90, 200: 90, 500: 80}, seeds=ALL), BEST, FEW
+    )
     assert 0 < found <= bound(0.025, FEW)
 
 
@@ -85,10 +89,11 @@ def test_equal_speed_is_rarely_found_faster():
 
 
 def test_a_printed_gain_that_is_ours_rarely_differs():
-    """At a margin of nothing `differs` is a two-sided test at 5 %."""
+    """At a margin of nothing `differs` is a two-sided test, at 5 % over all looks."""
     rng = np.random.default_rng(4)
     claim = {"kind": "gap", "better": "a", "worse": "b", "points": 1.0}
-    evidence = (two(91, 90, epsilons=(2.0,), rng=rng, margin=0.0) for _ in range(REPEATS))
+    how = {"epsilons": (2.0,), "rng": rng, "margin": 0.0}
+    evidence = (two(91, 90, ALL, **how) for _ in range(REPEATS))
     found = [verdict(one, **claim) for one in evidence]
     assert 0 < found.count(DIFFERS) <= bound(0.05)
     assert set(found) <= {DIFFERS, INCONCLUSIVE}
@@ -116,14 +121,14 @@ def test_a_difference_is_within_the_margin_or_beyond_it(lead, alike, no_worse):
 
 
 def test_the_p_is_that_of_the_harder_of_two_tests():
-    gaps = np.array([-0.6, 0.1, 0.3, 0.5, 0.2, 0.8])
-    row = judge(exact(seeds=6, a=90 + gaps, b=90), **ALIKE).iloc[0]
+    gaps = np.array([-0.6, 0.1, 0.3, 0.5, 0.8])
+    row = judge(exact(a=90 + gaps, b=90), **ALIKE).iloc[0]
     sides = [
         stats.ttest_1samp(gaps, end, alternative=way).pvalue
         for end, way in ((-1, "greater"), (1, "less"))
     ]
     assert row["p"] == pytest.approx(2 * max(sides))
-    one = judge(exact(seeds=6, a=90 + gaps, b=90), **NO_WORSE).iloc[0]
+    one = judge(exact(a=90 + gaps, b=90), **NO_WORSE).iloc[0]
     assert one["p"] == pytest.approx(2 * sides[0])
 
 
@@ -148,7 +153,7 @@ def test_the_best_in_hindsight_is_chosen_by_the_other_seeds():
 
 @pytest.mark.parametrize("claim", [ALIKE, NO_WORSE], ids=["alike", "no worse"])
 def test_a_difference_of_the_margin_keeps_the_level(claim):
-    found = repeated(lambda rng: drawn(rng, a=89, b=90), claim)
+    found = repeated(lambda rng: drawn(rng, ALL, a=89, b=90), claim)
     assert 0 < found <= bound(0.025)
 
 
@@ -158,10 +163,10 @@ def test_the_best_of_two_in_hindsight_keeps_what_is_said_of_it():
     def make(rng):
         means = {"a": 89, "b": 90, "c": 89.7}
         return judged.found(
-            {(m, 2.0, ()): judged.normal(rng, at, sd=0.6) for m, at in means.items()}
+            {(m, 2.0, ()): judged.normal(rng, at, ALL, sd=0.6) for m, at in means.items()}
         )
 
-    assert 0 < repeated(make, HINDSIGHT) <= bound(0.06)
+    assert 0 < repeated(make, HINDSIGHT) <= bound(0.10)
 
 
 def test_an_opponent_that_never_ran_leaves_the_best_open():

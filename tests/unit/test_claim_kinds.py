@@ -21,6 +21,7 @@ from claims_of_runs import (
     two,
     verdict,
 )
+from closed_forms import LOOK
 from refusals import refuses
 from scipy import stats
 
@@ -150,7 +151,8 @@ def test_a_lead_that_falls_is_a_trend_of_differences():
 )
 def test_a_gap_that_is_closed_has_to_be_there(free, expected):
     found = two(93, 90, seeds=8, sd=0.1)
-    without = judged.found({("n", np.inf, ()): judged.normal(np.random.default_rng(2), free, 8)})
+    own = judged.normal(np.random.default_rng(2), free, 8, sd=0.1)
+    without = judged.found({("n", np.inf, ()): own})
     table = judge(replace(found, free=without.runs.assign(cell=-1)), **ORDERING)
     assert verdict_of(table.iloc[0]) == expected
     whole, *parts = table.to_dict("records")
@@ -211,7 +213,7 @@ def test_rounds_are_counted_and_a_run_that_never_gets_there_is_said():
     assert one["difference"] == 4.0  # 40 % after 4 and 8 rounds
     assert verdict_of(one) == words.HOLDS
     rounding = np.sqrt(2 / 12 / 5)  # five differences of whole numbers, all alike
-    low = 4 - stats.t.ppf(0.975, 4) * rounding
+    low = 4 - stats.t.ppf((1 + LOOK) / 2, 4) * rounding
     assert one["difference_low"] == pytest.approx(low)
     assert one["p"] == pytest.approx(2 * stats.t.sf(4 / rounding, 4))
     late = judge(found, **RACE | {"worse": ["c"]}).iloc[0]

@@ -13,6 +13,7 @@ from results_folder import TOLD
 from dpfl.base.files import write_json
 from dpfl.figures import drawn, findings, style
 from dpfl.report import paper_page
+from dpfl.seeds.verdicts import interval
 
 
 def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[bool]):
@@ -23,6 +24,7 @@ def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[
             "epsilon": epsilon,
             "seed": seed,
             "run": f"{name}-{epsilon}-{seed}",
+            "cell": f"{name}-{epsilon}",
             "accuracy": value,
             "trained": trained.get(name, [True] * len(own))[seed],
         }
@@ -43,26 +45,30 @@ def frame(values: dict[str, list[float]], epsilon: float = 8.0, **trained: list[
     ],
 )
 def test_a_difference_of_three_seeds_or_more_may_have_an_open_sign(differences, expected):
-    assert findings.gap("A", "B", differences, "here") == expected
+    assert findings.gap("A", "B", interval(differences), "here") == expected
 
 
 def test_the_focus_is_compared_with_the_best_of_the_others_at_the_largest_epsilon():
     low = frame({"A": [90.0], "B": [80.0], "C": [70.0]}, epsilon=2.0)
     high = frame({"A": [90.0], "B": [92.0], "C": [91.0]})
     runs = pd.concat([low, high], ignore_index=True)
-    assert findings.leading(runs, "a") == "A against B, the best, at ε = 8: -2.0 points, one seed"
-    assert findings.leading(runs) == "B against C, the next best, at ε = 8: +1.0 point, one seed"
+    assert (
+        findings.leading(runs, 1.0, "a") == "A against B, the best, at ε = 8: -2.0 points, one seed"
+    )
+    assert (
+        findings.leading(runs, 1.0) == "B against C, the next best, at ε = 8: +1.0 point, one seed"
+    )
 
 
 def test_failed_runs_are_in_no_finding_and_no_budget_is_told():
     runs = frame({"A": [90.0, 91.0, 92.0], "B": [11.0, 88.0, 89.0]}, B=[False, True, True])
-    assert findings.leading(runs) == "A against B, the next best, at ε = 8: +3.0 points, n = 2"
+    assert findings.leading(runs, 1.0) == "A against B, the next best, at ε = 8: +3.0 points, n = 2"
     alone = frame({"A": [90.0, 10.0]}, A=[True, False])
-    assert findings.leading(alone) == "A: 90.0 % at ε = 8, one seed, 1 more failed"
+    assert findings.leading(alone, 1.0) == "A: 90.0 % at ε = 8, one seed, 1 more failed"
     none = frame({"A": [10.0]}, A=[False])
-    assert findings.leading(none) == "No run trained at ε = 8"
+    assert findings.leading(none, 1.0) == "No run trained at ε = 8"
     free = frame({"A": [90.0], "B": [91.0]}, epsilon=np.inf)
-    assert findings.leading(free).endswith("without privacy: +1.0 point, one seed")
+    assert findings.leading(free, 1.0).endswith("without privacy: +1.0 point, one seed")
 
 
 def test_a_finding_stands_over_the_figure_and_one_that_cannot_be_drawn_leaves_no_file(tmp_path):

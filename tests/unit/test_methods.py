@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from closed_forms import LOOK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from links import Page
@@ -102,7 +103,7 @@ def test_a_cell_that_loses_its_proof_leaves_the_leaderboard(folder: Folder, lost
 def test_two_methods_have_the_paired_difference_and_its_own_interval(folder: Folder) -> None:
     one, other = (accuracies(folder, method) for method in ("adam", "sgd"))
     gaps = [one[seed] - other[seed] for seed in one]
-    low, high = stats.t.interval(0.95, 4, np.mean(gaps), stats.sem(gaps))
+    low, high = stats.t.interval(LOOK, 4, np.mean(gaps), stats.sem(gaps))
     compare, adam = (pages(folder)[name] for name in ("compare", "methods/adam"))
     [line] = [row for row in rows(compare) if row[:2] == ["Adam", "SGD"]]
     assert line[2] == f"{np.mean(gaps):+.2f} [{low:+.2f}, {high:+.2f}] (n=5)"

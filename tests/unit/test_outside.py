@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closed_forms import LOOK
 from refusals import refuses
 from scipy import stats
 
@@ -29,9 +30,19 @@ def test_a_difference_has_the_paired_interval_of_students_t(tmp_path):
     ours, theirs = [90.0, 91.5, 90.5, 90.2, 90.9], [88.0, 89.0, 88.4, 88.1, 88.6]
     [(_, part)] = asked(tmp_path, *runs("new", ours), *runs("old", theirs)).judged().values()
     gaps = np.subtract(ours, theirs)
-    ends = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
+    ends = stats.t.interval(LOOK, 4, gaps.mean(), stats.sem(gaps))
     assert [part["difference_low"], part["difference_high"]] == pytest.approx(ends)
     assert part["p"] == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
+
+
+def test_seeds_after_the_look_that_decides_change_nothing(tmp_path):
+    ours, theirs = [90.0, 91.5, 90.5, 90.2, 90.9], [88.0, 89.0, 88.4, 88.1, 88.6]
+    five = asked(tmp_path, *runs("new", ours), *runs("old", theirs)).judged()
+    more = [*runs("new", ours + [10] * 15), *runs("old", theirs + [90] * 15)]
+    twenty = asked(tmp_path, *more).judged()
+    keys = ("verdict", "n", "difference", "p_holm")
+    found = [[[row[key] for key in keys] for row in own["pictures"]] for own in (five, twenty)]
+    assert found[0] == found[1] and found[0][0][:2] == ["holds", 5]
 
 
 def test_every_epsilon_and_every_rival_decide_and_data_sets_are_judged_apart(tmp_path):

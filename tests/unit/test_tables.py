@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from closed_forms import COST
 from scipy import stats
 from synthetic import cell, study
 from tabled import BUDGETS, INF, accuracy, budget_study, compare, row, spending, study_of
@@ -278,20 +279,20 @@ def test_a_baseline_is_compared_with_every_other_value(budgets) -> None:
     assert set(compared["clip_norm"]) == {0.5, 1.0} and compared["budget"].isna().all()
 
     def means(budget: str) -> np.ndarray:
-        own = [cell("adam", e, 6, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
-        return 100 * np.mean([[spending(c, s) for c in own] for s in range(6)], axis=1)
+        own = [cell("adam", e, 5, budget=budget, clip_norm=1.0) for e in (2.0, 8.0)]
+        return 100 * np.mean([[spending(c, s) for c in own] for s in range(5)], axis=1)
 
     own = row(compared, better="adam, budget=decay", clip_norm=1.0, part="pooled")
     expected = stats.ttest_rel(means("decay"), means("uniform"))
     assert own["p"] == pytest.approx(expected.pvalue)
     assert own["difference"] == pytest.approx(np.mean(means("decay") - means("uniform")))
-    assert own["n"] == 6 and np.isnan(own["epsilon"])
+    assert own["n"] == 5 and np.isnan(own["epsilon"])
 
 
 def test_holm_is_over_all_comparisons_with_the_baseline(budgets) -> None:
     _, _, compared, _ = budgets
     own = comparisons.whole(compared).sort_values("p")
-    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    raw = COST * own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
 
 
@@ -303,7 +304,7 @@ def test_a_pair_without_a_common_budget_is_not_run_and_takes_nothing(budgets) ->
     assert set(gone["needs"]) == {NOT_RUN.needs} and set(gone["n"]) == {0}
     assert len(gone) == 2 * 3
     own = comparisons.whole(found).query("n > 0").sort_values("p")
-    raw = own["p"].to_numpy() * np.arange(len(own), 0, -1)
+    raw = COST * own["p"].to_numpy() * np.arange(len(own), 0, -1)
     assert own["p_holm"].to_numpy() == pytest.approx(np.maximum.accumulate(raw.clip(max=1)))
 
 
@@ -323,4 +324,4 @@ def test_a_baseline_may_be_a_number(budgets) -> None:
     made, runs, *_ = budgets
     compared = comparisons.comparisons(made | {"baseline": {"clip_norm": 1}}, runs)
     assert set(compared["worse"]) == {"sgd, clip_norm=1.0", "adam, clip_norm=1.0"}
-    assert len(comparisons.whole(compared)) == 2 * 4 and (compared["n"] == 6).all()
+    assert len(comparisons.whole(compared)) == 2 * 4 and (compared["n"] == 5).all()

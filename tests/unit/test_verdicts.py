@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from closed_forms import COST, LOOK
 from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -71,12 +72,12 @@ def with_p(p: float, n: int = 6) -> np.ndarray:
 
 @given(st.lists(values, min_size=1, max_size=4))
 def test_a_difference_is_told_exactly_if_holm_rejects(families: list[list[float]]) -> None:
-    """The interval that is shown has 95 %, whatever the family."""
+    """The interval that is shown is that of one test at a look, whatever the family."""
     for number, one in family(dict(enumerate(families)), Ordering(1.0)).items():
         told = one.verdict in (words.HOLDS, words.SMALL, words.OPPOSITE)
         if abs(one.p_holm - 0.05) > 1e-9:
             assert told == (one.p_holm < 0.05)
-        assert one.interval == interval(families[number])
+        assert one.interval == interval(families[number], LOOK)
 
 
 def test_a_p_of_one_test_is_not_adjusted() -> None:
@@ -89,7 +90,7 @@ def test_a_comparison_without_two_seeds_has_no_p_but_counts_for_holm() -> None:
     found = family({"a": [1.0], "b": with_p(0.03), "c": []}, Ordering(1.0))
     assert math.isnan(found["a"].p) and math.isnan(found["a"].p_holm)
     assert found["c"].interval.n == 0
-    assert found["b"].p_holm == pytest.approx(0.09)
+    assert found["b"].p_holm == pytest.approx(3 * COST * 0.03)
 
 
 def test_equal_tests_of_a_family_have_one_level_in_any_order() -> None:
@@ -101,7 +102,7 @@ def test_equal_tests_of_a_family_have_one_level_in_any_order() -> None:
     )
     assert one == other and one["a"] == one["b"]
     expected = stats.ttest_1samp(tied, 0)
-    assert one["a"].p_holm == pytest.approx(3 * expected.pvalue)
+    assert one["a"].p_holm == pytest.approx(3 * COST * expected.pvalue)
 
 
 def test_differences_without_spread() -> None:
@@ -193,7 +194,7 @@ def test_holm_is_the_closure_of_bonferroni(families: list[list[float]]) -> None:
     sets = [s for size in numbers for s in itertools.combinations(numbers, size + 1)]
     found = family(dict(enumerate(families)), Ordering(1.0))
     for i in numbers:
-        closed = max(min(1.0, len(s) * min(p[j] for j in s)) for s in sets if i in s)
+        closed = max(min(1.0, COST * len(s) * min(p[j] for j in s)) for s in sets if i in s)
         assert found[i].p_holm == pytest.approx(closed)
 
 

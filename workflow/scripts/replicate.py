@@ -7,7 +7,7 @@ What follows -- goes to Snakemake as it is.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dpfl.base import cli
 from dpfl.base.errors import UserError
@@ -23,13 +23,15 @@ def main() -> None:
     parser = cli.Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choice.add_arguments(parser)
     parser.add_argument("--cores", default="all", help="jobs at a time; default: all cores")
+    parser.add_argument("--seeds", choices=["decide"], help="more seeds while a claim needs them")
     parser.add_argument("--checked", action="store_true", help="remember these results as checked")
     parser.add_argument("snakemake", nargs="*", help="arguments for Snakemake, after --")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
     chosen = choice.chosen(arguments)
     try:
-        status = replicate(chosen, arguments.cores, arguments.snakemake, closing_rows=rows)
+        run = _run(arguments.seeds)
+        status = run(chosen, arguments.cores, arguments.snakemake, closing_rows=rows)
     except KeyboardInterrupt:
         sys.exit("stopped; repeat to go on")
     except UserError as error:
@@ -39,11 +41,20 @@ def main() -> None:
     sys.exit(status)
 
 
+def _run(seeds: str | None) -> Callable[..., int]:
+    if seeds is None:
+        return replicate
+    from dpfl.terminal import decide  # reads claims, which takes a second
+
+    return decide.decide
+
+
 def rows(keys: Sequence[str], here: bool) -> list[str]:
     """Return a line for each of some papers: what came out here, or what is stored."""
     from dpfl.provenance import derivations
-    from dpfl.report import answers  # two CPU seconds, which a call that fails need not take
+    from dpfl.report import answers, values  # two CPU seconds, which a failure need not take
 
+    values.read.cache_clear()  # the look before had other results
     if here:
         return answers.in_terminal(*answers.of_run(folder.HOME, RESULTS, keys))
     papers, lines = answers.of_stored(folder.HOME, derivations.HOME)

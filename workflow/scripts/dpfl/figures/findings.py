@@ -1,7 +1,5 @@
 """What a figure found, in one sentence that is computed from its runs."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -9,13 +7,12 @@ from dpfl.figures import style
 from dpfl.seeds import outcomes, pairing, verdicts
 
 
-def gap(ours: str, theirs: str, differences: Sequence[float], where: str) -> str:
-    """Tell one difference per seed, in points: its mean, and whether its sign is open.
+def gap(ours: str, theirs: str, measured: verdicts.Interval, where: str) -> str:
+    """Tell a difference of two, in points, and whether its sign is open.
 
-    Its own 95 % interval says that; those of verdicts, which weigh a pair among others, are at
-    least as wide, so that none contradicts this one. They stand in the figure `differences`.
+    The interval is that of the pair by itself. Those of verdicts, which weigh a pair among others,
+    are at least as wide, so that none contradicts this one. They stand in the figure `differences`.
     """
-    measured = verdicts.interval(differences)
     if not measured.n:
         return f"{ours} against {theirs} {where}: no seed trained with both"
     opened = ", not told apart" * bool(measured.low <= 0 <= measured.high)
@@ -29,10 +26,11 @@ def points(difference: float) -> str:
     return f"{number} point{'s' * (number[1:] != '1.0')}"
 
 
-def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
+def leading(runs: pd.DataFrame, margin: float, focus: str | None = None) -> str:
     """Tell how far the method in focus, or else the best one, is from the best of the others.
 
-    `runs` are those of `results.frame` with a column `series`; the largest ε decides.
+    `runs` are those of `results.frame` with a column `series`; the largest ε decides. The margin,
+    in points, decides at which look.
     """
     finite = runs[np.isfinite(runs["epsilon"])]
     used = finite if len(finite) else runs
@@ -50,7 +48,8 @@ def leading(runs: pd.DataFrame, focus: str | None = None) -> str:
     second = means.index.drop(first)[0]
     sides = [at[at["series"] == name] for name in (first, second)]
     rank = "the next best" if first == means.index[0] else "the best"
-    return gap(first, f"{second}, {rank},", pairing.differences(*sides, [epsilon]), where)
+    found = pairing.alone(*sides, epsilon, verdicts.Ordering(margin))
+    return gap(first, f"{second}, {rank},", found.interval, where)
 
 
 def _alone(runs: pd.DataFrame, name: str, where: str) -> str:

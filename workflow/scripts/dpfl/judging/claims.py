@@ -2,17 +2,19 @@
 
 A kind offers REQUIRED, OPTIONAL, LISTS, CHOICES, NEEDS and ONE_OF (literals: the keys it takes,
 which of them are lists, what a key may be, what other keys a choice needs, and of which keys it
-takes exactly one) and `judge(claim, evidence)`. It may offer `drawn()`, `unit()`, `words(row)` and
-`band(printed, margin)`, which say how a page shows a difference.
+takes exactly one) and `judge(claim, evidence)`. It may offer `seen(evidence)`, which yields what
+each look sees, and `drawn()`, `unit()`, `words(row)` and `band(printed, margin)`, which say how a
+page shows a difference.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from dpfl import plugins
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import nearest
+from dpfl.judging.evidence import Evidence
 from dpfl.tables import results
 from dpfl.words import numerals
 from dpfl.words.vocabulary import NOT_JUDGED
@@ -41,6 +43,11 @@ OPPONENTS = ("worse", "controls")
 def kinds() -> list[str]:
     """Return the kinds of claims there are."""
     return plugins.names("judging/kinds")
+
+
+def seen(kind: str, evidence: Evidence) -> Iterable[Evidence]:
+    """Return what each look sees, by default of every cell the first seeds."""
+    return _offered(kind, "seen", Evidence.at_looks)(evidence)
 
 
 def drawn(kind: str) -> str | None:

@@ -1,13 +1,15 @@
 """What a claim is judged by, out of all that is known of its paper."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dpfl.papers import folder
+from dpfl.seeds import looks
 from dpfl.tables import results
 
 
@@ -29,6 +31,11 @@ class Evidence:
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     unfinished: list[dict[str, Any]] = field(default_factory=list)
     free: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def at_looks(self) -> Iterator["Evidence"]:
+        """Yield what each look sees, as far as there are seeds."""
+        for runs, free in looks.each(self.runs, self.free):
+            yield replace(self, runs=runs, free=free, rounds=partial(_of_runs, self.rounds, runs))
 
 
 @dataclass(frozen=True)
@@ -69,3 +76,10 @@ class Known:
         alike = other and study and other["dataset"] == study["dataset"]
         # Cells are numbered in each study.
         return frame.assign(cell=-1 - frame["cell"]) if alike else pd.DataFrame()
+
+
+def _of_runs(rounds: Callable[[], pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rounds of some runs; a run may stand in several cells."""
+    found = rounds()
+    named = [pd.MultiIndex.from_frame(own[["cell", "run"]]) for own in (found, runs)]
+    return found[named[0].isin(named[1])]

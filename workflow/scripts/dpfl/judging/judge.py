@@ -10,6 +10,7 @@ from dpfl.base.errors import UserError
 from dpfl.judging import cells, claims, orderings, rows
 from dpfl.judging.evidence import Evidence
 from dpfl.papers import datasets
+from dpfl.seeds import looks
 from dpfl.tables import results
 from dpfl.words import vocabulary as words
 
@@ -34,16 +35,22 @@ def judge(claim: dict[str, Any], evidence: Evidence) -> pd.DataFrame:
     if evidence.study is None and not evidence.tables:
         return alone(words.NOT_RUN, **_printed(claim, evidence))
     try:
-        judged = rows.table(plugins.load("judging/kinds", claim["kind"]).judge(claim, evidence))
+        judged = rows.table(at_looks(claim, evidence))
     except results.NotKeptError as error:
         return alone(words.NOT_KEPT, about=str(error))
-    decided = judged["verdict"][0] in (*words.GOOD, *words.BAD)
-    if "study" in claim and decided and not judged["runs"][0]:
+    if "study" in claim and words.decides(judged.iloc[0]) and not judged["runs"][0]:
         raise UserError(f"kind {claim['kind']}: no runs in its first row, expected rows.of_runs")
     if (evidence.study or {}).get("demonstrates", False):
         ran = judged["needs"] != words.NOT_RUN.needs
         judged.loc[ran, ["verdict", "needs"]] = [*words.DEMONSTRATION]
     return judged
+
+
+def at_looks(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:
+    """Return the rows of a claim at the first look that decides it, or else at the last."""
+    kind = plugins.load("judging/kinds", claim["kind"])
+    taken = (kind.judge(claim, seen) for seen in claims.seen(claim["kind"], evidence))
+    return looks.first(taken, lambda found: words.decides(found[0]))
 
 
 def _printed(claim: dict[str, Any], evidence: Evidence) -> dict[str, float]:

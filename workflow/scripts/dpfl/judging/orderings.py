@@ -21,7 +21,7 @@ where it rests on how a side was tuned:
     open: needs as many trials                against a rate at an edge, whose rival had more trials
     open: needs one adjacency                 epsilons of two adjacencies: no equal budgets
 
-The interval that is shown is that of the pair alone, at 95 %.
+The interval that is shown is that of the pair alone, at the level of a look.
 """
 
 import itertools

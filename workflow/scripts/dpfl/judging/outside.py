@@ -21,9 +21,8 @@ import pandas as pd
 from dpfl.base.errors import UserError
 from dpfl.base.suggestions import unknown
 from dpfl.contracts import bounds
-from dpfl.judging import records, rows
+from dpfl.judging import judge, records, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.judging.kinds import ordering
 from dpfl.papers import published
 from dpfl.words.forms import listed
 from dpfl.words.vocabulary import AS_STATED
@@ -71,7 +70,7 @@ class Outside:
         claim = {"id": f"{self.better}-is-better", "kind": "ordering", "worse": [*self.worse]}
         study = {"name": self.path.name, "dataset": runs["dataset"].iloc[0], "margin": self.margin}
         known = Evidence(self.path.stem, study, runs, pd.DataFrame, pd.DataFrame())
-        for row in ordering.judge(claim | {"better": self.better}, known):
+        for row in judge.at_looks(claim | {"better": self.better}, known):
             stated = {} if row["eps_claimed"] == math.inf else {"privacy": AS_STATED}
             yield row | {"privacy_reasons": "", "tuning": ""} | stated
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpfl.papers import published
-from dpfl.seeds import audits, outcomes, verdicts
+from dpfl.seeds import audits, looks, outcomes, verdicts
 from dpfl.tables import results
 from dpfl.words import vocabulary as words
 
@@ -85,13 +85,17 @@ def _cell(study: results.Study, cell: dict, own: pd.DataFrame, number: dict) -> 
         "method": cell["method"],
         "compared": number.get("compared", ""),
         **judged(study, own, number["value"]),
-        "runs": " ".join(cell["runs"]),
     }
 
 
 def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, Any]:
-    """Return what some runs say beside a printed number: the one place that judges it."""
-    measured = outcomes.measured(own)
+    """Return what the runs of a cell say beside a printed number, at the look that decides it."""
+    taken = (_judged(study, seen, value) for (seen,) in looks.each(own))
+    return looks.first(taken, words.decides)
+
+
+def _judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, Any]:
+    measured = verdicts.interval(outcomes.of_trained(own)["accuracy"], looks.LEVEL)
     verdict = verdicts.cell_verdict(measured, value, study["margin"])
     return {
         "ours": measured.mean,
@@ -102,6 +106,7 @@ def judged(study: results.Study, own: pd.DataFrame, value: float) -> dict[str, A
         "difference": measured.mean - value,
         **decided(study, verdict)._asdict(),
         **audits.of_cell(own),
+        "runs": " ".join(dict.fromkeys(own["run"])),
     }
 
 

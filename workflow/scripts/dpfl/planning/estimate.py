@@ -32,10 +32,11 @@ def seconds(settings: dict) -> float:
 
 def core_hours(plan: Plan, paper: str) -> float:
     """Estimate the core-hours of the runs that judge a paper, trials too, to three digits."""
-    return float(f"{_hours(plan, runs_with_trials(plan, judging(plan, paper))):.3g}")
+    return float(f"{hours(plan, runs_with_trials(plan, judging(plan, paper))):.3g}")
 
 
-def _hours(plan: Plan, runs: Iterable[str]) -> float:
+def hours(plan: Plan, runs: Iterable[str]) -> float:
+    """Estimate the core-hours of some runs."""
     return sum(seconds(plan.runs[run]["settings"]) for run in runs) / 3600
 
 
@@ -105,6 +106,6 @@ def summary(plan: Plan, todo: dict[str, State]) -> str:
 
     With a line for every reason to make results again.
     """
-    lasting = f"about {_hours(plan, todo):.3g} core-hours on CPU"
+    lasting = f"about {hours(plan, todo):.3g} core-hours on CPU"
     counted = f"{len(plan.runs)} training runs, {len(todo)} without a result yet: {lasting}"
     return "\n".join([counted, *state.repeated(todo)])

@@ -1,7 +1,7 @@
 """The one table of cells, cells.csv, and the pairs of its rows: pages of methods show both."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from itertools import permutations
 from math import isfinite
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pandas as pd
 from dpfl.figures import families
 from dpfl.report import values
 from dpfl.report.reader import Folder
-from dpfl.seeds import outcomes, pairing, verdicts
+from dpfl.seeds import pairing, verdicts
 from dpfl.tables import results
 from dpfl.words.vocabulary import PROVEN
 
@@ -78,8 +78,9 @@ def pairs(cells: pd.DataFrame) -> pd.DataFrame:
     """Return a row per ordered pair of private cells that differ in the method alone.
 
     Both are of one study, and their ε of one adjacency. `difference` is the cell minus the other,
-    points, with the interval of this pair by itself; columns of the other end in `_other`. Trials
-    of rates are left out: each method has its own rate. Pairs of the same runs stand once.
+    points, with the interval that a claim on this pair alone would have; columns of the other end
+    in `_other`. Trials of rates are left out: each method has its own rate. Pairs of the same runs
+    stand once.
     """
     private = cells[cells["epsilon"].map(isfinite) & ~cells["tried"].eq(True)]
     studies = private.groupby(["home", "paper", "study"], sort=False)
@@ -92,14 +93,11 @@ def pairs(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _gaps(home: Path, paper: str, study: str, cells: pd.DataFrame) -> Iterator[tuple]:
-    runs = outcomes.of_trained(results.frame(Folder(home).study(f"{paper}/{study}"), home / "runs"))
-    seeds = {
-        at: pairing.by_seed(runs[runs["cell"] == row["cell"]]).get(row["epsilon"], pd.Series())
-        for at, row in cells.iterrows()
-    }
-    for _, alike in cells.groupby(LIKE, sort=False, dropna=False):
-        for one, other in combinations(alike.index, 2):
-            gap = verdicts.interval((seeds[one] - seeds[other]).dropna().round(pairing.ZERO))
+    read = Folder(home).study(f"{paper}/{study}")
+    runs, asked = results.frame(read, home / "runs"), verdicts.Ordering(read["margin"])
+    own = {at: runs[runs["cell"] == row["cell"]] for at, row in cells.iterrows()}
+    for (_, epsilon, _), alike in cells.groupby(LIKE, sort=False, dropna=False):
+        for one, other in permutations(alike.index, 2):
+            gap = pairing.alone(own[one], own[other], epsilon, asked).interval
             if gap.n:
                 yield one, other, gap.mean, gap.low, gap.high, gap.n
-                yield other, one, -gap.mean, -gap.high, -gap.low, gap.n

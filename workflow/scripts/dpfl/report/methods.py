@@ -18,6 +18,7 @@ from dpfl.papers.datasets import base
 from dpfl.papers.folder import shared
 from dpfl.report import cells, chart, layout, markup
 from dpfl.report.reader import Folder
+from dpfl.seeds.looks import LEVEL
 from dpfl.tables import rendering, results
 from dpfl.words import cell_words
 from dpfl.words.columns import Column, plain
@@ -46,8 +47,9 @@ BEST = (
     "looks a little better than it is: pages of methods have paired differences."
 )
 PAIRED = (
-    "Paired by seed, in one study at one ε, with all but the method equal. The 95 % interval is of "
-    "the pair alone, adjusted for no other pair: it makes no verdict. Pages of papers have those."
+    f"Paired by seed, in one study at one ε, with all but the method equal. The {100 * LEVEL:g} % "
+    "interval is that of a claim on this pair alone, at the look that decides it. It is adjusted "
+    "for no other pair: it makes no verdict. Pages of papers have those."
 )
 
 

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from dpfl.base.errors import UserError
-from dpfl.seeds import outcomes, verdicts
+from dpfl.seeds import looks, outcomes, verdicts
+from dpfl.words import vocabulary as words
 
 ZERO = 9
 """Decimals of a difference, in points: beyond them is what floating point makes of nothing."""
@@ -97,6 +98,14 @@ def family(
             parts = [_with_share(asked, *pair, level, allowed) for pair in pairs]
         found[name] = Found(parts, p[name], p_holm, second[name])
     return found
+
+
+def alone(
+    better: pd.DataFrame, worse: pd.DataFrame, epsilon: float, asked: verdicts.Ordering
+) -> verdicts.Comparison:
+    """Judge a pair by itself at one epsilon, at the first look that decides it, or the last."""
+    judged = (asked.compare(differences(*seen, [epsilon])) for seen in looks.each(better, worse))
+    return looks.first(judged, lambda one: words.decides(one.verdict._asdict()))
 
 
 def _with_share(

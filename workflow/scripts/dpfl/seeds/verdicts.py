@@ -1,7 +1,7 @@
 """Verdicts: what seeds say about a published number, an ordering, a change or an epsilon.
 
 n is the number of seeds, an interval is Student's over seeds, accuracies and margins are
-percentage points.
+percentage points. Tests are those of a look (dpfl.seeds.looks); what is only told has LEVEL.
 """
 
 import math
@@ -13,10 +13,11 @@ import numpy as np
 from scipy import special
 
 from dpfl.base.errors import UserError
+from dpfl.seeds import looks
 from dpfl.words import vocabulary as words
 
 LEVEL = 0.95
-MIN_SEEDS = 5
+MIN_SEEDS = looks.SEEDS[0]
 """A verdict needs at least this many seeds, paired ones for an ordering or a change."""
 MIN_SPREAD = 3
 """An interval or a test needs at least this many: with two, the quantile of t is 12.7."""
@@ -49,7 +50,8 @@ class Interval:
 class Comparison:
     """One paired comparison; p_holm and the verdict take account of the others of its family.
 
-    The interval does not, so that a pair has one wherever it is shown. p is nan below MIN_SPREAD.
+    The interval does not, so that a pair has one at a look. p is that of one test at one look, nan
+    below MIN_SPREAD. p_holm is larger by what looks and family cost: it decides below 5 %.
     """
 
     interval: Interval
@@ -144,19 +146,19 @@ class Ordering:
         """Judge a difference of how many runs trained; `ahead`: more of the better side did."""
         return words.HOLDS if ahead else words.OPPOSITE
 
-    def compare(self, values: Sequence[float], level: float = LEVEL) -> Comparison:
-        """Judge one sample at a level; the interval that is shown has LEVEL, whatever else is."""
+    def compare(self, values: Sequence[float], level: float = looks.LEVEL) -> Comparison:
+        """Judge one sample at a level; the interval that is shown has that of a look."""
         p = self.p(values)
         verdict = self.verdict(interval(values, level, self.least))
-        return Comparison(interval(values, LEVEL, self.least), p, p_at(p, level), verdict)
+        return Comparison(interval(values, looks.LEVEL, self.least), p, p_at(p, level), verdict)
 
 
 @dataclass(frozen=True)
 class Equivalence(Ordering):
     """Asks whether differences are within the margin of zero, by two one-sided tests.
 
-    Each has half of 1 - LEVEL (Schuirmann 1987). With `below` alone, one asks whether they are
-    above minus the margin: a better side that leads by more is no worse.
+    Each has half of the error of a look (Schuirmann 1987). With `below` alone, one asks whether
+    they are above minus the margin: a better side that leads by more is no worse.
     """
 
     below: bool = False
@@ -216,9 +218,9 @@ def family(
 def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
     """Return the adjusted p of each test of a family, and the level its interval is drawn at.
 
-    The j-th smallest of m is tested at 1 - (1 - LEVEL) / (m - j + 1). Equal ones count as the first
-    of them. Holm stops at the first test that does not reject: it and all later ones keep that
-    test's level. A test without a p, nan, counts as the last.
+    The j-th smallest of m has the error of a look, divided by m - j + 1. Equal ones count as the
+    first of them. Holm stops at the first test that does not reject: it and all later ones keep
+    that test's level. A test without a p, nan, counts as the last.
     """
     ranked = sorted(p, key=lambda name: math.inf if math.isnan(p[name]) else p[name])
     result, adjusted, stopped, tests_left, before = {}, 0.0, None, 0, math.nan
@@ -226,16 +228,21 @@ def holm(p: Mapping[Hashable, float]) -> dict[Hashable, tuple[float, float]]:
         tests_left = tests_left if p[name] == before else len(ranked) - rank
         before = p[name]
         raw = 1.0 if math.isnan(p[name]) else p[name]
-        adjusted = max(adjusted, min(1.0, tests_left * raw))
-        if stopped is None and raw > (1 - LEVEL) / tests_left:
+        adjusted = max(adjusted, p_at(raw, _level(tests_left)))
+        if stopped is None and raw > 1 - _level(tests_left):
             stopped = tests_left
         p_holm = math.nan if math.isnan(p[name]) else adjusted
-        result[name] = (p_holm, 1 - (1 - LEVEL) / (stopped or tests_left))
+        result[name] = (p_holm, _level(stopped or tests_left))
     return result
 
 
+def _level(tests: int) -> float:
+    """Return the level of one of so many tests at a look."""
+    return 1 - (1 - looks.LEVEL) / tests
+
+
 def p_at(p: float, level: float) -> float:
-    """Return the p of a test, adjusted by the level that its interval is drawn at."""
+    """Return the p of a test, adjusted by the level that it is at: it rejects up to 5 %."""
     return float(np.minimum(1.0, p * ((1 - LEVEL) / (1 - level))))
 
 

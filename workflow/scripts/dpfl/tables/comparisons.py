@@ -4,7 +4,8 @@ Every finite epsilon is judged first; without a budget there is no equal budget.
 trained on both sides gives one difference. The row `overall` says what holds at all epsilons. Its
 numbers are those of the epsilon that says least. The mean over the epsilons, `pooled`, stands
 second and decides nothing. Holm runs over the comparisons of the study, each with its largest p. A
-comparison whose sides share no finite epsilon is not run, and takes nothing from the others.
+comparison whose sides share no finite epsilon is not run, and takes nothing from the others. Each
+has the rows of the first look that decides it, or else of the last (dpfl.seeds.looks).
 
 A baseline is one value of what a study varies, or one of its methods. Every other value, or method,
 is compared with it, all else equal. The verdict is on whether it is more accurate.
@@ -17,9 +18,9 @@ from typing import Any
 import pandas as pd
 
 from dpfl.base.errors import UserError
-from dpfl.seeds import conjunction, fairness, outcomes, pairing, verdicts
+from dpfl.seeds import conjunction, fairness, looks, outcomes, pairing, verdicts
 from dpfl.tables import results
-from dpfl.words.vocabulary import DEMONSTRATION, verdict_of
+from dpfl.words.vocabulary import DEMONSTRATION, decides, verdict_of
 
 OVERALL, POOLED = "overall", "pooled"
 METHOD = "method"
@@ -37,7 +38,9 @@ def comparisons(study: results.Study, runs: pd.DataFrame) -> pd.DataFrame:
     A row on several budgets has no epsilon.
     Raises UserError for a baseline that the study does not run.
     """
-    rows = _family(study, list(_changes(study, runs)))
+    taken = [_family(study, list(_changes(study, seen))) for (seen,) in looks.each(runs)]
+    found = [looks.first(own, lambda pair: decides(pair[0])) for own in zip(*taken, strict=True)]
+    rows = [row for pair in found for row in pair]
     if study["demonstrates"]:
         rows = [row | DEMONSTRATION._asdict() for row in rows]
     return results.table("comparisons", [results.about(study) | row for row in rows])
@@ -87,8 +90,8 @@ def whole(compared: pd.DataFrame) -> pd.DataFrame:
     return compared[compared["part"] == OVERALL]
 
 
-def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
-    """Test and judge the comparisons of one family; a pair without a common epsilon is not run."""
+def _family(study: results.Study, pairs: list[Pair]) -> list[list[Row]]:
+    """Return the rows of each comparison of one family; without a common epsilon it is not run."""
     over = [pairing.shared(better, worse) for _, better, worse in pairs]
     ran = [n for n, epsilons in enumerate(over) if epsilons]
     samples = {n: [pairing.differences(*pairs[n][1:], [e]) for e in over[n]] for n in ran}
@@ -98,14 +101,14 @@ def _family(study: results.Study, pairs: list[Pair]) -> list[Row]:
     rows = []
     for n, (pair, epsilons) in enumerate(zip(pairs, over, strict=True)):
         if n not in judged:
-            rows.append(_row(pair, OVERALL, [], verdicts.NOTHING))
+            rows.append([_row(pair, OVERALL, [], verdicts.NOTHING)])
             continue
         found = judged[n]
         each = zip(epsilons, found.parts, strict=True)
         parts = [_row(pair, f"epsilon {e:g}", [e], part) for e, part in each]
-        rows.append(_overall(pair, epsilons, parts, found))
+        rows.append([_overall(pair, epsilons, parts, found)])
         if len(parts) > 1:
-            rows += [*parts, _row(pair, POOLED, epsilons, found.pooled)]
+            rows[-1] += [*parts, _row(pair, POOLED, epsilons, found.pooled)]
     return rows
 
 

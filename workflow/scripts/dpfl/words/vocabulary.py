@@ -38,6 +38,11 @@ def verdict_of(row: Mapping[str, Any]) -> Verdict:
     return Verdict(row["verdict"], row["needs"] if isinstance(row.get("needs"), str) else "")
 
 
+def decides(row: Mapping[str, Any]) -> bool:
+    """Tell whether the verdict of a row decides what is asked."""
+    return row["verdict"] in (*GOOD, *BAD)
+
+
 def in_words(row: Mapping[str, Any]) -> str:
     """Return the verdict of a row for readers: with what it lacks, a proof or what decides it."""
     own, privacy = verdict_of(row), row.get("privacy")

@@ -46,7 +46,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     _label(ax, cells, epsilons)
     ends.name(ax, lines)
     _cells.note(figure, study, cells, beside=_study.alike(study))
-    finding = findings.leading(runs, study.get("focus"))
+    finding = findings.leading(runs, study["margin"], study.get("focus"))
     return drawn.titled(figure, cells.drop(columns="cell"), finding, _shows(study, cells))
 
 

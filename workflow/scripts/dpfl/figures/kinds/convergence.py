@@ -51,7 +51,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     named = [(name, known[m], last[last["series"] == name]) for name, m in lines.items()]
     ends.name(axes[0, -1], named, len(axes))
     _explain(figure, study, runs)
-    finding = findings.leading(runs, study.get("focus"))
+    finding = findings.leading(runs, study["margin"], study.get("focus"))
     return drawn.titled(figure, gaps, finding, _shows(study, gaps, first))
 
 

@@ -1,12 +1,12 @@
 """Paired differences that verdicts rest on: a row per claim, opponent and epsilon.
 
 A mark is the mean over the pairs of seeds that trained on both sides, better minus worse in points
-of accuracy, a dot one pair, a bar the 95 % interval of the pair, none below three pairs. A claim on
-one opponent holds where its bar lies right of the grey band, which is half the margin on either
-side of zero. It holds, small, where it lies right of zero and reaches into the band. The opposite
-holds where it lies left of zero. On several opponents the verdict asks for more (Holm). A black
-diamond is the difference of the numbers that the paper prints. Hollow: one of the sides has no
-proof of its epsilon.
+of accuracy, a dot one pair, a bar the interval of the pair at the level of a look, none below three
+pairs. They are those of the look that the claim is judged at. A claim on one opponent holds where
+its bar lies right of the grey band, which is half the margin on either side of zero. It holds,
+small, where it lies right of zero and reaches into the band. The opposite holds where it lies left
+of zero. On several opponents the verdict asks for more (Holm). A black diamond is the difference of
+the numbers that the paper prints. Hollow: one of the sides has no proof of its epsilon.
 """
 
 import textwrap
@@ -23,6 +23,7 @@ from dpfl.base import files
 from dpfl.figures import datasets, drawn, findings, keys, looks, style
 from dpfl.figures.kinds import _cells, _study
 from dpfl.seeds import pairing, verdicts
+from dpfl.seeds.looks import LEVEL
 from dpfl.tables import results
 from dpfl.words import cell_words, forms, numerals
 from dpfl.words.vocabulary import in_words
@@ -80,9 +81,13 @@ def _compared(study: dict, runs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataF
     """
     own = judged[(judged["study"] == study["name"].split("/")[1]) & judged["kind"].isin(KINDS)]
     own = own[(own["part"] != WHOLE) & own["epsilon"].notna() & own["runs"].notna()]
-    cells = [_sides(study, own_runs.split()) for own_runs in own["runs"]]
-    pairs = zip(own[JUDGED].rename(columns=ENDS).to_dict("records"), cells, strict=True)
-    rows = [row | _sides_of(study, runs, sides, row["epsilon"]) for row, sides in pairs if sides]
+    named = own["runs"].str.split()
+    judged_rows = own[JUDGED].rename(columns=ENDS).to_dict("records")
+    rows = [
+        row | _sides_of(study, runs[runs["run"].isin(names)], sides, row["epsilon"])
+        for row, names in zip(judged_rows, named, strict=True)
+        if (sides := _sides(study, names))
+    ]
     same = ["better", "worse", "epsilon", "verdict", "needs"]
     return pd.DataFrame(rows).drop_duplicates(same, ignore_index=True) if rows else pd.DataFrame()
 
@@ -161,7 +166,8 @@ def _explain(figure: Figure, study: dict, rows: pd.DataFrame) -> None:
         *keys.printed(rows["printed"].map(bool).any()),
     ]
     failed = " Runs that failed are in no pair." * bool(rows["failed"].any())
-    bars = "; bars: 95 % intervals of the pairs" * bool(rows["low"].notna().any())
+    told = f"; bars: {100 * LEVEL:g} % intervals of the pairs"
+    bars = told * bool(rows["low"].notna().any())
     text = f"{_study.about(study)} Right of zero the first is better{bars}.{failed}"
     style.note(figure, text + _study.alike(study), handles)
 

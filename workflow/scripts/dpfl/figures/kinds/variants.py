@@ -45,7 +45,7 @@ def draw(study: dict, runs_dir: Path) -> drawn.Drawn:
     fixed = f" In all of it: {told}." if (told := _study.fixed(study)) else ""
     alike = "" if results.varied(study) else _study.alike(study)
     _cells.note(figure, study, cells, _methods(cells, known), fixed + alike)
-    finding = findings.leading(runs, study.get("focus"))
+    finding = findings.leading(runs, study["margin"], study.get("focus"))
     told = style.by_epsilon(cells, _cells.words)
     by = "variant" if results.varied(study) else "method"
     shows = f"Test accuracy in percent on {datasets.title(study['dataset'])}, by {by}. {told}"

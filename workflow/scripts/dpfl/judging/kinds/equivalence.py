@@ -1,10 +1,10 @@
 """A as accurate as B, C and D, or no worse, at equal privacy budget.
 
-Two one-sided tests on one difference per seed (better - worse, accuracy points), each at 2.5 %
-(Schuirmann 1987). `margin` is in points, from the paper's words. Without it, the margin is that of
-the configuration. With `asks: no worse` one test is left: a lead of any size is no worse. Epsilons,
-Holm's procedure, failures and tuning count as in the rule of differences. By the interval of at
-least 5 paired seeds, the first that is true:
+Two one-sided tests on one difference per seed (better - worse, accuracy points), each at half the
+error of a look (Schuirmann 1987). `margin` is in points, from the paper's words. Without it, the
+margin is that of the configuration. With `asks: no worse` one test is left: a lead of any size is
+no worse. Epsilons, Holm's procedure, failures and tuning count as in the rule of differences. By
+the interval of at least 5 paired seeds, the first that is true:
 
     holds                     both ends are less than the margin from 0; `no worse`: the lower one
     does not hold             all of it is further than the margin from 0; `no worse`: below it
@@ -20,7 +20,7 @@ the one of the highest mean accuracy over all other seeds. So no seed chooses it
 
 The claim is a conjunction over opponents, variants and epsilons. If the true difference is the
 margin at one of them, it is found to hold in at most 2.5 % of cases. Against the best in hindsight
-another one may be chosen: then it is at most 6 % of two, and 10 % of five (simulated).
+another one may be chosen: then it is at most 10 % of two, and 17 % of five (simulated, with looks).
 """
 
 from collections.abc import Iterable

@@ -2,9 +2,9 @@
 
 The printed gain is the difference of two numbers printed at the same place (`table`: those that
 stand for `better` and `worse`, on the study's data set), or `points`. Ours is one difference per
-seed whose runs trained on both sides (better - worse); its 95 % Student interval, against the band
-printed +- margin as far as that lies on the printed side of zero (a loss matches no gain, but a
-printed gain of at most a tenth of the margin is a tie, which has both sides):
+seed whose runs trained on both sides (better - worse); its Student interval at the level of a look,
+against the band printed +- margin as far as that lies on the printed side of zero (a loss matches
+no gain, but a printed gain of at most a tenth of the margin is a tie, which has both sides):
 
     matches                   the interval lies within the band
     differs                   the interval lies wholly outside the band
@@ -22,8 +22,8 @@ Else it is open, and needs enough seeds, runs of it or more seeds: the first tha
 needs. With `of`, both sides are values of that setting, compared within every method.
 
 Each gain also has `needed_n`, the fewest paired seeds for 80 % power to see the printed gain at
-the spread of our differences (two-sided paired t-test at 5 %); `lucky_gain`, what the best three of
-ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
+the spread of our differences (one two-sided paired t-test at 5 %); `lucky_gain`, what the best
+three of ten seeds of `better` would gain on average over all ten, 1.07 standard deviations; and
 `weak_baseline`, whether the number printed for `worse` is below the mean that certified DP-SGD,
 other than `better` itself, reaches in this study at the same epsilon (the best cell of 5 seeds or
 more).
@@ -35,7 +35,7 @@ import numpy as np
 
 from dpfl.judging import gains, printed, published, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import fairness, outcomes, pairing, power, verdicts
+from dpfl.seeds import fairness, looks, outcomes, pairing, power, verdicts
 from dpfl.words.vocabulary import NOT_RUN
 
 REQUIRED = ("study", "better", "worse")
@@ -92,7 +92,7 @@ def _part(claim: dict, evidence: Evidence, gain: gains.Gain) -> rows.Row:
     )
     if not gain.pair.ran:
         return head | NOT_RUN._asdict() | {"n": 0}
-    measured = verdicts.interval(pairing.differences(*sides, [gain.epsilon]))
+    measured = verdicts.interval(pairing.differences(*sides, [gain.epsilon]), looks.LEVEL)
     low, high = band(gain.printed, evidence.study["margin"])
     verdict = verdicts.cell_verdict(measured, (low + high) / 2, (high - low) / 2)
     verdict = published.decided(evidence.study, verdict)

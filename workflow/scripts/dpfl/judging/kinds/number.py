@@ -1,7 +1,7 @@
 """Printed accuracies against ours: a row for each printed number, and how many of them match.
 
-The 95 % Student interval of our mean over the seeds whose run trained (`failed` counts the others),
-against the band printed +- margin:
+The Student interval of our mean, at the level of a look, over the seeds whose run trained
+(`failed` counts the others), against the band printed +- margin:
 
     matches                   the interval lies within the band
     differs                   the interval lies wholly outside the band
@@ -14,10 +14,11 @@ Ours is test accuracy, whatever accuracy is printed; `compared` says so. The cla
 `differs` if a number does, and `matches` if all of them do. Else it is open, and needs enough
 seeds, runs of it or more seeds: the first that one of its numbers needs.
 
-Each number has a level of its own: it is found to differ, or to match, when it does not, in at
-most 2.5 % of cases.
+Each number is judged at looks of its own, and has a level of its own: it is found to differ, or to
+match, when it does not, in at most 2.5 % of cases.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from dpfl.judging import printed, rows
@@ -31,6 +32,11 @@ EXAMPLE = {"table": "table 1", "row": "A", "method": "a"}
 def band(printed: float, margin: float) -> tuple[float, float]:
     """Return what matches, as ours minus printed: the margin to either side."""
     return -margin, margin
+
+
+def seen(evidence: Evidence) -> Iterator[Evidence]:
+    """Yield all at once: each printed number has its own looks, in the table of them."""
+    yield evidence
 
 
 def judge(claim: dict[str, Any], evidence: Evidence) -> list[rows.Row]:

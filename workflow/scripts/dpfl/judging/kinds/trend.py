@@ -10,8 +10,8 @@ method. Seeds that lack a value, or whose run failed at one, do not count. It `n
 where fewer than two values were run.
 
 The claim is a conjunction over all else that the study varies (variants, epsilons), each part at
-95 %: false in one part, it is found to hold in at most 2.5 % of cases. A trend need not be
-monotone: it says what the whole range does.
+the level of a look: false in one part, it is found to hold in at most 2.5 % of cases. A trend need
+not be monotone: it says what the whole range does.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ import pandas as pd
 from dpfl.base.errors import UserError
 from dpfl.judging import cells, contrasts, orderings, rows
 from dpfl.judging.evidence import Evidence
-from dpfl.seeds import fairness, outcomes, pairing, verdicts
+from dpfl.seeds import fairness, looks, outcomes, pairing, verdicts
 from dpfl.tables import results
 from dpfl.tuning.parts import chance
 from dpfl.words.vocabulary import NOT_RUN
@@ -123,7 +123,7 @@ def _numbers(claim: dict, values: pd.Series) -> list[float]:
 def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: Any) -> rows.Row:
     """Judge one contrast of a group; it ran if there are two values or more, each with a run."""
     text, epsilon, runs = group
-    measured, p = verdicts.interval(sample), verdicts.p_value(sample)
+    measured, p = verdicts.interval(sample, looks.LEVEL), verdicts.p_value(sample)
     missing = claim["over"] == _EPSILON and not {*values} <= {*runs[_EPSILON]}
     alone = "worse" in claim and runs["method"].nunique() < 2
     ran = len(values) > 1 and not missing and not alone
@@ -137,7 +137,7 @@ def _part(claim: dict, evidence: Evidence, group: tuple, values: list, sample: A
         about=", ".join([f"{_about(claim)}{ends}", *where]),
         epsilon=epsilon,
         p=p,
-        p_holm=p,
+        p_holm=verdicts.p_at(p, looks.LEVEL),
         **fairness.judged(verdict if ran else NOT_RUN, runs, runs)._asdict(),
         **rows.interval("difference", measured),
         **_of_runs(claim, runs),
