@@ -11,6 +11,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
+GIVEN = workflow.overwrite_configfiles
 sys.path.insert(0, str(Path(workflow.basedir) / "workflow" / "scripts"))
 
 from dpfl.base.errors import UserError
@@ -18,11 +19,11 @@ from dpfl.checks import config as configuration
 from dpfl.planning import estimate, naming, outline, packs, plan, unfinished
 from dpfl.base.files import write_json
 from dpfl.runs import state
-from dpfl.terminal import lock
+from dpfl.terminal import choice, lock
 
 try:
     configuration.check_folder(Path(workflow.basedir))
-    configuration.read_files(["config.yaml", *workflow.overwrite_configfiles])
+    configuration.read_files(["config.yaml", *GIVEN])
 except UserError as error:
     sys.exit(str(error))
 

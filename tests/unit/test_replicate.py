@@ -155,6 +155,15 @@ def test_a_second_pass_that_fails_promises_no_report(call):
     ]
 
 
+def test_a_report_of_this_call_is_not_said_to_be_of_an_earlier_one(call):
+    made = f"import pathlib; pathlib.Path({str(REPORT)!r}).touch()"
+    REPORT.parent.mkdir(parents=True)
+    script = f"{made}; finish(runs[1]); fail(runs[0]); sys.exit('no room')"
+    assert call.replicate(script) == 1
+    log = next((call.folder / "results/logs/snakemake").glob("*.log")).relative_to(call.folder)
+    assert call.told[-1] == f"not all was made: no room  {log}"
+
+
 @pytest.mark.parametrize(
     "script",
     ["sys.exit('config: wrong')", "for run in runs: finish(run)\nbegin()\nsys.exit(1)"],

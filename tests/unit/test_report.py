@@ -14,6 +14,7 @@ from dpfl.report import claims_table, markup, paper, reader, site, values
 from dpfl.report.judged import Source
 from dpfl.report.layout import LINKS
 from dpfl.tables import rendering
+from dpfl.terminal.choice import Choice
 from dpfl.words.vocabulary import DEMONSTRATION, DIFFERS, NOT_RUN
 
 
@@ -202,7 +203,9 @@ def test_a_demonstration_says_of_itself_what_the_terminal_says(folder: Path, mon
     shown = lambda self, name: known(self, name) | {"demonstrates": True}  # noqa: E731
     monkeypatch.setattr(reader.Folder, "study", shown)
     monkeypatch.setattr(site.answer, "following", lambda papers, choice: [*papers, str(choice)])
-    told = site.context(read, reader.Folder(folder))["this_run"]
+    chosen = Choice({"scale": "small", "select": [f"{TOLD}/s"]}, ["mine.yaml"])
+    told = site.context(read, reader.Folder(folder, chosen))["this_run"]
     made = len([*folder.glob("runs/*/summary.json")])
     assert made > RUNS and f"{made} of {made} runs trained, 0 failed" in told[0]  # trials too
-    assert all(f"<li>{key}</li>" in told[0] for key in read) and "small" in told[0]
+    assert all(f"<li>{key}</li>" in told[0] for key in read)
+    assert all(word in told[0] for word in ("small", f"{TOLD}/s", "mine.yaml"))

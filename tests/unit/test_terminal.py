@@ -250,3 +250,12 @@ def test_the_list_names_papers_and_of_one_its_studies_those_of_others_too():
     assert studies[0].split()[:4] == ["strong/strong", "mnist", "mnist", "full"]
     assert studies[-1] == "strong, strong-large"
     refuses("did you mean 'fu2024'", list, listing.lines(Choice({"papers": ["fu2042"]})))
+
+
+def test_the_choice_of_a_workflow_names_files_from_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {"scale": "mnist", "select": None, "papers": ["x"]}
+    paths = [str(tmp_path / "mine.yaml"), "/elsewhere/other.yaml"]
+    made = choice.of_workflow(config, paths)
+    assert made == Choice({"scale": "mnist"}, ["mine.yaml", "/elsewhere/other.yaml"])
+    assert choice.of_workflow(config | {"select": ["x/y"]}, []).settings["select"] == ["x/y"]

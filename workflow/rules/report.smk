@@ -94,6 +94,8 @@ rule report:
     params:
         sources=sources_of("report"),
         papers=" ".join(PLAN.papers),
+        chosen=json.dumps(vars(choice.of_workflow(config, GIVEN))),
     shell:
-        "python workflow/scripts/report.py --papers {params.papers} --results results --output {output.index}"
+        "python workflow/scripts/report.py --papers {params.papers} --results results"
+        " --chosen {params.chosen:q} --output {output.index}"
         " 2>&1 | tee {log}"

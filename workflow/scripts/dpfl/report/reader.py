@@ -1,6 +1,6 @@
 """Reads what the workflow has written for readers: studies, their tables and figures."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from dpfl.plugins import analyses
 from dpfl.provenance import derivations
 from dpfl.report import values
 from dpfl.tables import rendering, results
+from dpfl.terminal.choice import Choice
 
 NAMES = ("method", "label", "better", "worse", "algorithm", "value", "base")
 """The columns that hold names of methods, or texts with such names, or numbers."""
@@ -28,6 +29,8 @@ class Folder:
     """The results folder; studies and analyses are named {paper}/{study}."""
 
     path: Path
+    chosen: Choice = field(default=Choice(), compare=False)
+    """What was asked for: the next command of a demonstration asks for the same."""
 
     @property
     def is_kept(self) -> bool:

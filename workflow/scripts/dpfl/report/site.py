@@ -16,7 +16,6 @@ from dpfl.report.layout import LINKS
 from dpfl.report.paper import Paper
 from dpfl.report.reader import Folder
 from dpfl.terminal import answer
-from dpfl.terminal.choice import Choice
 from dpfl.tuning.parts import tuned
 
 FIGURE = "accuracy"
@@ -57,8 +56,7 @@ def _demonstrated(read: Mapping[str, Paper], folder: Folder, studies: list[dict]
     stages = {cell.get("tuning") for study in studies for cell in study["cells"]} - {None}
     made = (files.read_json(folder.path / f"tunings/{name}.json") for name in stages)
     runs = {*plan.runs_of(studies), *chain(*map(tuned.trials_of, made))}
-    here = Choice({"scale": folder.outline(next(iter(read)))["scale"]})
-    told = [*answer.demonstrated(runs, folder.path), *answer.following(read, here)]
+    told = [*answer.demonstrated(runs, folder.path), *answer.following(read, folder.chosen)]
     by_size = sorted(studies, key=lambda study: -len(study["cells"]))
     drawn = [p for of in by_size for p in folder.figures(of) if p.stem == FIGURE and p.exists()]
     shown = (pictures.picture(path, folder.reports, FIGURE) for path in drawn[:1])

@@ -1,5 +1,6 @@
 """What the end of `make replicate` says: what trained, whether it fits, verdicts, what is next."""
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -50,10 +51,15 @@ def summaries(runs: Collection[str], results: Path = RESULTS) -> list[checked.Su
     return [files.read_json(path) for path in paths if path.exists()]
 
 
-def older() -> Iterator[str]:
-    """Yield that the report is of an earlier call, if there is one."""
-    if REPORT.exists():
+def older(since: float = math.inf) -> Iterator[str]:
+    """Yield that the report is of a call before this time, if there is one."""
+    if REPORT.exists() and is_older(since):
         yield f"{REPORT} is of an earlier call"
+
+
+def is_older(since: float) -> bool:
+    """Tell whether no report was made since this time."""
+    return not REPORT.exists() or REPORT.stat().st_mtime < since
 
 
 def alarms() -> Iterator[str]:

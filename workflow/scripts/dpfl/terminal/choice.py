@@ -3,7 +3,7 @@
 import argparse
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,14 @@ class Choice:
     def keep(self) -> None:
         """Remember it as the last one."""
         files.write_json(LAST, asdict(self))
+
+
+def of_workflow(config: Mapping[str, Any], paths: Iterable[str | Path]) -> Choice:
+    """Return the scale, studies and configuration files that a Snakemake was started with."""
+    here = Path.cwd()
+    shown = [p.relative_to(here) if p.is_relative_to(here) else p for p in map(Path, paths)]
+    chosen = {key: config[key] for key in ("scale", "select") if config[key]}
+    return Choice(chosen, [*map(str, shown)])
 
 
 def last() -> Choice:

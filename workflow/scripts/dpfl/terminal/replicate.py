@@ -5,9 +5,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -47,6 +48,8 @@ class Child:
     """The folder that it runs in, if another; it then tells nothing by itself."""
     watch: Callable[[], None] = int
     """Called every second while it runs."""
+    since: float = field(default_factory=time.time)
+    """When the call began, in seconds."""
     interrupted: int = 0
     """How often the user asked for an end: at once, if asked again."""
 
@@ -173,8 +176,11 @@ def _incomplete(found: int, plan: Plan, child: Child, marking: Sequence[str]) ->
             yield f"report, which marks what is missing: {answer.REPORT}"
             yield from answer.alarms()
             return
-        yield f"There is no report of this: {last_line(child.log)}"
-    yield from answer.older()
+        lacking = (
+            "There is no report of this" if answer.is_older(child.since) else "not all was made"
+        )
+        yield f"{lacking}: {last_line(child.log)}"
+    yield from answer.older(child.since)
 
 
 def check_cores(cores: str) -> None:

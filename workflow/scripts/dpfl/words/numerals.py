@@ -45,8 +45,11 @@ def p_equation(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def ends(low: Any, high: Any, form: str = "+.2f") -> str:
-    """Return an interval as it stands behind its middle, ` [+0.10, +0.74]`, nothing without one."""
+def ends(low: Any, high: Any, form: str = "+z.2f") -> str:
+    """Return an interval as it stands behind its middle, ` [+0.10, +0.74]`, nothing without one.
+
+    No end is shown as `-0.00`.
+    """
     return f" [{low:{form}}, {high:{form}}]" if known(low) else ""
 
 
@@ -66,7 +69,7 @@ def difference(
     told = [f"n={row['n']:g}"] if "n" in beside else []
     told += [p_equation(p)] if "p" in beside and known(p) else []
     after = f"({', '.join(told)})" if told else ""
-    return " ".join(filter(None, (f"{row['difference']:+.2f}{ends(*own)}", unit, after)))
+    return " ".join(filter(None, (f"{row['difference']:+z.2f}{ends(*own)}", unit, after)))
 
 
 def rounded_up(epsilon: float) -> str:
