@@ -33,8 +33,8 @@ def test_neither_noise_nor_bound_change_the_mean(updates, noise):
 
 @given(UPDATES)
 def test_it_is_dp_fedavg_at_a_bound_that_nothing_reaches(updates):
-    found, bounded = (mean_of(name, updates, 1e3) for name in ("fedavg-unprotected", "dp-fedavg"))
-    np.testing.assert_allclose(found, bounded, atol=1e-12)
+    found, bounded = (mean_of(name, updates, 25) for name in ("fedavg-unprotected", "dp-fedavg"))
+    np.testing.assert_allclose(found, bounded, atol=0.01)  # dp-fedavg rounds to a grid of its noise
 
 
 def test_nothing_is_proven_and_whole_clients_are_its_unit():
