@@ -4,11 +4,26 @@ What a method for whole clients is compared with where a paper speaks of the cos
 et al. 2017, arXiv 1712.07557, abstract). At epsilon = infinity every method is this one.
 """
 
-from dpfl.mechanisms.nonprivate import NonPrivate
+import torch
+from torch import Tensor
+
+from dpfl import clippings
+from dpfl.mechanisms.parts.cohorts import PublishedFedAvg
 
 UNIT = "client"
+_REASONS = ("no clipping and no noise: epsilon is infinite",)
 
 
-def build(clipping: dict) -> NonPrivate:
-    """Build the mechanism; the clipping settings do not apply."""
-    return NonPrivate()
+def whole(norms: Tensor, threshold: float) -> Tensor:
+    """Return 1 for every update [K]."""
+    return torch.ones_like(norms)
+
+
+def nothing(norms: Tensor, clip_norm: float) -> float:
+    """Return 0, the threshold that the noise is a multiple of."""
+    return 0.0
+
+
+def build(clipping: dict) -> PublishedFedAvg:
+    """Build the mechanism; the clip norm of the method changes nothing."""
+    return PublishedFedAvg(clippings.build(clipping), _REASONS, nothing, whole)
