@@ -24,6 +24,7 @@ from dpfl.seeds.verdicts import (
     privacy,
     worst,
 )
+from dpfl.words import numerals
 from dpfl.words import vocabulary as words
 
 RNG = np.random.default_rng(7)
@@ -253,3 +254,15 @@ def test_the_worst_verdict_counts_with_all_its_reasons() -> None:
     assert found.verdict == "certificate refuted"
     assert found.reasons == (CERTIFIED, CLAIMED, "check broken: records")
     assert worst(runs[:1]) == runs[0]
+
+
+@given(low=st.floats(-1, 1), width=st.floats(0, 1))
+@example(low=-0.004, width=0.0)
+def test_ends_in_words_are_the_numbers_and_zero_has_one_sign(low: float, width: float) -> None:
+    shown = numerals.ends(low, low + width)
+    assert [float(end) for end in shown.strip(" []").split(", ")] == pytest.approx(
+        [low, low + width], abs=0.00501
+    )
+    assert "-0.00" not in shown
+    row = {"difference": low, "low": low, "high": low + width}
+    assert "-0.00" not in numerals.difference(row)

@@ -96,6 +96,5 @@ rule report:
         papers=" ".join(PLAN.papers),
         chosen=json.dumps(vars(choice.of_workflow(config, GIVEN))),
     shell:
-        "python workflow/scripts/report.py --papers {params.papers} --results results"
-        " --chosen {params.chosen:q} --output {output.index}"
-        " 2>&1 | tee {log}"
+        "python workflow/scripts/report.py --papers {params.papers} --chosen {params.chosen:q}"
+        " --output {output.index} 2>&1 | tee {log}"

@@ -82,6 +82,7 @@ for number, (folder_of_kept, names_of_kept) in enumerate(COUNTED):
             ),
         log:
             f"results/logs/lay_out/{number}.log",
+        priority: 9  # first: what is stored of a scale that is cut off is then whole
         localrule: True
         conda:
             "../../envs/dpfl.yaml"
