@@ -154,7 +154,7 @@ def _outlines(home: Path, made: list[dict]) -> None:
     ran = {TOLD: ([own["name"] for own in made], computed), SILENT: ([], {})}
     for key, (names, found) in ran.items():
         outline = {"key": key, "scale": "small", "delta": 1e-5}
-        outline |= {"studies": names, "analyses": found}
+        outline |= {"studies": names, "judging": names, "analyses": found}
         (home / "papers" / f"{key}.json").write_text(json.dumps(outline))
 
 

@@ -40,10 +40,11 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
     outlines = [folder.outline(key) for key in read]
     studies = [folder.study(name) for outline in outlines for name in outline["studies"]]
     runs = plan.runs_of(studies)
+    making = [own["key"] for own in outlines if own["judging"] or own["analyses"]]
     trained = [about["runs"]["trained"] for key in read if (about := folder.kept(key))]
     shows = not folder.is_kept and all(study["demonstrates"] for study in studies)
     return {
-        "this_run": _demonstrated(read, folder, studies) if shows and runs else [],
+        "this_run": _demonstrated(making, folder, studies) if shows and runs else [],
         "board": board.of_sources(judged.of_run(folder, read.values())),
         "unfinished": board.unfinished(outlines),
         "cells": f"{layout.above(folder.is_kept)}{CSV}",
@@ -51,12 +52,12 @@ def context(read: Mapping[str, Paper], folder: Folder) -> dict:
     }
 
 
-def _demonstrated(read: Mapping[str, Paper], folder: Folder, studies: list[dict]) -> list[Markup]:
+def _demonstrated(papers: list[str], folder: Folder, studies: list[dict]) -> list[Markup]:
     """Return what a demonstration shows: whether it fits, what to run next, most accuracies."""
     stages = {cell.get("tuning") for study in studies for cell in study["cells"]} - {None}
     made = (files.read_json(folder.path / f"tunings/{name}.json") for name in stages)
     runs = {*plan.runs_of(studies), *chain(*map(tuned.trials_of, made))}
-    told = [*answer.demonstrated(runs, folder.path), *answer.following(read, folder.chosen)]
+    told = [*answer.demonstrated(runs, folder.path), *answer.following(papers, folder.chosen)]
     by_size = sorted(studies, key=lambda study: -len(study["cells"]))
     drawn = [p for of in by_size for p in folder.figures(of) if p.stem == FIGURE and p.exists()]
     shown = (pictures.picture(path, folder.reports, FIGURE) for path in drawn[:1])
